@@ -65,6 +65,16 @@ class Team:
         """Of each member what it has for this one; `values`: what this one has for each."""
         return [of_member[self.rank] for of_member in self.allgather(values)]
 
+    def exchange(self, rows: np.ndarray, counts: np.ndarray, said: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """As `alltoall`, for who does it thousands of times. `rows` are what this member has for each, `counts` (int64)
+        how many these are. `said` (int64): what it tells all. Returns the rows for this member, in the order of who has
+        them, and what all told, (members, values)."""
+        import numpy as np
+
+        parts = np.split(rows, np.cumsum(counts)[:-1])
+        found = self.alltoall([(part, said) for part in parts])
+        return np.concatenate([part for part, _ in found]), np.stack([told for _, told in found])
+
     def barrier(self) -> None:
         """Wait for all members."""
 
@@ -125,6 +135,19 @@ class MpiTeam(Team):
     def alltoall(self, values: Sequence[Any]) -> list[Any]:
         self.meet()
         return self._comm.alltoall(values)
+
+    def exchange(self, rows: np.ndarray, counts: np.ndarray, said: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        import numpy as np
+
+        told = np.empty((self.size, 1 + len(said)), np.int64)
+        told[:, 0], told[:, 1:] = counts, said
+        heard = np.empty_like(told)
+        self.meet()
+        self._comm.Alltoall(told, heard)
+        found = np.empty(int(heard[:, 0].sum()), rows.dtype)
+        sizes = [(n * rows.itemsize).tolist() for n in (counts, heard[:, 0])]
+        self._comm.Alltoallv([rows.view(np.uint8), sizes[0]], [found.view(np.uint8), sizes[1]])
+        return found, heard[:, 1:]
 
     def barrier(self) -> None:
         self.meet()

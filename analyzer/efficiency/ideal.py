@@ -11,10 +11,11 @@ from analyzer.errors import TracelibError
 from analyzer.machine.machine import Machine
 from analyzer.metrics.eager import shown_eager_limit
 from analyzer.metrics.unrecorded import Unrecorded
-from analyzer.operations.program import program_of
+from analyzer.operations.program import SharedProgram
 from analyzer.parallel import Team
 from analyzer.program.program import Program
 from analyzer.replay.failure import ReplayBlocked
+from analyzer.replay.ideal_network import IdealTimes, ideal_times
 from analyzer.replay.simulate import simulate
 from analyzer.trace import Leftovers, Losses, Trace
 from analyzer.trace.chosen import ranks_lacking
@@ -75,10 +76,24 @@ def ideal_replay(
     if reason:
         return Ideal(None, None, reason)
     try:
-        program = program_of(trace, team, cpu_time=cpu_time, virtual=False, everywhere=False)
+        if trace.program is not None:
+            return ideal_of_program(trace, trace.program, team, eager_limit, regions=regions)
+        shared = SharedProgram.of(trace, team, cpu_time=cpu_time, virtual=False)
+        if found := _shared_replay(shared, team, eager_limit, regions):
+            return found
+        program = shared.whole(everywhere=False)
     except TracelibError as error:
         return Ideal(None, None, str(error))
     return ideal_of_program(trace, program, team, eager_limit, regions=regions)
+
+
+def _shared_replay(shared: SharedProgram, team: Team, eager_limit: int | None, regions: bool) -> Ideal | None:
+    """By all members of the team, each of its own ranks. None: one must do it, or say why nobody can."""
+    own, limit = shared.own(), EAGER_LIMIT if eager_limit is None else eager_limit
+    found = ideal_times(own, team, limit, times=regions)
+    if found is None:
+        return None
+    return _ideal(found, np.concatenate(team.allgather(_visits(own, found.times, regions))), limit)
 
 
 def ideal_of_program(
@@ -96,15 +111,25 @@ def ideal_of_program(
 
 def _replay(trace: Trace, program: Program, eager_limit: int | None, regions: bool) -> Ideal:
     limit, shown = EAGER_LIMIT if eager_limit is None else eager_limit, False
+    if found := ideal_times(program, Team(), limit, times=regions):
+        return _ideal(found, _visits(program, found.times, regions), limit)
     try:
-        found = simulate(program, Machine.ideal(eager_limit=limit), times=regions)
+        replayed = simulate(program, Machine.ideal(eager_limit=limit), times=regions)
     except ReplayBlocked:
         if eager_limit is not None or not trace.has_call_times:
             raise
         limit, shown = max(EAGER_LIMIT, shown_eager_limit(trace) + 1), True
-        found = simulate(program, Machine.ideal(eager_limit=limit), times=regions)
-    visits = replayed_visits(program, found) if regions else np.zeros(0, REPLAYED_VISIT)
-    return Ideal(found.end_ns, int(found.usage["computing"].max(initial=0)), "", visits, limit, shown)
+        replayed = simulate(program, Machine.ideal(eager_limit=limit), times=regions)
+    computing = int(replayed.usage["computing"].max(initial=0))
+    return Ideal(replayed.end_ns, computing, "", _visits(program, replayed.times, regions), limit, shown)
+
+
+def _ideal(found: IdealTimes, visits: np.ndarray, limit: int) -> Ideal:
+    return Ideal(found.end_ns, found.most_computing_ns, "", visits, limit)
+
+
+def _visits(program: Program, times: np.ndarray | None, regions: bool) -> np.ndarray:
+    return replayed_visits(program, times) if regions else np.zeros(0, REPLAYED_VISIT)
 
 
 def obstacle(trace: Trace, missed: Unrecorded) -> str:

@@ -6,15 +6,15 @@ import numpy as np
 
 from analyzer.operations.region_events import are_of_regions, outermost_visits
 from analyzer.program.program import Program
-from analyzer.replay.simulate import TIME, Prediction
+from analyzer.replay.simulate import TIME
 
 REPLAYED_VISIT = np.dtype([("rank", "<i4"), ("region", "<i4"), ("number", "<i8"), ("time", "<i8"), ("useful", "<i8")])
 """The visit `number` (from 0) by a rank of a region (index in Trace.region_names) that is in no other visit of it."""
 
 
-def replayed_visits(program: Program, found: Prediction) -> np.ndarray:
-    """All visits of all ranks (REPLAYED_VISIT); `found` needs the times of the operations."""
-    times = np.zeros(0, TIME) if found.times is None else found.times
+def replayed_visits(program: Program, times: np.ndarray | None) -> np.ndarray:
+    """All visits of all ranks of a program (REPLAYED_VISIT), whose operations took these times (TIME)."""
+    times = np.zeros(0, TIME) if times is None else times
     parts = [np.zeros(0, REPLAYED_VISIT)]
     for rank, first, last in zip(program.rank.tolist(), program.offsets[:-1], program.offsets[1:], strict=True):
         parts.append(_of_stream(rank, program.ops[first:last], times[first:last]))

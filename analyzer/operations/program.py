@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -50,24 +50,53 @@ def program_of(
     if trace.program is not None:
         return trace.program
     team = team or Team()
-    walk = RankOperations(trace, cpu_time=cpu_time, by_thread=True)
-    mine = _together(team, lambda: _Translated.of(trace, walk, trace.share(team), virtual=virtual))
-    every = team.allgather((mine.lengths, mine.slots, mine.threads, mine.shared))
-    lengths, slots, threads, shared = ([n for part in column for n in part] for column in zip(*every, strict=True))
-    groups = [c.members if not c.remote else () for c in trace.communicators]
-    return Program(
-        ops=gathered(mine.spill, team, everywhere=everywhere).operations(),
-        offsets=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-        rank=np.repeat(np.arange(trace.size, dtype=np.int32), threads),
-        thread=np.concatenate([np.arange(n, dtype=np.int32) for n in threads]),
-        slots=np.array(slots, np.int32),
-        shared_slots=np.array(shared, np.int32) if any(shared) else None,
-        communicators=(tuple(range(trace.size)), *groups, *walk.windows),
-        ranks=trace.size,
-        name=Path(trace.path).name,
-        buffered=shown_eager_limit(trace, team) if buffered else -1,
-        cpu_time=cpu_time and is_any_measured(trace),
-    )
+    program = SharedProgram.of(trace, team, cpu_time=cpu_time, virtual=virtual).whole(everywhere=everywhere)
+    return replace(program, buffered=shown_eager_limit(trace, team)) if buffered else program
+
+
+@dataclass(frozen=True)
+class SharedProgram:
+    """The operations of a trace, of which each member of a team has those of some ranks."""
+
+    trace: Trace
+    team: Team
+    communicators: tuple[tuple[int, ...], ...]
+    cpu_time: bool
+    _mine: _Translated
+
+    @classmethod
+    def of(cls, trace: Trace, team: Team, *, cpu_time: bool, virtual: bool) -> SharedProgram:
+        """See `program_of`. Collective. Raises TracelibError on all members where one cannot read its ranks."""
+        walk = RankOperations(trace, cpu_time=cpu_time, by_thread=True)
+        mine = _together(team, lambda: _Translated.of(trace, walk, trace.share(team), virtual=virtual))
+        groups = [c.members if not c.remote else () for c in trace.communicators]
+        communicators = (tuple(range(trace.size)), *groups, *walk.windows)
+        return cls(trace, team, communicators, cpu_time and is_any_measured(trace), mine)
+
+    def own(self) -> Program:
+        """Those of the ranks of this member."""
+        return self._program(self._mine, self._mine.spill, self.trace.share(self.team))
+
+    def whole(self, *, everywhere: bool) -> Program:
+        """Those of all ranks, on each member or (not `everywhere`) on the first one; on others none. Collective. Raises
+        TracelibError on all members where one has no room for them."""
+        spill = gathered(self._mine.spill, self.team, everywhere=everywhere)
+        return self._program(_Translated.joined(self._mine, self.team), spill, range(self.trace.size))
+
+    def _program(self, translated: _Translated, spill: OperationSpill, ranks: range) -> Program:
+        threads = translated.threads
+        return Program(
+            ops=spill.operations(),
+            offsets=np.concatenate([[0], np.cumsum(translated.lengths)]).astype(np.int64),
+            rank=np.repeat(np.arange(ranks.start, ranks.stop, dtype=np.int32), threads),
+            thread=np.concatenate([np.zeros(0, np.int32), *(np.arange(n, dtype=np.int32) for n in threads)]),
+            slots=np.array(translated.slots, np.int32),
+            shared_slots=np.array(translated.shared, np.int32) if any(translated.shared) else None,
+            communicators=self.communicators,
+            ranks=self.trace.size,
+            name=Path(self.trace.path).name,
+            cpu_time=self.cpu_time,
+        )
 
 
 @dataclass(frozen=True)
@@ -93,6 +122,12 @@ class _Translated:
                 streams = _streams(walk, rank, shares, found.spill)
                 found._add(streams, [walk.slots] * len(streams), [len(streams)], [walk.shared_slots])
         return found
+
+    @classmethod
+    def joined(cls, mine: _Translated, team: Team) -> _Translated:
+        """What all members of a team say of theirs, but for the operations. Collective."""
+        every = team.allgather((mine.lengths, mine.slots, mine.threads, mine.shared))
+        return cls(mine.spill, *([n for part in column for n in part] for column in zip(*every, strict=True)))
 
     def _add(self, lengths: list[int], slots: list[int], threads: list[int], shared: list[int]) -> None:
         self.lengths.extend(lengths)

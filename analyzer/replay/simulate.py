@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import astuple, dataclass, replace
 from enum import IntEnum
 from typing import Any
 
@@ -24,10 +24,9 @@ from analyzer.machine.machine import (
     Piece,
 )
 from analyzer.machine.numbers import Numbers
-from analyzer.native import pointer
 from analyzer.program.operation import dtype_of
 from analyzer.program.program import Program
-from analyzer.program.storage import PackedOperations, packed
+from analyzer.replay.c_program import Kept, fill_program
 from analyzer.replay.cpu_waits import CPU_WAIT, CpuWaits, room_for_waits
 from analyzer.replay.failure import failure
 
@@ -95,11 +94,11 @@ def simulate(
     deadlock, one that starves, unlike collectives, and a machine that does not fit.
     """
     programs = [programs] if isinstance(programs, Program) else list(programs)
-    keep = _Kept()
+    keep = Kept()
     c_machine, placed = _machine(keep, machine, programs)
     c_programs = keep.new("struct program[]", len(programs))
     for k, program in enumerate(programs):
-        _program(keep, c_programs[k], program, placed[k], buffers=machine.eager_limit is None)
+        fill_program(keep, c_programs[k], program, placed[k], buffers=machine.eager_limit is None)
         if program.priority is None and machine.scheduling.priorities:
             with about(machine.file):
                 fixed = machine.scheduling.fixed_priorities(k, program.ranks)
@@ -137,24 +136,7 @@ def simulate(
     )  # fmt: skip
 
 
-@dataclass
-class _Kept:
-    """Memory that the simulator reads, kept alive as long as this is."""
-
-    things: list[Any] = field(default_factory=list)
-
-    def new(self, kind: str, *init: Any) -> Any:
-        """Like ffi.new."""
-        self.things.append(ffi.new(kind, *init))
-        return self.things[-1]
-
-    def pointer(self, array: np.ndarray, kind: str) -> Any:
-        """The data of an array."""
-        self.things.append(array)
-        return pointer(array, kind, ffi)
-
-
-def _machine(keep: _Kept, machine: Machine, programs: Sequence[Program]) -> tuple[Any, list[list[int]]]:
+def _machine(keep: Kept, machine: Machine, programs: Sequence[Program]) -> tuple[Any, list[list[int]]]:
     if machine.dialect not in DIALECTS:
         raise TracelibError(f"dialect {machine.dialect!r} is not known", f"use one of {', '.join(DIALECTS)}")
     thesis = machine.dialect == "thesis"
@@ -194,7 +176,7 @@ _OF_NODE = {
 """The quantities of the kernel's node, and of ours."""
 
 
-def _nodes(keep: _Kept, machine: Machine, programs: Sequence[Program], numbers: Numbers) -> Any:
+def _nodes(keep: Kept, machine: Machine, programs: Sequence[Program], numbers: Numbers) -> Any:
     """The nodes, of which many are one and the same object: each of those is written once, and only the numbers of
     their quantities are their own."""
     c = keep.new("struct node[]", len(machine.nodes))
@@ -212,7 +194,7 @@ def _nodes(keep: _Kept, machine: Machine, programs: Sequence[Program], numbers: 
     return c
 
 
-def _node(keep: _Kept, target: Any, node: Node, machine: Machine, programs: Sequence[Program]) -> None:
+def _node(keep: Kept, target: Any, node: Node, machine: Machine, programs: Sequence[Program]) -> None:
     cpus = int(node.cpus)  # type: ignore[arg-type]
     if cpus < 0 or not 0 <= node.network < len(machine.networks):
         raise TracelibError("a node needs CPUs and a network that exists", "correct the machine")
@@ -231,7 +213,7 @@ def most_threads(programs: Sequence[Program]) -> int:
     return max(int(np.bincount(p.rank, minlength=1).max()) for p in programs)
 
 
-def _curve(keep: _Kept, curve: Any, pieces: Sequence[Piece]) -> None:
+def _curve(keep: Kept, curve: Any, pieces: Sequence[Piece]) -> None:
     curve.n_pieces = len(pieces)
     curve.pieces = keep.new("struct curve_piece[]", [astuple(piece) for piece in pieces] or 1)
 
@@ -259,7 +241,7 @@ def _span(span: Any, of: Count, number: int) -> None:
     span.ns = _at_most_longest(of) if isinstance(of, int) else 0
 
 
-def _policy(keep: _Kept, c: Any, machine: Machine, numbers: Numbers) -> None:
+def _policy(keep: Kept, c: Any, machine: Machine, numbers: Numbers) -> None:
     s = machine.scheduling
     c.priority, c.preemptive = s.priority, s.preemptive
     c.n_levels, c.worst, c.best, c.base = len(s.levels), s.worst, s.best, s.base
@@ -271,32 +253,3 @@ def _policy(keep: _Kept, c: Any, machine: Machine, numbers: Numbers) -> None:
         _span(span, getattr(s, name), numbers.of(name))
     c.receiver_first, c.receiver_last = s.receiver_first, s.receiver_last
     c.sender_receiver_first = s.sender_receiver_first
-
-
-def _program(keep: _Kept, c: Any, program: Program, nodes: list[int], *, buffers: bool) -> None:
-    members = np.array([m for group in program.communicators for m in group], np.int32)
-    offsets = np.cumsum([0, *map(len, program.communicators)]).astype(np.int64)
-    c.n_ranks, c.n_streams, c.n_comms = program.ranks, len(program.rank), len(program.communicators)
-    c.n_factors = len(program.factors)
-    c.buffered = program.buffered if buffers else -1
-    _operations(keep, c, packed(program.ops))
-    for name, array, kind in (
-        ("offsets", program.offsets, np.int64), ("rank", program.rank, np.int32), ("thread", program.thread, np.int32),
-        ("slots", program.slots, np.int32), ("comm_offsets", offsets, np.int64), ("members", members, np.int32),
-        ("node", np.array(nodes), np.int32), ("factors", program.factors, np.float64),
-    ):  # fmt: skip
-        setattr(c, name, keep.pointer(np.ascontiguousarray(array, kind), ffi.typeof(getattr(c, name)).cname))
-    if program.shared_slots is not None:
-        c.shared_slots = keep.pointer(np.ascontiguousarray(program.shared_slots, np.int32), "int32_t *")
-    if program.priority is not None:
-        c.priority = keep.pointer(np.ascontiguousarray(program.priority, np.int64), "int64_t *")
-
-
-def _operations(keep: _Kept, c: Any, ops: PackedOperations) -> None:
-    keep.things.append(ops)
-    c.file, c.virtual_threads, c.places = -1, ops.virtual_threads, ops.places
-    c.blocks, c.packed_bytes = keep.pointer(ops.blocks, "int64_t *"), ops.blocks[-1]
-    if ops.memory is not None:
-        c.packed = keep.pointer(ops.memory, "uint8_t *")
-    elif ops.file is not None:
-        c.file = ops.file.fileno()

@@ -81,7 +81,7 @@ def predicted_parts(trace: Trace, section: Section, found: Prediction, team: Tea
     of_ranks, of_procedures = (sum(team.allgather(sums)) for sums in (of_ranks, of_procedures))
     regions: Counter[str] = Counter()
     names = trace.extra(Regions).names
-    visits = replayed_visits(section.program, found) if names else np.zeros(0, REPLAYED_VISIT)
+    visits = replayed_visits(section.program, found.times) if names else np.zeros(0, REPLAYED_VISIT)
     for region, name in enumerate(names):
         regions[name] = int(visits["time"][visits["region"] == region].sum())
     ends = np.zeros(trace.size, np.int64)

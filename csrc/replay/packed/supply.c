@@ -1,13 +1,9 @@
-/* Packed operations come from memory or a file through a small buffer of each stream: what was replayed and what is to
-   come take no memory of ours. */
+/* A thread's operations come through a small buffer of its own. */
 #include "packed/supply.h"
 
-#include <unistd.h>
-
+#include "packed/window.h"
 #include "state/channel.h"
 #include "state/fail.h"
-
-enum { ALL_BUFFERS = 2 << 20, LEAST_OF_ONE = 1024, MOST_OF_ONE = 65536 }; /* bytes */
 
 static struct supply *supply_of(const struct app *app, int32_t stream)
 {
@@ -17,8 +13,7 @@ static struct supply *supply_of(const struct app *app, int32_t stream)
 bool supply_init(struct sim *sim, struct app *app)
 {
     int32_t streams = app->program->n_streams;
-    size_t bytes = ALL_BUFFERS / (size_t)(streams ? streams : 1);
-    app->buffered = bytes < LEAST_OF_ONE ? LEAST_OF_ONE : bytes > MOST_OF_ONE ? MOST_OF_ONE : bytes;
+    app->buffered = window_bytes(streams);
     app->places = (unsigned)app->program->places;
     app->sendings = sizeof(struct supply) + app->places * sizeof(struct plan);
     app->shapes = app->sendings + app->places * sizeof(struct sending);
@@ -30,50 +25,16 @@ bool supply_init(struct sim *sim, struct app *app)
     return app->supplies;
 }
 
-static bool read_file(int file, uint8_t *into, size_t bytes, int64_t at)
-{
-    while (bytes) {
-        ssize_t count = pread(file, into, bytes, at);
-        if (count <= 0) return false;
-        into += count;
-        at += count;
-        bytes -= (size_t)count;
-    }
-    return true;
-}
-
-static bool read_packed(const struct program *program, uint8_t *into, size_t bytes, int64_t at)
-{
-    if (program->file >= 0) return read_file(program->file, into, bytes, at);
-    memcpy(into, program->packed + at, bytes);
-    return true;
-}
-
 static uint8_t *buffer_of(const struct app *app, struct supply *supply)
 {
     return (uint8_t *)supply + app->bytes;
 }
 
-/* More bytes into the buffer, behind what of it was not unpacked yet. Behind the last ones of all zeros can be read. */
 static bool fill(struct thread *thread)
 {
     const struct app *app = thread->app;
-    const struct program *program = app->program;
-    struct supply *supply = thread->supply;
-    uint8_t *buffer = buffer_of(app, supply);
-    size_t left = (size_t)(thread->stop - thread->at), room = app->buffered - left;
-    int64_t behind = program->packed_bytes - supply->position;
-    size_t n = behind < (int64_t)room ? (size_t)behind : room;
-    memmove(buffer, thread->at, left);
-    if (!n || !read_packed(program, buffer + left, n, supply->position)) return false;
-    supply->position += (int64_t)n;
-    thread->at = buffer;
-    thread->stop = buffer + left + n;
-    if (supply->position == program->packed_bytes) {
-        memset(buffer + left + n, 0, PACK_MOST);
-        thread->stop += PACK_MOST;
-    }
-    return true;
+    uint8_t *buffer = buffer_of(app, thread->supply);
+    return window_fill(app->program, buffer, app->buffered, &thread->at, &thread->stop, &thread->supply->position);
 }
 
 /* ---- The next operation: its place among the plans, -1: it cannot be read. */

@@ -13,9 +13,11 @@ from random import Random
 import numpy as np
 from analyzer.errors import TracelibError
 from analyzer.program.storage import PackedOperations, packed
-from analyzer.machine.machine import DIALECTS
+from analyzer.machine.machine import DIALECTS, Machine
+from analyzer.parallel import Team
+from analyzer.replay.ideal_network import ideal_times
 from analyzer.replay.simulate import simulate
-from random_replays import random_applications, random_machine, random_program, with_absurd
+from random_replays import PlainWriter, random_applications, random_machine, random_program, with_absurd
 assert simulate.__globals__["lib"] is sys.modules["analyzer._replay"].lib
 for k in range({CASES}):
     random = Random(f"sanitized {{k}}")
@@ -24,6 +26,13 @@ for k in range({CASES}):
     simulate(program, machine, times=True, transfers=True)
     program_in_bytes = replace(program, ops=packed(program.ops))
     simulate(program_in_bytes, machine)
+    ideal_times(program, Team(), 2, times=True)
+    plain = PlainWriter(random).program(40)
+    assert ideal_times(plain, Team(), 2, times=True).end_ns == simulate(plain, Machine.ideal(eager_limit=2)).end_ns
+    plain.ops["peer"][random.randrange(len(plain.ops))] = 99
+    plain.ops["comm"][random.randrange(len(plain.ops))] = 99
+    plain.ops["request"][random.randrange(len(plain.ops))] = 99
+    ideal_times(plain, Team(), 2)
     damaged = np.frombuffer(random.randbytes(len(program_in_bytes.ops.memory)), np.uint8)
     try:
         PackedOperations(damaged, program_in_bytes.ops.blocks, len(program.ops), 0)[:]

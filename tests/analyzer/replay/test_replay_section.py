@@ -99,7 +99,7 @@ def test_events_outside_stay_and_take_no_time():
     wanted = [(Kind.EVENT, 0), (Kind.NONE, 0), (Kind.EVENT, 20), (Kind.EVENT, 10), (Kind.COLLECTIVE, 20)]
     wanted += [(Kind.NONE, 7), (Kind.EVENT, 0), (Kind.NONE, 0)]
     assert ops[["kind", "burst"]].tolist() == wanted
-    visits = replayed_visits(section.program, simulate(section.program, Machine.ideal(), times=True))
+    visits = replayed_visits(section.program, simulate(section.program, Machine.ideal(), times=True).times)
     assert visits[["region", "time"]].tolist() == [(1, 10), (0, 57)]
 
 

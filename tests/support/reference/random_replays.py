@@ -161,6 +161,24 @@ class Writer:
         )
 
 
+class PlainWriter(Writer):
+    """Ranks of one thread each that wait for each other only."""
+
+    def __init__(self, random: Random) -> None:
+        super().__init__(random)
+        self.streams = {(rank, 0): [] for rank in range(self.ranks)}
+        self.open = {who: [] for who in self.streams}
+
+    def add(self, who: tuple[int, int], kind: Kind, **columns: Any) -> None:
+        super().add(who, Kind.NONE if kind == Kind.PARALLEL else kind, **columns)
+        self.streams[who][-1]["block"] = 0
+
+    def locked(self) -> None:
+        """None."""
+
+    semaphore = locked
+
+
 def random_program(random: Random) -> Program:
     """At most a few dozen operations of at most 6 ranks."""
     return Writer(random).program(random.randint(1, 25))

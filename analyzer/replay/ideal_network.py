@@ -1,0 +1,131 @@
+"""Replay on the ideal network, where ranks only wait for each other: shared by the processes of a team.
+
+A rank needs to know of the others only what it waits for. So each process lets its own ranks go on as far as they can,
+tells the others what their ranks wait for, and goes on with what it was told. The simulator (`simulate`) gives the same
+times, for one process and in order of time; the spec's T_ideal is theirs ("Speedup model", sections 3.1 and 4.2.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from analyzer._replay import ffi, lib
+from analyzer.parallel import Team
+from analyzer.program.program import Program
+from analyzer.replay.c_program import Kept, fill_program
+from analyzer.replay.simulate import TIME
+
+TOLD = np.dtype(
+    [
+        ("time", "<i8"), ("number", "<i8"), ("source", "<i4"), ("destination", "<i4"), ("comm", "<i4"), ("tag", "<i4"),
+        ("kind", "<i4"), ("process", "<i4"),
+    ]
+)  # fmt: skip
+"""`struct told` of csrc/replay/ideal/ideal.h."""
+
+_NOTHING = np.zeros(0, TOLD)
+
+AT_ONCE = 1 << 20
+"""Operations of a process between two meetings at most: what others do not take yet is kept in memory."""
+TRIAL = 64
+"""Meetings after which it is looked at whether sharing is worth it, and again each time as many were."""
+WORTH = 5000
+"""Operations of all processes between two meetings that take one process as long as to meet."""
+
+
+@dataclass(frozen=True)
+class IdealTimes:
+    """What the replay found."""
+
+    end_ns: int
+    most_computing_ns: int  # of one rank
+    times: np.ndarray | None  # TIME of the own operations, where they were asked for
+
+
+def ideal_times(own: Program, team: Team, eager_limit: int, *, times: bool = False) -> IdealTimes | None:
+    """Replay a program of which each member of a team has some neighbouring ranks, in their order: `own` has their
+    streams, and the communicators of all ranks.
+
+    eager_limit: bytes from which a send waits. None: the simulator must tell, as the program has more than ranks of one
+    thread each that wait for each other, as there is an error in it, or as members would meet too often. Collective.
+    """
+    first = _first_ranks(own, team)
+    if first is None:
+        return None
+    replay = _Replay(own, first, team, eager_limit, times=times)
+    told = _NOTHING
+    for meetings in count(1):
+        telling, counts, state = replay.go_on(told)
+        told, states = team.exchange(telling, counts, state)
+        failed, goes_on, operations = states.sum(axis=0).tolist()
+        if failed or (meetings % TRIAL == 0 and team.size > 1 and operations < WORTH * meetings):
+            return None
+        if not goes_on:
+            break
+    found = team.allgather((replay.unfinished, replay.end_ns, replay.most_computing_ns))
+    if any(unfinished for unfinished, *_ in found):
+        return None
+    return IdealTimes(max(end for _, end, _ in found), max(most for *_, most in found), replay.times)
+
+
+def _first_ranks(own: Program, team: Team) -> list[int] | None:
+    """The first rank of each member, and how many ranks there are; None: some have not one stream each."""
+    alone = (
+        own.shared_slots is None
+        and not own.most_virtual_threads()
+        and not own.thread.any()
+        and bool((np.diff(own.rank) == 1).all())
+    )
+    said = team.allgather((alone, len(own.rank), int(own.rank[0]) if len(own.rank) else -1))
+    firsts = np.cumsum([0, *(count for _, count, _ in said)]).tolist()
+    in_order = all(first in (-1, begin) for (_, _, first), begin in zip(said, firsts, strict=False))
+    return firsts if all(alone for alone, *_ in said) and in_order and firsts[-1] == own.ranks else None
+
+
+class _Replay:
+    """The ranks of this process."""
+
+    def __init__(self, own: Program, first: Sequence[int], team: Team, eager_limit: int, *, times: bool) -> None:
+        self._keep = Kept()
+        program = self._keep.new("struct program *")
+        fill_program(self._keep, program, own, [0] * own.ranks, buffers=False)
+        self.times = np.zeros(len(own.ops), TIME) if times else None
+        firsts = self._keep.pointer(np.array(first, np.int32), "int32_t *")
+        at = ffi.NULL if self.times is None else self._keep.pointer(self.times, "struct op_time *")
+        made = lib.ideal_new(program, firsts, team.size, team.rank, eager_limit, at)
+        if not made:
+            raise MemoryError
+        self._ideal = ffi.gc(made, lib.ideal_free)
+        self._state: Any = ffi.new("struct ideal_state *")
+        self._members = team.size
+
+    def go_on(self, told: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Take what others told (TOLD), and go on. Returns what is to be told, in order of whom, and how much of it
+        to each; and whether this failed, whether something is to come, and how many operations were done."""
+        given = ffi.cast("struct told *", ffi.from_buffer(told)) if len(told) else ffi.NULL
+        answer = lib.ideal_go_on(self._ideal, given, len(told), AT_ONCE, self._state)
+        if answer == lib.IDEAL_NO_MEMORY:
+            raise MemoryError
+        n = self._state.n_telling
+        telling = np.frombuffer(ffi.buffer(self._state.telling, n * TOLD.itemsize), TOLD) if n else _NOTHING
+        whom = telling["process"]
+        counts = np.bincount(whom, minlength=self._members)
+        state = np.array([answer != lib.IDEAL_OK, self._state.goes_on or n > 0, self._state.operations], np.int64)
+        return telling[np.argsort(whom, kind="stable")], counts, state
+
+    @property
+    def unfinished(self) -> int:
+        return self._state.unfinished
+
+    @property
+    def end_ns(self) -> int:
+        return self._state.end
+
+    @property
+    def most_computing_ns(self) -> int:
+        return self._state.most_computing

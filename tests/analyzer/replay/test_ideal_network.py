@@ -1,0 +1,133 @@
+"""The replay on the ideal network by one process and by several against the simulator."""
+
+from random import Random
+
+import numpy as np
+import pytest
+from random_replays import PlainWriter
+from thread_team import by_team
+
+from analyzer.machine.machine import Machine
+from analyzer.parallel import Team
+from analyzer.program.operation import Flag, Kind, operations
+from analyzer.program.program import Program
+from analyzer.replay import ideal_network
+from analyzer.replay.ideal_network import ideal_times
+from analyzer.replay.simulate import simulate
+
+
+def part_of(program, first, last):
+    """The streams of some ranks, with the communicators of all."""
+    a, b = program.offsets[[first, last]].tolist()
+    return Program(
+        ops=program.ops[a:b],
+        offsets=program.offsets[first : last + 1] - a,
+        rank=program.rank[first:last],
+        thread=program.thread[first:last],
+        slots=program.slots[first:last],
+        communicators=program.communicators,
+        ranks=program.ranks,
+    )
+
+
+def by_members(program, cuts, eager_limit):
+    """What each member of a team finds, member k with ranks [cuts[k], cuts[k + 1])."""
+    return by_team(
+        len(cuts) - 1,
+        lambda team: ideal_times(part_of(program, cuts[team.rank], cuts[team.rank + 1]), team, eager_limit, times=True),
+    )
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_equals_the_simulator(part):
+    """Begin and end of each operation, the end and the most computation, by one process and by up to four."""
+    kinds, waited = set(), 0
+    for k in range(60):
+        random = Random(f"ideal {part} {k}")
+        program = PlainWriter(random).program(random.randint(1, 60))
+        limit = random.choice((0, 1, 2, 5, 100))
+        expected = simulate(program, Machine.ideal(eager_limit=limit), times=True)
+        cuts = sorted([0, program.ranks, *(random.randint(0, program.ranks) for _ in range(random.randint(0, 3)))])
+        found = by_members(program, cuts, limit)
+        for one in (ideal_times(program, Team(), limit, times=True), *found):
+            assert (one.end_ns, one.most_computing_ns) == (expected.end_ns, expected.usage["computing"].max())
+        assert np.concatenate([one.times for one in found]).tolist() == expected.times.tolist()
+        kinds |= set(program.ops["kind"].tolist())
+        waited += (expected.times["end"] > expected.times["begin"]).sum()
+    assert kinds >= {Kind.SEND, Kind.RECV, Kind.IRECV, Kind.WAIT, Kind.COLLECTIVE, Kind.COLLECTIVE_START, Kind.PUT}
+    assert waited > 200
+
+
+def ring(ranks, rounds, **message):
+    """Each rank in turn sends on what it got from the one before it."""
+    streams = []
+    for rank in range(ranks):
+        send = {"kind": Kind.SEND, "peer": (rank + 1) % ranks, "burst": 3, **message}
+        receive = {"kind": Kind.RECV, "peer": (rank - 1) % ranks, "burst": 1, **message}
+        streams.append(operations(*([send, receive] if rank == 0 else [receive, send]) * rounds))
+    return Program.of(streams)
+
+
+def test_operations_by_the_thousand(monkeypatch):
+    """More than a rank does in one turn, and than a process between two meetings."""
+    monkeypatch.setattr(ideal_network, "AT_ONCE", 5000)
+    monkeypatch.setattr(ideal_network, "WORTH", 0)
+    program = ring(2, 6000, bytes=8)
+    expected = simulate(program, Machine.ideal(eager_limit=9)).end_ns
+    assert expected == 6000 * 6
+    assert [one.end_ns for one in by_members(program, [0, 1, 2], 9)] == [expected] * 2
+
+
+def test_tags_that_come_once(monkeypatch):
+    """Each message has a key of its own, which is forgotten again."""
+    rows = [[{"kind": kind, "peer": 1 - rank, "tag": tag, "burst": 1} for tag in range(3000)]
+            for rank, kind in enumerate((Kind.SEND, Kind.RECV))]  # fmt: skip
+    program = Program.of([operations(*of_rank) for of_rank in rows])
+    monkeypatch.setattr(ideal_network, "WORTH", 0)
+    assert [one.end_ns for one in by_members(program, [0, 1, 2], 1)] == [3000] * 2
+
+
+def test_members_that_meet_too_often():
+    """A message goes round: nobody does anything meanwhile."""
+    assert by_members(ring(4, 40, bytes=8), [0, 1, 2, 3, 4], 9) == [None] * 4
+    assert ideal_times(ring(4, 40, bytes=8), Team(), 9).end_ns == simulate(ring(4, 40), Machine.ideal()).end_ns
+
+
+def both(*of_each):
+    return Program.of([operations(*rows) for rows in of_each])
+
+
+def to_other(kind, **columns):
+    return [{"kind": kind, "peer": 1 - rank, "bytes": 8, **columns} for rank in range(2)]
+
+
+SEND, RECEIVE = to_other(Kind.SEND), to_other(Kind.RECV)
+REFUSED = {
+    "both send first": both([SEND[0], RECEIVE[0]], [SEND[1], RECEIVE[1]]),
+    "a send that nobody receives": both([SEND[0]], []),
+    "a receive that nobody sends": both([RECEIVE[0]], []),
+    "unlike collectives": both([{"kind": Kind.COLLECTIVE, "tag": 1}], [{"kind": Kind.COLLECTIVE, "tag": 2}]),
+    "a collective of one of two": both([{"kind": Kind.COLLECTIVE}], []),
+    "no such communicator": both([{"kind": Kind.COLLECTIVE, "comm": 7}], []),
+    "no such rank": both([{"kind": Kind.RECV, "peer": 9}], []),
+    "a wait for nothing": both([{"kind": Kind.WAIT, "request": 0}], []),
+    "no such request": both([{"kind": Kind.WAIT, "request": -1}], []),
+    "a lock": both([{"kind": Kind.LOCK, "peer": 1, "tag": 1}], []),
+    "a request of the rank": both([{"kind": Kind.IRECV, "peer": 1, "request": 0, "flags": Flag.SHARED}], [SEND[1]]),
+    "a burst below 0": both([{"kind": Kind.NONE, "burst": -1}], []),
+    "longer than a number holds": both([{"kind": Kind.NONE, "burst": 1 << 62}], []),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_is_left_to_the_simulator(what):
+    """By one process and by two."""
+    assert ideal_times(REFUSED[what], Team(), 8) is None
+    assert by_members(REFUSED[what], [0, 1, 2], 8) == [None, None]
+
+
+def test_several_threads_are_left_to_the_simulator():
+    program = both([], [])
+    threads = np.array([0, 1], np.int32)
+    two = Program(program.ops, program.offsets, np.zeros(2, np.int32), threads, program.slots, ((0,),), 1)
+    assert ideal_times(two, Team(), 8) is None
