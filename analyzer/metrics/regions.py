@@ -73,7 +73,8 @@ def region_sums(trace: Trace, team: Team) -> RegionSums:
     sums = np.zeros((5, len(rank_of), len(trace.extra(Regions).names)), np.int64)
     for rank in trace.share(team) if trace.extra(Regions).names else ():
         lost = lost_times(trace, rank)
-        threads = [_Thread(thread, len(trace.extra(Regions).names), lost) for thread in range(int(trace.threads[rank]))]
+        count, regions = int(trace.threads[rank]), len(trace.extra(Regions).names)
+        threads = [_Thread(thread, regions, lost, alone=count == 1) for thread in range(count)]
         for begin, end in pairwise(windows_of_rank(trace, rank).tolist()):
             states = trace.states(begin, end, range(rank, rank + 1))
             calls = window_calls(trace, rank, begin, end)
@@ -142,23 +143,26 @@ def _say_parallel(visits: np.ndarray, marks: np.ndarray) -> None:
 class _Thread:
     """One thread from window to window."""
 
-    def __init__(self, number: int, regions: int, lost: np.ndarray) -> None:
-        self._number = number
+    def __init__(self, number: int, regions: int, lost: np.ndarray, *, alone: bool) -> None:
+        self._number, self._alone = number, alone
         self._open = np.zeros(regions, np.int64)  # how often each region is open
         self._running, self._inside, self._tracer = Accumulated(), Accumulated(), Accumulated()
         self._lost = Accumulated()
-        lost = lost[lost["thread"] == number]
+        lost = self._own(lost)
         self._lost.append(lost["begin"], lost["end"], lost["end"] - lost["begin"])
+
+    def _own(self, rows: np.ndarray) -> np.ndarray:
+        """Those of this thread, in windows of its rank."""
+        return rows if self._alone else rows[rows["thread"] == self._number]
 
     def add(self, states: np.ndarray, calls: np.ndarray, marks: np.ndarray) -> np.ndarray:
         """Counts and times of this thread in one window, shape (5, regions)."""
-        states = states[states["thread"] == self._number]
+        states, calls, marks = (self._own(rows) for rows in (states, calls, marks))
         for of_state, state in ((self._running, State.RUNNING), (self._tracer, State.TRACER)):
             rows = states[states["state"] == state]
             of_state.append(rows["begin"], rows["end"], rows["end"] - rows["begin"])
-        calls = calls[calls["thread"] == self._number]
         self._inside.append(calls["enter"], calls["enter"] + calls["inside"], calls["inside"])
-        marks = marks[(marks["thread"] == self._number) & (marks["what"] <= Mark.END)]
+        marks = marks[marks["what"] <= Mark.END]
         sums = np.zeros((5, len(self._open)), np.int64)
         sums[0] = np.bincount(marks["number"][marks["what"] == Mark.BEGIN] - 1, minlength=len(self._open))
         outer = self._outermost(marks)

@@ -36,25 +36,34 @@ def bounded(symbols: np.ndarray, loop: Passes, clocks: np.ndarray, *, knows_path
     """
     at = _without_odd_begin(symbols, loop, knows_paths=knows_paths)
     pattern = _pattern(symbols, at)
+    is_regular = loop.is_regular or (not knows_paths and _is_odd_only_at_begin(symbols, at, pattern))
     whole, lead = divmod(_preceded(symbols, pattern, int(at[0])), len(pattern))
     at = np.concatenate([at[0] - len(pattern) * np.arange(whole, 0, -1), at])
     first = int(at[0]) - lead
-    if not loop.is_regular or (knows_paths and _differ(loop.at)):
+    if not is_regular or (knows_paths and _differ(loop.at)):
         end = int(at[-1]) + _of_the_kinds(symbols, loop, int(at[-1]))
         varying = _behind_what_varies(symbols, loop, end)
         if varying is not None:
             return varying
-    if loop.is_regular:
+    if is_regular:
         at, first, lead, end = _turned(symbols, at, pattern, lead, int(_fixed(loop).sum()))
     if knows_paths:
         at, end = _to_its_last_call(symbols, loop, at, end, lead)
         return Bounds(np.concatenate([[first], at[1:] - lead]), end)
     begins = np.concatenate([[first], at[1:] - lead])
-    if loop.is_regular:
+    if is_regular:
         run = _cut_run(symbols, end, np.roll(pattern, lead))
         begins, end, lead = begins + run, end + run, lead - run
     warms_up = _warms_up(symbols, begins, end, pattern, lead, clocks)
     return Bounds(begins[1:] if warms_up else begins, end)
+
+
+def _is_odd_only_at_begin(symbols: np.ndarray, at: np.ndarray, pattern: np.ndarray) -> bool:
+    """Whether all stretches but the first make the same calls: of few passes that one makes the whole look uneven."""
+    places = at[1:-1]
+    if not len(places) or (np.diff(at[1:]) != len(pattern)).any():
+        return False
+    return _shared_run(symbols, places, len(pattern), 1) == len(pattern)
 
 
 def _behind_what_varies(symbols: np.ndarray, loop: Passes, end: int) -> Bounds | None:
