@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import click
@@ -13,6 +15,7 @@ from analyzer.commands.shared.session import Session
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from analyzer.speedup.parameters import Parameters
     from analyzer.structure.iterations import Iterations
+    from analyzer.trace import Trace
 
 
 def scaling_options(command: Callable) -> Callable:
@@ -40,39 +43,46 @@ def measured(
     from analyzer.commands.shared.iteration_option import open_wanted
     from analyzer.speedup.parameters import parameters
 
-    loops = _loops(session, files) if region is None and not whole else [None] * len(files)
-    found = []
-    for file, loop in zip(files, loops, strict=True):
-        trace = open_wanted(session, file, region=region)
-        try:
+    with ExitStack() as opened:
+        loops: Sequence[Iterations | None] = [None] * len(files)
+        traces: Iterator[Trace] = (
+            opened.enter_context(closing(open_wanted(session, file, region=region))) for file in files
+        )
+        if region is None and not whole:
+            loops, traces = _loops(session, files, opened)
+        found = []
+        for file, loop, trace in zip(files, loops, traces, strict=True):
             session.mention_problems(trace)
+            trace.match()
             with session.step(f"Adding up and replaying {file}"):
                 found.append(parameters(trace, session.team, region, eager_limit, loop))
-        finally:
             trace.close()
-    return found
+        return found
 
 
-def _loops(session: Session, files: Sequence[str]) -> list[Iterations | None]:
-    """The iterations of each run; none, where one run has regions or no loop, or loops are not alike: neither passed
-    equally often nor of the same calls."""
+def _loops(
+    session: Session, files: Sequence[str], opened: ExitStack
+) -> tuple[Sequence[Iterations | None], Iterator[Trace]]:
+    """The iterations of each run, and the runs, which were opened for that; no iterations, where one run has regions or
+    no loop, or loops are not alike: neither passed equally often nor of the same calls."""
     from analyzer.opening import open_trace
     from analyzer.structure.levels.find import iterations
     from analyzer.trace import Regions
 
-    none: list[Iterations | None] = [None] * len(files)
+    def opening(file: str) -> Trace:
+        return opened.enter_context(closing(open_trace(file, session.team, matched=False)))
+
+    none: Sequence[Iterations | None] = [None] * len(files)
     found: list[Iterations | None] = []
+    traces: list[Trace] = []
     for file in files:
-        trace = open_trace(file, session.team, matched=False)
-        try:
-            if not trace.has_call_times or trace.extra(Regions).names:
-                return none
+        traces.append(opening(file))
+        loop = None
+        if traces[-1].has_call_times and not traces[-1].extra(Regions).names:
             with session.step(f"Looking for iterations in {file}"):
-                loop = iterations(trace, session.team)
-        finally:
-            trace.close()
+                loop = iterations(traces[-1], session.team)
         if loop is None:
-            return none
+            return none, chain(traces, map(opening, files[len(traces) :]))
         found.append(loop)
     counts, bodies = ({one.count for one in found if one}, {one.body for one in found if one})
-    return found if len(counts) == 1 or len(bodies) == 1 else none
+    return found if len(counts) == 1 or len(bodies) == 1 else none, iter(traces)
