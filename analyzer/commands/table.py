@@ -30,8 +30,8 @@ class Entry(NamedTuple):
 
 GROUPS: dict[str, tuple[str, dict[str, Entry]]] = {
     "look": ("Look", {
-        "look": Entry("look.look:look", "", "one process replays", 8),
-        "info": Entry("look.info:info", "The first look, without writing files.", "one process replays", 8),
+        "look": Entry("look.look:look", "", "one process joins the parts of the .prv", 8),
+        "info": Entry("look.info:info", "The first look, without writing files."),
         "check": Entry("look.check:check", "Is the trace sound and complete?"),
         "what": Entry("look.what:what_command", "What a rank does at a moment.", "one process looks"),
         "view": Entry("look.view:view_command", "Ranks over time at any zoom, in a browser.", "one process serves"),
@@ -39,9 +39,7 @@ GROUPS: dict[str, tuple[str, dict[str, Entry]]] = {
     }),
     "explain": ("Explain", {
         "report": Entry("explain.report:report_command", "One page of HTML that explains runs."),
-        "efficiency": Entry(
-            "explain.efficiency:efficiency_command", "Parallel efficiency and its factors.", "one process replays", 4
-        ),
+        "efficiency": Entry("explain.efficiency:efficiency_command", "Parallel efficiency and its factors."),
         "structure": Entry("explain.structure:structure_command", "What the run is made of: iterations, phases."),
         "hot": Entry("explain.hot:hot_command", "In which functions and lines the run computes."),
         "waits": Entry(

@@ -68,7 +68,8 @@ def ideal_replay(
 
     Bursts are as long as they were, so that they add up to the useful time, or by `cpu_time` as their CPU time says,
     where it was measured. Calls that no operation stands for (files, neighbourhood collectives) take no time. The
-    team shares the reading, and its first member replays.
+    team shares the reading and the replay. What only the simulator can replay, or members would have to meet too often
+    for, its first member does alone.
     eager_limit: bytes from which a send waits; None: EAGER_LIMIT, or more where the run shows that MPI buffered more
     and could not have ended else.
     """

@@ -12,10 +12,15 @@ from itertools import pairwise
 
 import numpy as np
 
+FEW = 1024
+"""Of fewer rows a block of their own for noise takes more bytes than it saves."""
+
 
 def deflated(rows: np.ndarray, level: int) -> bytes:
     """A whole chunk (1-D, contiguous) shuffled and compressed."""
     columns = np.ascontiguousarray(rows.view(np.uint8).reshape(len(rows), -1).T)
+    if len(rows) < FEW:
+        return zlib.compress(columns, level)
     noise = [*(2 * (columns[:, 1:] == columns[:, :-1]).sum(axis=1) < len(rows)), False]
     coder = zlib.compressobj(level)
     parts = []
