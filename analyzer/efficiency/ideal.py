@@ -15,7 +15,7 @@ from analyzer.operations.program import SharedProgram
 from analyzer.parallel import Team
 from analyzer.program.program import Program
 from analyzer.replay.failure import ReplayBlocked
-from analyzer.replay.ideal_network import IdealTimes, ideal_times
+from analyzer.replay.ideal_network import IdealTimes, Left, ideal_times
 from analyzer.replay.simulate import simulate
 from analyzer.trace import Leftovers, Losses, Trace
 from analyzer.trace.chosen import ranks_lacking
@@ -80,39 +80,42 @@ def ideal_replay(
         if trace.program is not None:
             return ideal_of_program(trace, trace.program, team, eager_limit, regions=regions)
         shared = SharedProgram.of(trace, team, cpu_time=cpu_time, virtual=False)
-        if found := _shared_replay(shared, team, eager_limit, regions):
-            return found
+        own, limit = shared.own(), EAGER_LIMIT if eager_limit is None else eager_limit
+        found = ideal_times(own, team, limit, times=regions)
+        if isinstance(found, IdealTimes):
+            times = found.times
+            return _ideal(found, np.concatenate(team.gather(lambda: _visits(own, times, regions))), limit)
         program = shared.whole(everywhere=False)
     except TracelibError as error:
         return Ideal(None, None, str(error))
-    return ideal_of_program(trace, program, team, eager_limit, regions=regions)
-
-
-def _shared_replay(shared: SharedProgram, team: Team, eager_limit: int | None, regions: bool) -> Ideal | None:
-    """By all members of the team, each of its own ranks. None: one must do it, or say why nobody can."""
-    own, limit = shared.own(), EAGER_LIMIT if eager_limit is None else eager_limit
-    found = ideal_times(own, team, limit, times=regions)
-    if found is None:
-        return None
-    return _ideal(found, np.concatenate(team.allgather(_visits(own, found.times, regions))), limit)
+    by_simulator = found == Left.TO_SIMULATOR
+    return ideal_of_program(trace, program, team, eager_limit, regions=regions, by_simulator=by_simulator)
 
 
 def ideal_of_program(
-    trace: Trace, program: Program, team: Team, eager_limit: int | None = None, *, regions: bool = False
+    trace: Trace,
+    program: Program,
+    team: Team,
+    eager_limit: int | None = None,
+    *,
+    regions: bool = False,
+    by_simulator: bool = False,
 ) -> Ideal:
-    """The same of the trace's program or a part of it, which only the first member of the team needs to have."""
+    """The same of the trace's program or a part of it, which only the first member of the team needs to have.
+    by_simulator: nothing else can replay it."""
     found = None
     if team.rank == 0:
         try:
-            found = _replay(trace, program, eager_limit, regions)
+            found = _replay(trace, program, eager_limit, regions, by_simulator=by_simulator)
         except TracelibError as error:
             found = Ideal(None, None, str(error))
     return team.bcast(found)
 
 
-def _replay(trace: Trace, program: Program, eager_limit: int | None, regions: bool) -> Ideal:
+def _replay(trace: Trace, program: Program, eager_limit: int | None, regions: bool, *, by_simulator: bool) -> Ideal:
     limit, shown = EAGER_LIMIT if eager_limit is None else eager_limit, False
-    if found := ideal_times(program, Team(), limit, times=regions):
+    found = None if by_simulator else ideal_times(program, Team(), limit, times=regions)
+    if isinstance(found, IdealTimes):
         return _ideal(found, _visits(program, found.times, regions), limit)
     try:
         replayed = simulate(program, Machine.ideal(eager_limit=limit), times=regions)

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 
-from analyzer.errors import TracelibError
 from analyzer.metrics.eager import shown_eager_limit
 from analyzer.operations.bursts import is_any_measured
 from analyzer.operations.virtual import VirtualThreads
 from analyzer.operations.walk import RankOperations
 from analyzer.parallel import Team
-from analyzer.program.gathered import gathered
+from analyzer.program.gathered import gathered, together
 from analyzer.program.program import Program
 from analyzer.program.storage import OperationSpill
 from analyzer.trace import Trace
-
-Found = TypeVar("Found")
 
 _TOGETHER = 256
 """Ranks whose rows are read together, if all of them can be."""
@@ -68,14 +63,15 @@ class SharedProgram:
     def of(cls, trace: Trace, team: Team, *, cpu_time: bool, virtual: bool) -> SharedProgram:
         """See `program_of`. Collective. Raises TracelibError on all members where one cannot read its ranks."""
         walk = RankOperations(trace, cpu_time=cpu_time, by_thread=True)
-        mine = _together(team, lambda: _Translated.of(trace, walk, trace.share(team), virtual=virtual))
+        mine = together(team, lambda: _Translated.of(trace, walk, trace.share(team), virtual=virtual))
         groups = [c.members if not c.remote else () for c in trace.communicators]
         communicators = (tuple(range(trace.size)), *groups, *walk.windows)
         return cls(trace, team, communicators, cpu_time and is_any_measured(trace), mine)
 
     def own(self) -> Program:
-        """Those of the ranks of this member."""
-        return self._program(self._mine, self._mine.spill, self.trace.share(self.team))
+        """Those of the ranks of this member. Collective. Raises TracelibError on all members where one has no room for
+        them."""
+        return together(self.team, lambda: self._program(self._mine, self._mine.spill, self.trace.share(self.team)))
 
     def whole(self, *, everywhere: bool) -> Program:
         """Those of all ranks, on each member or (not `everywhere`) on the first one; on others none. Collective. Raises
@@ -134,19 +130,6 @@ class _Translated:
         self.slots.extend(slots)
         self.threads.extend(threads)
         self.shared.extend(shared)
-
-
-def _together(team: Team, work: Callable[[], Found]) -> Found:
-    """What each member of a team finds; where one of them fails, all fail as it did."""
-    error: TracelibError | None = None
-    try:
-        found = work()
-    except TracelibError as failed:
-        error = failed
-    for said in team.allgather(error):
-        if said:
-            raise said
-    return found
 
 
 def _streams(walk: RankOperations, rank: int, shares: VirtualThreads | None, spill: OperationSpill) -> list[int]:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from analyzer.errors import TracelibError
 from analyzer.parallel import Team
 from analyzer.program.storage import IN_MEMORY, OperationSpill, PackedOperations
+
+Found = TypeVar("Found")
 
 
 def gathered(mine: OperationSpill, team: Team, *, everywhere: bool = True) -> OperationSpill:
@@ -13,10 +18,23 @@ def gathered(mine: OperationSpill, team: Team, *, everywhere: bool = True) -> Op
     if team.size == 1:
         return mine
     found = OperationSpill()
-    copies = _copies(mine.packed(), team, everywhere=everywhere)
+    copies = _copies(together(team, mine.packed), team, everywhere=everywhere)
     for one in copies if everywhere or team.rank == 0 else ():
         for piece in one.pieces():
             found.append(piece)
+    return found
+
+
+def together(team: Team, work: Callable[[], Found]) -> Found:
+    """What each member of a team finds; where one of them raises a TracelibError, all raise it. Collective."""
+    error: TracelibError | None = None
+    try:
+        found = work()
+    except TracelibError as failed:
+        error = failed
+    for said in team.allgather(error):
+        if said:
+            raise said
     return found
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 from itertools import count
 from typing import Any
 
@@ -28,10 +29,12 @@ TOLD = np.dtype(
 )  # fmt: skip
 """`struct told` of csrc/replay/ideal/ideal.h."""
 
+_NO_LIMIT = 1 << 62
+"""Bytes; no message has more."""
 _NOTHING = np.zeros(0, TOLD)
 
 AT_ONCE = 1 << 20
-"""Operations of a process between two meetings at most: what others do not take yet is kept in memory."""
+"""Operations of a process between two meetings at most."""
 TRIAL = 64
 """Meetings after which it is looked at whether sharing is worth it, and again each time as many were."""
 WORTH = 5000
@@ -47,29 +50,37 @@ class IdealTimes:
     times: np.ndarray | None  # TIME of the own operations, where they were asked for
 
 
-def ideal_times(own: Program, team: Team, eager_limit: int, *, times: bool = False) -> IdealTimes | None:
+class Left(Enum):
+    """Why the replay was left to another way."""
+
+    TO_SIMULATOR = "the program has more than ranks of one thread each that wait for each other, or an error"
+    TO_ONE_PROCESS = "members would meet too often"
+
+
+def ideal_times(own: Program, team: Team, eager_limit: int, *, times: bool = False) -> IdealTimes | Left:
     """Replay a program of which each member of a team has some neighbouring ranks, in their order: `own` has their
     streams, and the communicators of all ranks.
 
-    eager_limit: bytes from which a send waits. None: the simulator must tell, as the program has more than ranks of one
-    thread each that wait for each other, as there is an error in it, or as members would meet too often. Collective.
+    eager_limit: bytes from which a send waits. Collective.
     """
     first = _first_ranks(own, team)
     if first is None:
-        return None
+        return Left.TO_SIMULATOR
     replay = _Replay(own, first, team, eager_limit, times=times)
     told = _NOTHING
     for meetings in count(1):
         telling, counts, state = replay.go_on(told)
         told, states = team.exchange(telling, counts, state)
         failed, goes_on, operations = states.sum(axis=0).tolist()
-        if failed or (meetings % TRIAL == 0 and team.size > 1 and operations < WORTH * meetings):
-            return None
+        if failed:
+            return Left.TO_SIMULATOR
+        if meetings % TRIAL == 0 and team.size > 1 and operations < WORTH * meetings:
+            return Left.TO_ONE_PROCESS
         if not goes_on:
             break
     found = team.allgather((replay.unfinished, replay.end_ns, replay.most_computing_ns))
     if any(unfinished for unfinished, *_ in found):
-        return None
+        return Left.TO_SIMULATOR
     return IdealTimes(max(end for _, end, _ in found), max(most for *_, most in found), replay.times)
 
 
@@ -97,10 +108,8 @@ class _Replay:
         self.times = np.zeros(len(own.ops), TIME) if times else None
         firsts = self._keep.pointer(np.array(first, np.int32), "int32_t *")
         at = ffi.NULL if self.times is None else self._keep.pointer(self.times, "struct op_time *")
-        made = lib.ideal_new(program, firsts, team.size, team.rank, eager_limit, at)
-        if not made:
-            raise MemoryError
-        self._ideal = ffi.gc(made, lib.ideal_free)
+        limit = min(eager_limit, _NO_LIMIT)
+        self._ideal = ffi.gc(lib.ideal_new(program, firsts, team.size, team.rank, limit, at), lib.ideal_free)
         self._state: Any = ffi.new("struct ideal_state *")
         self._members = team.size
 
@@ -108,9 +117,9 @@ class _Replay:
         """Take what others told (TOLD), and go on. Returns what is to be told, in order of whom, and how much of it
         to each; and whether this failed, whether something is to come, and how many operations were done."""
         given = ffi.cast("struct told *", ffi.from_buffer(told)) if len(told) else ffi.NULL
-        answer = lib.ideal_go_on(self._ideal, given, len(told), AT_ONCE, self._state)
-        if answer == lib.IDEAL_NO_MEMORY:
-            raise MemoryError
+        answer = lib.IDEAL_NO_MEMORY
+        if self._ideal:
+            answer = lib.ideal_go_on(self._ideal, given, len(told), AT_ONCE, self._state)
         n = self._state.n_telling
         telling = np.frombuffer(ffi.buffer(self._state.telling, n * TOLD.itemsize), TOLD) if n else _NOTHING
         whom = telling["process"]

@@ -2,7 +2,7 @@
 
 The filters decide only how a chunk is read. Deflate codes a block by how often its bytes occur; a library that is given
 a shuffled chunk codes the lower bytes of times, which are noise, together with columns that hardly change. Here noise
-has blocks of its own. csrc/runtime/record/compress.c does the same while a program runs.
+has blocks of its own, if there are many rows. csrc/runtime/record/compress.c does the same while a program runs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def deflated(rows: np.ndarray, level: int) -> bytes:
     """A whole chunk (1-D, contiguous) shuffled and compressed."""
     columns = np.ascontiguousarray(rows.view(np.uint8).reshape(len(rows), -1).T)
     if len(rows) < FEW:
-        return zlib.compress(columns, level)
+        return zlib.compress(columns.data, level)
     noise = [*(2 * (columns[:, 1:] == columns[:, :-1]).sum(axis=1) < len(rows)), False]
     coder = zlib.compressobj(level)
     parts = []

@@ -1,7 +1,5 @@
-"""Groups, attributes and tables of an HDF5 file that has thousands of each.
-
-h5py's own interface makes types, spaces and properties anew for each of them, which takes five times as long as to
-write it. Here they are made once.
+"""Groups, attributes and tables that HDF5 writes, with properties that h5py's own interface does not set: they keep no
+time, and the attributes of a group are in its header. (Groups of ranks are written without HDF5: rank_groups.)
 """
 
 from __future__ import annotations

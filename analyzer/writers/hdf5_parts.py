@@ -34,12 +34,9 @@ class Message(IntEnum):
     FILL_VALUE = 0x05
     LINK = 0x06
     LAYOUT = 0x08
+    GROUP_INFO = 0x0A
     FILTERS = 0x0B
     ATTRIBUTE = 0x0C
-
-
-NO_MORE_LINKS = struct.pack("<BBQQ", 0, 0, UNDEFINED, UNDEFINED)
-"""Body of a LINK_INFO (IV.A.2.c): all links stand in this header."""
 
 
 def padded(part: bytes) -> bytes:
@@ -64,6 +61,13 @@ def message(kind: Message, body: bytes, flags: int = 0) -> bytes:
     if len(whole) > _MOST_BODY:
         raise ValueError(f"a message of {len(whole)} bytes, of which HDF5 takes {_MOST_BODY}")
     return struct.pack("<HHB3x", kind, len(whole), flags) + whole
+
+
+IS_GROUP = (
+    message(Message.LINK_INFO, struct.pack("<BBQQ", 0, 0, UNDEFINED, UNDEFINED)),
+    message(Message.GROUP_INFO, struct.pack("<BB", 0, 0), _CONSTANT),
+)
+"""Of a group whose links all stand in its header (IV.A.2.c, IV.A.2.k): HDF5 can add more."""
 
 
 @lru_cache

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import cached_property, lru_cache
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
+from uuid import uuid4
 
 import h5py
 import numpy as np
@@ -93,15 +94,19 @@ class RankGroups:
 
     @cached_property
     def _scratch(self) -> h5py.File:
-        """A file in memory: HDF5 applies its filters in files only."""
-        return h5py.File("scratch", "w", driver="core", backing_store=False)
+        """HDF5 applies its filters in files only."""
+        return _in_memory()
+
+    def close(self) -> None:
+        """Give memory back."""
+        if "_scratch" in self.__dict__:
+            self._scratch.close()
 
     def add(self, rank: int, attributes: Sequence[bytes], tables: Mapping[str, int]) -> None:
         """The group of a rank: messages of its attributes, and where the headers of its tables are."""
         links = [parts.link(name, at) for name, at in tables.items()]
         self._leads.update(tables.values())
-        info = parts.message(parts.Message.LINK_INFO, parts.NO_MORE_LINKS)
-        self._members.append((f"{rank:06d}", self._append(parts.header([*attributes, info, *links]))))
+        self._members.append((f"{rank:06d}", self._append(parts.header([*attributes, *parts.IS_GROUP, *links]))))
 
     def finish(self) -> None:
         """Lead `ranks` to the groups, and the file to its end."""
@@ -147,8 +152,10 @@ def new_run(
             types[name] = schema.TABLES[name]
         at = {name: h5o.get_info(types[name].id).addr for name in types}
         ranks = h5o.get_info(new_group(out, RANKS)).addr
-    with path.open("r+b", buffering=_BUFFER_BYTES) as file:
-        groups = RankGroups(file, at, ranks, codec, level)
+    with (
+        path.open("r+b", buffering=_BUFFER_BYTES) as file,
+        closing(RankGroups(file, at, ranks, codec, level)) as groups,
+    ):
         yield groups
         groups.finish()
 
@@ -161,9 +168,14 @@ def _chunks(stretches: Iterable[np.ndarray], of_chunk: int) -> Iterator[np.ndarr
             yield part if len(part) == of_chunk else np.concatenate([part, np.zeros(of_chunk - len(part), rows.dtype)])
 
 
+def _in_memory() -> h5py.File:
+    """A file that is never on a disk. Two open ones of one name would be the same file."""
+    return h5py.File(uuid4().hex, "w", driver="core", backing_store=False)
+
+
 @lru_cache
 def _filters(codec: str, level: int, of_chunk: int, dtype: np.dtype) -> bytes:
     """The message of a codec's filters, which depend on the rows that they have to do with."""
-    with h5py.File("filters", "w", driver="core", backing_store=False) as file:
+    with _in_memory() as file:
         table = new_table(file.id, "rows", of_chunk, dtype, of_chunk, codec, level)
         return parts.filters_of(table.get_create_plist())

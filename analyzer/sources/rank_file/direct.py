@@ -192,7 +192,10 @@ class _Reader:
             if name in schema.DIRECT and name in shape.filtered:
                 if name not in shape.deflated:
                     return None
-                rows[name] = unshuffled(data[at : at + size], count, shape.dtypes[name])
+                try:
+                    rows[name] = unshuffled(data[at : at + size], chunk_rows, shape.dtypes[name])[:count]
+                except OSError:
+                    return None
             elif name in schema.DIRECT:
                 rows[name] = np.frombuffer(data, shape.dtypes[name], count, at)
             elif chunk_rows and bool(filtered) == (name in shape.deflated):

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -156,7 +156,7 @@ def open_rank(path: Place, group: str = "/") -> RankFile:
         close_file(place)  # HDF5 would answer from what it knew of a file that has grown since
     try:
         at = _place_of(place, group)
-        direct = None if at is None else read_direct(place, at, lambda name: _files.group(place, group).table(name))
+        direct = None if at is None else read_direct(place, at, partial(_table_of, place, group))
         if direct:
             file = _of_direct(place, group, direct)
         else:
@@ -175,6 +175,11 @@ def open_rank(path: Place, group: str = "/") -> RankFile:
         else:
             _files.get(place).groups.drop(group)
     return file
+
+
+def _table_of(path: str, group: str, name: str) -> Table | None:
+    with limited(path):
+        return _files.group(path, group).table(name)
 
 
 def _place_of(path: str, group: str) -> int | None:
@@ -292,10 +297,11 @@ def _procedures(path: str, file: OpenGroup, group: str) -> tuple[str, ...]:
 
 def _names_of_all(path: str) -> tuple[str, ...]:
     """Names of the calls that all ranks of a packed run share."""
-    names = _files.group(path, "/").table("procedures")
-    if names is None:
-        raise foreign(path, "no table procedures")
-    return procedure_names(names)
+    with limited(path):
+        names = _files.group(path, "/").table("procedures")
+        if names is None:
+            raise foreign(path, "no table procedures")
+        return procedure_names(names)
 
 
 _shared_names = KeptOpen(OPEN_FILES, _names_of_all)

@@ -69,8 +69,9 @@ bool h5_open(struct h5 *f, int fd, uint64_t bytes)
 static bool is_known(uint16_t type)
 {
     const uint32_t known = 1u << H5_NIL | 1u << H5_DATASPACE | 1u << H5_LINK_INFO | 1u << H5_DATATYPE |
-                           1u << H5_FILL_VALUE | 1u << H5_LINK | 1u << H5_LAYOUT | 1u << H5_FILTERS |
-                           1u << H5_ATTRIBUTE | 1u << H5_CONTINUATION | 1u << H5_SYMBOL_TABLE | 1u << H5_MODIFIED;
+                           1u << H5_FILL_VALUE | 1u << H5_LINK | 1u << H5_LAYOUT | 1u << H5_GROUP_INFO |
+                           1u << H5_FILTERS | 1u << H5_ATTRIBUTE | 1u << H5_CONTINUATION | 1u << H5_SYMBOL_TABLE |
+                           1u << H5_MODIFIED;
     return type < 32 && known >> type & 1;
 }
 

@@ -1,4 +1,5 @@
-/* An HDF5 dataset of one dimension in the oldest form: its rows, their type, and the chunks where they lie. */
+/* An HDF5 dataset of one dimension, in the oldest form, or of one filtered chunk: its rows, their type, and the chunks
+ * where they lie. */
 #include "hdf5/internal/h5.h"
 
 #include <string.h>

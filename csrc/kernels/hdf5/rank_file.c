@@ -177,6 +177,7 @@ static bool read_rows(struct reading *r, const struct h5_table *table, struct fo
     if (!table->chunk_rows && whole) return put_stored(r, data, table->at, table->rows * table->row_bytes);
     if (!table->chunk_rows) return read_one_piece(r, table, into);
     if (table->filters.size && !whole) return find_filtered(r, table, into);
+    if (whole) into->chunk_rows = table->chunk_rows;
     bool found = find_chunks(r, table, &chunks) &&
                  (whole ? read_chunks(r, table, begin, &chunks) : read_ends(r, table, &chunks));
     free(chunks.bytes);

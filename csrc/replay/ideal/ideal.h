@@ -54,6 +54,6 @@ struct ideal *ideal_new(const struct program *program, const int32_t *first, int
 enum ideal_answer ideal_go_on(struct ideal *ideal, const struct told *told, int64_t n_told, int64_t most,
                               struct ideal_state *state);
 
-void ideal_free(struct ideal *ideal);
+void ideal_free(struct ideal *ideal); /* or of NULL */
 
 #endif

@@ -81,6 +81,9 @@ static bool deliver(struct ideal *ideal, struct channel *channel, struct letter 
         *arrived = of.kind != TOLD_SEND && receive->posted > of.sent ? receive->posted : of.sent;
         return met(ideal, receive, of.sent, of.source, of.kind);
     }
+    struct rank_at *sender = own_rank(ideal, of.source);
+    if (sender) sender->waiting++;
+    if (++ideal->waiting > ideal->most_waiting) return refuse(ideal, IDEAL_OTHER); /* the simulator needs no memory */
     struct letter *letter = pool_take(&ideal->letters);
     if (!letter) return refuse(ideal, IDEAL_NO_MEMORY);
     *letter = of;
@@ -96,7 +99,6 @@ bool messages_send(struct ideal *ideal, struct rank_at *rank, const struct op *o
     bool large = op->bytes >= ideal->eager_limit, waits = large && !(op->flags & OP_IMMEDIATE);
     enum told_kind kind = waits ? TOLD_WAITING : large ? TOLD_LARGE_SEND : TOLD_SEND;
     int32_t own = ideal->first[ideal->own] + rank->number;
-    if (op->peer < 0 || op->peer >= ideal->program->n_ranks) return refuse(ideal, IDEAL_OTHER);
     if (!own_rank(ideal, op->peer)) {
         struct told told = {rank->now, op->other, own, op->peer, op->comm, op->tag, kind, process_of(ideal, op->peer)};
         if (!tell(ideal, told)) return false;
@@ -129,13 +131,15 @@ static struct receive *post(struct ideal *ideal, struct rank_at *rank, struct ch
     channel->letters = letter->next;
     if (!channel->letters) channel->last_letter = &channel->letters;
     struct letter of = *letter;
+    struct rank_at *sender = own_rank(ideal, of.source);
+    if (sender) sender->waiting--;
+    ideal->waiting--;
     pool_give(&ideal->letters, letter);
     return met(ideal, receive, of.sent, of.source, of.kind) ? receive : NULL;
 }
 
 bool messages_receive(struct ideal *ideal, struct rank_at *rank, const struct op *op, struct known *known)
 {
-    if (op->peer < 0 || op->peer >= ideal->program->n_ranks) return refuse(ideal, IDEAL_OTHER);
     struct channel *channel = channel_of(ideal, rank, op, known, false);
     struct receive *receive = channel ? post(ideal, rank, channel) : NULL;
     if (!receive) return false;

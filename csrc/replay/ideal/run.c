@@ -9,7 +9,24 @@
 #include "packed/unpack.h"
 #include "packed/window.h"
 
-enum { AT_A_TIME = 4096 }; /* operations of a rank, before others have their turn: messages that wait take memory */
+/* What is sent and not received takes memory. So a rank does so many operations, then others have their turn; one of
+   which so many messages wait lets so many others go first. */
+enum { AT_A_TIME = 4096, MANY_WAITING = 4096, OTHERS_FIRST = 64 };
+
+/* Whether all that it names exists, as the simulator asks, and ranks need only wait for each other. */
+static bool is_sound(const struct ideal *ideal, const struct rank_at *rank, const struct op *op)
+{
+    bool access = op->kind == OP_PUT || op->kind == OP_GET, waited = op->kind == OP_WAIT && op->peer >= 0;
+    bool message = access || op->kind == OP_SEND || op->kind == OP_RECV || op->kind == OP_IRECV;
+    bool request =
+        (access && op->request >= 0) || op->kind == OP_IRECV || op->kind == OP_WAIT || op->kind == OP_COLLECTIVE_START;
+    if (op->kind >= OP_KINDS || op->bytes < 0 || op->block || op->flags & OP_SHARED) return false;
+    if (message && op->peer < 0) return false;
+    if ((message || (waited && !(op->flags & (OP_OF_COLLECTIVE | OP_OF_ACCESS)))) &&
+        op->peer >= ideal->program->n_ranks)
+        return false;
+    return !request || (op->request >= 0 && op->request < rank->slots);
+}
 
 /* Take the next operation of a rank; NULL: there is none, or it cannot be read. */
 static const struct op *next(struct ideal *ideal, struct rank_at *rank, struct known **known)
@@ -29,7 +46,7 @@ static const struct op *next(struct ideal *ideal, struct rank_at *rank, struct k
     *known = &rank->known[place];
     if (found & PACK_NEW) {
         if ((*known)->channel) messages_leave(ideal, (*known)->channel);
-        **known = (struct known){NULL, NULL, NULL};
+        **known = (struct known){NULL, NULL, NULL, false};
     }
     rank->to_come--;
     if (burst < 0 || burst > LONGEST - rank->now) {
@@ -50,17 +67,10 @@ static bool wait_for_request(struct ideal *ideal, struct rank_at *rank, const st
     return request.gathering ? groups_wait(ideal, rank, request.gathering) : refuse(ideal, IDEAL_OTHER);
 }
 
-static bool names_request(const struct op *op)
-{
-    bool accesses = (op->kind == OP_PUT || op->kind == OP_GET) && op->request >= 0;
-    return accesses || op->kind == OP_IRECV || op->kind == OP_WAIT || op->kind == OP_COLLECTIVE_START;
-}
-
 /* false: it waits, or nothing goes on. */
 static bool act(struct ideal *ideal, struct rank_at *rank, const struct op *op, struct known *known)
 {
-    if (op->block || op->flags & OP_SHARED) return refuse(ideal, IDEAL_OTHER);
-    if (names_request(op) && (op->request < 0 || op->request >= rank->slots)) return refuse(ideal, IDEAL_OTHER);
+    if (!known->sound && !(known->sound = is_sound(ideal, rank, op))) return refuse(ideal, IDEAL_OTHER);
     switch (op->kind) {
     case OP_SEND:
         return messages_send(ideal, rank, op, known);
@@ -110,6 +120,25 @@ static int64_t go_on(struct ideal *ideal, struct rank_at *rank)
     return AT_A_TIME;
 }
 
+static struct rank_at *first_ready(struct ideal *ideal)
+{
+    struct rank_at *rank = ideal->ready;
+    ideal->ready = rank->next;
+    if (!ideal->ready) ideal->last_ready = &ideal->ready;
+    return rank;
+}
+
+/* Whose turn it is. */
+static struct rank_at *next_rank(struct ideal *ideal)
+{
+    struct rank_at *rank = first_ready(ideal);
+    for (int passed = 0; rank->waiting >= MANY_WAITING && ideal->ready && passed < OTHERS_FIRST; passed++) {
+        is_ready(ideal, rank);
+        rank = first_ready(ideal);
+    }
+    return rank;
+}
+
 enum ideal_answer ideal_go_on(struct ideal *ideal, const struct told *told, int64_t n_told, int64_t most,
                               struct ideal_state *state)
 {
@@ -117,10 +146,7 @@ enum ideal_answer ideal_go_on(struct ideal *ideal, const struct told *told, int6
     for (int64_t k = 0; k < n_told && !ideal->answer; k++)
         (told[k].kind == TOLD_MEMBERS ? groups_told : messages_told)(ideal, &told[k]);
     for (int64_t done = 0; ideal->ready && done < most && !ideal->answer;) {
-        struct rank_at *rank = ideal->ready;
-        ideal->ready = rank->next;
-        if (!ideal->ready) ideal->last_ready = &ideal->ready;
-        int64_t more = go_on(ideal, rank);
+        int64_t more = go_on(ideal, next_rank(ideal));
         done += more;
         ideal->state.operations += more;
     }
@@ -170,13 +196,14 @@ static bool open_all(struct ideal *ideal, struct op_time *times)
 struct ideal *ideal_new(const struct program *program, const int32_t *first, int32_t processes, int32_t own,
                         int64_t eager_limit, struct op_time *times)
 {
-    enum { OF_A_RANK = 2048 }; /* bytes that one takes, about */
+    enum { OF_A_RANK = 2048, MOST_WAITING = 1 << 19, MOST_OF_A_RANK = 64 }; /* of a rank: bytes that one takes, about */
     struct ideal *ideal = calloc(1, sizeof *ideal);
     if (!ideal) return NULL;
     *ideal = (struct ideal){.program = program, .first = first, .processes = processes, .own = own};
     ideal->eager_limit = eager_limit;
     ideal->n_ranks = first[own + 1] - first[own];
     ideal->state.unfinished = ideal->n_ranks;
+    ideal->most_waiting = MOST_WAITING + (int64_t)ideal->n_ranks * MOST_OF_A_RANK;
     ideal->buffered = window_bytes(ideal->n_ranks);
     ideal->last_ready = &ideal->ready;
     arena_open(&ideal->arena, (size_t)ideal->n_ranks * OF_A_RANK);
@@ -190,6 +217,7 @@ struct ideal *ideal_new(const struct program *program, const int32_t *first, int
 
 void ideal_free(struct ideal *ideal)
 {
+    if (!ideal) return;
     free(ideal->telling);
     free(ideal->channels.at);
     arena_free(&ideal->arena);

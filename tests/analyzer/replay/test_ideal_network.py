@@ -7,12 +7,14 @@ import pytest
 from random_replays import PlainWriter
 from thread_team import by_team
 
+from analyzer.errors import TracelibError
 from analyzer.machine.machine import Machine
 from analyzer.parallel import Team
+from analyzer.program.gathered import together
 from analyzer.program.operation import Flag, Kind, operations
 from analyzer.program.program import Program
 from analyzer.replay import ideal_network
-from analyzer.replay.ideal_network import ideal_times
+from analyzer.replay.ideal_network import Left, ideal_times
 from analyzer.replay.simulate import simulate
 
 
@@ -87,10 +89,43 @@ def test_tags_that_come_once(monkeypatch):
     assert [one.end_ns for one in by_members(program, [0, 1, 2], 1)] == [3000] * 2
 
 
+def test_what_nobody_receives_takes_little_memory():
+    """A rank that only sends lets its receiver go first, who talks to a third one. What never arrives is too much."""
+    count = 600_000
+    sends = np.repeat(operations({"kind": Kind.SEND, "peer": 1, "burst": 1}), count)
+    talk = operations(
+        {"kind": Kind.RECV, "peer": 0},
+        {"kind": Kind.SEND, "peer": 2, "tag": 1},
+        {"kind": Kind.RECV, "peer": 2, "tag": 2},
+    )
+    answer = operations({"kind": Kind.RECV, "peer": 1, "tag": 1}, {"kind": Kind.SEND, "peer": 1, "tag": 2})
+    program = Program.of([sends, np.tile(talk, count), np.tile(answer, count)])
+    assert ideal_times(program, Team(), 1).end_ns == count
+    assert ideal_times(Program.of([sends, np.tile(talk[:1], 1), np.tile(answer, 0)]), Team(), 1) == Left.TO_SIMULATOR
+
+
 def test_members_that_meet_too_often():
     """A message goes round: nobody does anything meanwhile."""
-    assert by_members(ring(4, 40, bytes=8), [0, 1, 2, 3, 4], 9) == [None] * 4
+    assert by_members(ring(4, 40, bytes=8), [0, 1, 2, 3, 4], 9) == [Left.TO_ONE_PROCESS] * 4
     assert ideal_times(ring(4, 40, bytes=8), Team(), 9).end_ns == simulate(ring(4, 40), Machine.ideal()).end_ns
+
+
+def test_a_limit_beyond_all_messages():
+    assert ideal_times(ring(2, 3, bytes=8), Team(), 1 << 70).end_ns == 18
+
+
+def test_all_members_fail_where_one_does():
+    """Else the others would wait for it."""
+
+    def member(team):
+        def work():
+            if team.rank:
+                raise TracelibError("no room")
+
+        with pytest.raises(TracelibError, match="no room"):
+            together(team, work)
+
+    by_team(3, member)
 
 
 def both(*of_each):
@@ -110,6 +145,8 @@ REFUSED = {
     "a collective of one of two": both([{"kind": Kind.COLLECTIVE}], []),
     "no such communicator": both([{"kind": Kind.COLLECTIVE, "comm": 7}], []),
     "no such rank": both([{"kind": Kind.RECV, "peer": 9}], []),
+    "no such target": both([{"kind": Kind.PUT, "peer": 9}], []),
+    "fewer bytes than none": both([SEND[0] | {"bytes": -1}], [RECEIVE[1]]),
     "a wait for nothing": both([{"kind": Kind.WAIT, "request": 0}], []),
     "no such request": both([{"kind": Kind.WAIT, "request": -1}], []),
     "a lock": both([{"kind": Kind.LOCK, "peer": 1, "tag": 1}], []),
@@ -122,12 +159,12 @@ REFUSED = {
 @pytest.mark.parametrize("what", REFUSED)
 def test_is_left_to_the_simulator(what):
     """By one process and by two."""
-    assert ideal_times(REFUSED[what], Team(), 8) is None
-    assert by_members(REFUSED[what], [0, 1, 2], 8) == [None, None]
+    assert ideal_times(REFUSED[what], Team(), 8) == Left.TO_SIMULATOR
+    assert by_members(REFUSED[what], [0, 1, 2], 8) == [Left.TO_SIMULATOR] * 2
 
 
 def test_several_threads_are_left_to_the_simulator():
     program = both([], [])
     threads = np.array([0, 1], np.int32)
     two = Program(program.ops, program.offsets, np.zeros(2, np.int32), threads, program.slots, ((0,),), 1)
-    assert ideal_times(two, Team(), 8) is None
+    assert ideal_times(two, Team(), 8) == Left.TO_SIMULATOR

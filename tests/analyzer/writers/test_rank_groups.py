@@ -79,6 +79,34 @@ def test_what_ranks_have_alike_is_stored_once(tmp_path):
         assert file["ranks/000002/clock"][:].tobytes() == clock.tobytes()
 
 
+def test_hdf5_can_add_to_a_group(tmp_path):
+    path = tmp_path / "run.h5"
+    written(path, [{"clock": rows_of("clock", 2, 1)}])
+    with h5py.File(path, "r+") as file:
+        file["ranks/000000"]["mine"] = [1, 2, 3]
+        file["ranks/000001"] = [4]
+    with h5py.File(path) as file:
+        assert list(file["ranks/000000"]) == ["clock", "mine"] and file["ranks/000001"][0] == 4
+
+
+def test_two_at_once_and_after_one_that_failed(tmp_path):
+    """Whatever HDF5 keeps of one in memory is its own."""
+    rows = {"calls": rows_of("calls", 500, 1)}
+    with new_run(tmp_path / "a.h5", 1, schema.TABLES, lambda out: None, "lzf", 9) as groups:
+        at = groups.table("calls", 500, [rows["calls"]])
+        written(tmp_path / "b.h5", [rows], "lzf")
+        with (
+            pytest.raises(OSError, match="no room"),
+            new_run(tmp_path / "c.h5", 1, schema.TABLES, lambda out: None, "lzf", 9) as failing,
+        ):
+            failing.table("calls", 500, [rows["calls"]])
+            raise OSError("no room")
+        groups.add(0, [], {"calls": at})
+    for name in ("a", "b"):
+        with h5py.File(tmp_path / f"{name}.h5") as file:
+            assert file["ranks/000000/calls"][:].tobytes() == rows["calls"].tobytes()
+
+
 def test_more_than_an_attribute_can_hold(tmp_path):
     with pytest.raises(ValueError, match="of which HDF5 takes 65528"):
         attribute("inside", np.zeros(4000, schema.INSIDE))

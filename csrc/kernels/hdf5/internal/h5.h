@@ -1,6 +1,6 @@
-/* HDF5 files in their oldest form, as the runtime writes them: only what has one meaning, checked byte by byte, and
-   everything else refused, for HDF5 itself to read. Section numbers are those of the "HDF5 File Format
-   Specification, Version 2.0". */
+/* HDF5 files in their oldest form, as the runtime and the analyzer write them: only what has one meaning, checked byte
+   by byte, and everything else refused, for HDF5 itself to read. Section numbers are those of the "HDF5 File Format
+   Specification, Version 2.0", if nothing else is said. */
 #ifndef H5_H
 #define H5_H
 
@@ -28,6 +28,7 @@ enum h5_message_type {
     H5_FILL_VALUE = 0x05,
     H5_LINK = 0x06,
     H5_LAYOUT = 0x08,
+    H5_GROUP_INFO = 0x0A,
     H5_FILTERS = 0x0B,
     H5_ATTRIBUTE = 0x0C,
     H5_CONTINUATION = 0x10,

@@ -45,6 +45,7 @@ struct known {
     struct channel *channel;
     struct group *group;
     int64_t *entered; /* how many collectives of the group it has entered */
+    bool sound;       /* all that it names exists */
 };
 
 /* A rank, and how far it is. */
@@ -60,6 +61,7 @@ struct rank_at {
     int64_t position;
     uint8_t *buffer;
     int32_t number, slots;
+    int64_t waiting; /* messages that it sent to ranks of this process, and that nobody received yet */
     bool waits_to_send;
 };
 
@@ -78,6 +80,7 @@ struct ideal {
     struct pool channel_pool, letters, receives, gatherings;
     struct told *telling;
     size_t telling_room;
+    int64_t waiting, most_waiting; /* messages that nobody received yet */
     struct ideal_state state;
     enum ideal_answer answer;
 };

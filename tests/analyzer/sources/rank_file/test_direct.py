@@ -254,16 +254,22 @@ def test_a_packed_run_that_hdf5_wrote_anew(tmp_path, elsewhere):
     assert not is_read_directly(tmp_path / "anew.h5", "ranks/000000")
 
 
-def test_small_tables_that_are_compressed(tmp_path, elsewhere):
-    """As tools that compress a whole file do; only the runtime's own tables lie as they are."""
+@pytest.mark.parametrize("room", [0, 30])
+def test_small_tables_that_are_compressed(tmp_path, elsewhere, room):
+    """As tools that compress a whole file do, in chunks that have room for more rows; only the runtime's own tables lie
+    as they are."""
     path = tmp_path / "rank.h5"
     of_h5py(path, libver="earliest")
     with h5py.File(path, "r+") as file:
         for name in ("communicators", "clock"):
             rows = file[name][:]
             del file[name]
-            file.create_dataset(name, data=rows, chunks=rows.shape, compression="gzip", shuffle=name == "clock")
+            more = {"chunks": (len(rows) + room,), "maxshape": (None,), "compression": "gzip"}
+            file.create_dataset(name, data=rows, shuffle=name == "clock", **more)
     assert elsewhere(assert_same, path)
+    with h5py.File(path) as file:
+        clock = file["clock"][:]
+    assert rankfile.open_rank(path).clock.tobytes() == clock.tobytes()
 
 
 @pytest.fixture(scope="module")
