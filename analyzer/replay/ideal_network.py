@@ -17,17 +17,13 @@ import numpy as np
 
 from analyzer._replay import ffi, lib
 from analyzer.parallel import Team
+from analyzer.program.operation import dtype_of
 from analyzer.program.program import Program
 from analyzer.replay.c_program import Kept, fill_program
 from analyzer.replay.simulate import TIME
 
-TOLD = np.dtype(
-    [
-        ("time", "<i8"), ("number", "<i8"), ("source", "<i4"), ("destination", "<i4"), ("comm", "<i4"), ("tag", "<i4"),
-        ("kind", "<i4"), ("process", "<i4"),
-    ]
-)  # fmt: skip
-"""`struct told` of csrc/replay/ideal/ideal.h."""
+TOLD = dtype_of("told")
+"""What one process tells another: csrc/replay/ideal/ideal.h."""
 
 _NO_LIMIT = 1 << 62
 """Bytes; no message has more."""

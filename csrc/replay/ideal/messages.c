@@ -48,17 +48,17 @@ static struct channel *channel_of(struct ideal *ideal, struct rank_at *rank, con
     return known->channel;
 }
 
-/* A letter and a receive have met. */
-static bool met(struct ideal *ideal, struct receive *receive, int64_t sent, int32_t source, enum told_kind kind)
+/* A letter and a receive have met; tells when it arrives. */
+static bool met(struct ideal *ideal, struct receive *receive, struct letter of, int64_t *arrives)
 {
-    int64_t arrived = kind != TOLD_SEND && receive->posted > sent ? receive->posted : sent;
-    receive->arrived = arrived;
-    if (kind == TOLD_WAITING) {
-        struct rank_at *sender = own_rank(ideal, source);
+    int64_t arrived = of.kind != TOLD_SEND && receive->posted > of.sent ? receive->posted : of.sent;
+    receive->arrived = *arrives = arrived;
+    if (of.kind == TOLD_WAITING) {
+        struct rank_at *sender = own_rank(ideal, of.source);
         int32_t destination = ideal->first[ideal->own] + receive->rank->number;
-        struct told told = {arrived, 0, source, destination, 0, 0, TOLD_RECEIVED, 0};
+        struct told told = {arrived, 0, of.source, destination, 0, 0, TOLD_RECEIVED, 0};
         if (!sender) {
-            told.process = process_of(ideal, source);
+            told.process = process_of(ideal, of.source);
             if (!tell(ideal, told)) return false;
         } else if (sender->waits_to_send) { /* else it is about to */
             sender->waits_to_send = false;
@@ -78,8 +78,7 @@ static bool deliver(struct ideal *ideal, struct channel *channel, struct letter 
     if (receive) {
         channel->receives = receive->next;
         if (!channel->receives) channel->last_receive = &channel->receives;
-        *arrived = of.kind != TOLD_SEND && receive->posted > of.sent ? receive->posted : of.sent;
-        return met(ideal, receive, of.sent, of.source, of.kind);
+        return met(ideal, receive, of, arrived);
     }
     struct rank_at *sender = own_rank(ideal, of.source);
     if (sender) sender->waiting++;
@@ -135,7 +134,8 @@ static struct receive *post(struct ideal *ideal, struct rank_at *rank, struct ch
     if (sender) sender->waiting--;
     ideal->waiting--;
     pool_give(&ideal->letters, letter);
-    return met(ideal, receive, of.sent, of.source, of.kind) ? receive : NULL;
+    int64_t arrived;
+    return met(ideal, receive, of, &arrived) ? receive : NULL;
 }
 
 bool messages_receive(struct ideal *ideal, struct rank_at *rank, const struct op *op, struct known *known)

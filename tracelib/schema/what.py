@@ -1,0 +1,55 @@
+"""What a row of `requests` says of its request."""
+
+from collections.abc import Collection
+from enum import IntEnum
+from functools import lru_cache
+
+import numpy as np
+
+
+class What(IntEnum):
+    """What a row of `requests` says: its `what`, less the ordinal of partitioned operations (WHAT_ORDINAL_SHIFT)."""
+
+    SEND_STARTED = 1
+    RECV_STARTED = 2
+    SEND_DONE = 3
+    RECV_DONE = 4
+    COLLECTIVE_DONE = 5
+    SEND_CANCELLED = 6
+    RECV_CANCELLED = 7
+    SEND_FREED = 8  # MPI_Request_free: still delivered
+    RECV_FREED = 9
+    RECEIVED = 10  # the receiving half of a Sendrecv; a matched receive
+    OTHER_DONE = 11
+    RMA_DONE = 12  # MPI_Rput, ...: complete on this side
+    READ_DONE = 13  # of a file
+    WRITE_DONE = 14
+    COLLECTIVE_STARTED = 15  # persistent
+    PARTITIONED_SEND_STARTED = 16
+    PARTITIONED_RECV_STARTED = 17
+    PARTITIONED_SEND_DONE = 18
+    PARTITIONED_RECV_DONE = 19
+
+
+STARTED = (
+    What.SEND_STARTED, What.RECV_STARTED, What.COLLECTIVE_STARTED, What.PARTITIONED_SEND_STARTED,
+    What.PARTITIONED_RECV_STARTED,
+)  # fmt: skip
+"""Rows that MPI_Start made, of persistent and partitioned requests: they have no time of completion."""
+
+WHAT_ORDINAL_SHIFT = 8
+"""Above: of several partitioned requests with one communicator, peer and tag, which it is, modulo 256."""
+WHAT_MASK = (1 << WHAT_ORDINAL_SHIFT) - 1
+
+
+def is_one_of(what: np.ndarray, kinds: Collection[What]) -> np.ndarray:
+    """Whether values of `what`, be they of partitioned operations, are some of these."""
+    return _are(tuple(kinds))[what & WHAT_MASK]
+
+
+@lru_cache
+def _are(kinds: tuple[What, ...]) -> np.ndarray:
+    """For each value whether it is one of these: np.isin takes 40 us, and a rank has a few rows."""
+    found = np.zeros(WHAT_MASK + 1, bool)
+    found[list(kinds)] = True
+    return found
