@@ -5,6 +5,7 @@
 #include "common/user_message.h"
 #include "mpi/early.h"
 #include "mpi/resolve.h"
+#include "mpi/tools.h"
 #include "run/run.h"
 
 /* MPI_ERR_OTHER has different values; any non-zero one tells the program that the call failed. */
@@ -27,7 +28,7 @@ function wrapper_resolve(int slot)
     const struct real_function *r = &real_function_names[slot];
     if (!early_is_over()) return resolve_early(r);
     run_meet_mpi();
-    function found = NULL;
+    function found = slot == SLOT_own_MPI_Send ? NULL : (function)tools_next(r->names[0] + 1);
     for (int i = 0; i < 3 && r->names[i][0] && !found; i++) found = (function)resolve_symbol(r->names[i]);
     if (!found) found = (function)resolve_symbol(r->names[0] + 1); /* a library without a profiling interface */
     if (!found) found = r->fallback;

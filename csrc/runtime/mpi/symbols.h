@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* For what runs before a sanitizer's own library has started. */
+#define BEFORE_SANITIZERS __attribute__((no_sanitize("address", "undefined", "thread")))
+
 struct symbols {
     const ElfW(Sym) * entries;
     const char *texts;
@@ -21,5 +24,11 @@ bool symbols_open(struct symbols *s, uintptr_t base, const ElfW(Dyn) * dynamic);
 
 /* A function or datum that the library defines; NULL: it does not. */
 void *symbols_find(const struct symbols *s, const char *name);
+
+/* The number of its entry among `entries`; 0: it defines none of that name. */
+uint32_t symbols_index(const struct symbols *s, const char *name);
+
+/* Number of entries, the first of which means nothing. */
+uint32_t symbols_count(const struct symbols *s);
 
 #endif

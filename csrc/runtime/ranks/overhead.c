@@ -8,7 +8,8 @@
 
 enum { CALLS = 64, GAPS = CALLS - 1, ROUNDS = 16, MOST_READINGS = 64 };
 
-/* The wrapper under a name that no other library can take its place under (csrc/generate/wrappers.py). */
+/* A wrapper as that of MPI_Send, which no other library can take the place of, and which calls none but MPI
+ * (csrc/generate/wrappers.py). */
 word own_MPI_Send(word buf, word count, word datatype, word dest, word tag, word comm);
 
 /* A mean, for a time stamp may have a coarser step than one gap. */

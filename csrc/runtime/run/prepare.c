@@ -32,10 +32,15 @@ static void forked(void)
     places_forked();
 }
 
-static void prepare(void)
+bool run_is_disabled(void)
 {
     const char *disable = getenv("TRACELIB_DISABLE");
-    if (disable && disable[0] && disable[0] != '0') return;
+    return disable && disable[0] && disable[0] != '0';
+}
+
+static void prepare(void)
+{
+    if (run_is_disabled()) return;
     start_of_process();
     limit_start();
     division_prepare();

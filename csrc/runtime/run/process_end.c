@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "run/internal/bypass.h"
 #include "run/run.h"
 
 /* Of libc, as the C++ ABI has it. Functions of no library (NULL) are not called when one is unloaded. */
@@ -22,9 +23,11 @@ static void leave_last(void *unused)
 __attribute__((constructor)) static void loaded(void)
 {
     registered = __cxa_atexit(leave_last, NULL, NULL) == 0;
+    bypass_begin();
 }
 
 __attribute__((destructor)) static void unloaded(void)
 {
     run_leave(!registered);
+    bypass_end();
 }
