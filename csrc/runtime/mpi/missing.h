@@ -1,7 +1,8 @@
 /* Procedures that this MPI lacks although the library defines their symbols.
  *
- * A program may test for a symbol (a weak reference, as mpi4py does) and take our wrapper for a sign that its MPI
- * has the procedure. Where it can be expressed by what the MPI does have, it is. */
+ * names.h hides such names. Where the dynamic linker keeps the table of symbols to itself, a program may still test for
+ * one (a weak reference, as mpi4py does) and take our wrapper for a sign that its MPI has the procedure. Where it can
+ * be expressed by what the MPI does have, it is. */
 #ifndef MISSING_H
 #define MISSING_H
 

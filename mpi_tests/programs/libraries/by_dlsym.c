@@ -1,8 +1,14 @@
-// A program that opens libmpi, or the library it is told, while it runs and takes its functions from there: no preload
-// sees its calls.
+// A program that opens libmpi, or the library it is told, while it runs and takes its functions from there.
+// -DVERSIONED: by a dlsym that no library can stand in front of.
 
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
+
+#ifdef VERSIONED
+#define dlsym(handle, name)                                                                                            \
+    ((void *(*)(void *, const char *))dlvsym(dlopen("libc.so.6", RTLD_NOW), "dlsym", "GLIBC_2.34"))(handle, name)
+#endif
 
 int main(int argc, char **argv)
 {
