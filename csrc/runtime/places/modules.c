@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "places/internal/mapped_file.h"
 #include "places/internal/pages.h"
 
 enum { FIRST_ROOM = 64, MOST_MODULES = 4096, NOTE_ALIGN = 4 };
@@ -51,9 +52,12 @@ static void put_build_id(struct file_module *row, const uint8_t *notes, size_t b
     }
 }
 
+/* A library that was found by a relative path (LD_PRELOAD=./libx.so) keeps that name, wherever the program goes. */
 static void put_path(struct file_module *row, const char *name)
 {
     size_t room = sizeof row->path - 1;
+    bool relative = *name && *name != '/' && strchr(name, '/');
+    if (relative && mapped_file(row->begin, row->path, sizeof row->path)) return;
     if (*name)
         strncpy(row->path, name, room);
     else if (readlink("/proc/self/exe", row->path, room) < 0)
