@@ -101,7 +101,7 @@ def run(
     """
     settings.check_options(options, os.environ)
     path = run_command.output_path(output)
-    library = launchers.library()
+    preload = launchers.preloads(command)
     run_command.make_room(path, force)
     environment = dict(os.environ) | {"TRACELIB_OUTPUT": str(path)}
     environment |= {VARIABLES[name]: str(value) for name, value in options.items() if value}
@@ -114,7 +114,7 @@ def run(
     launcher = launchers.detect(command[0])
     if environment.get("TRACELIB_SAMPLE") and launcher is launchers.Launcher.UNKNOWN:
         environment["TRACELIB_ALONE"] = str(os.getpid())
-    words, environment = launchers.traced(command, launcher, str(library), environment)
+    words, environment = launchers.traced(command, launcher, preload, environment)
     code = run_command.execute(words, environment)
     if code == 0 and not path.exists():
         click.echo("tracelib: nothing was recorded; `tracelib doctor -- COMMAND` finds out why", err=True)

@@ -154,26 +154,31 @@ def check_program(program: Program | None, command: list[str]) -> list[Finding]:
     if program.defines:
         return [Finding("program", "problem", f"{name} contains MPI itself ({program.defines[0]} and others)", RELINK)]
     if program.mentions:
-        return [
-            Finding(
-                "program", "note", f"{name} is not linked with MPI but names it: it loads MPI while it runs", BY_HANDLE
-            )
-        ]
+        return [Finding("program", "note", f"{name} is not linked with MPI but names it: it loads MPI while it runs")]
     return [Finding("program", "note", f"{name} is not linked with MPI: an interpreter, or not an MPI program")]
 
 
 RELINK = "link it with the shared libmpi (mpicc without -static)"
 KNOWN = "run the program with Open MPI, with MPICH or an MPI compatible with it, or with a libmpi_abi"
 BY_HANDLE = (
-    "if it takes the functions of MPI from libmpi with dlsym, no preloaded library sees the calls: let it open"
-    " libtrace.so instead, with LD_PRELOAD=libmpi.so (for Julia's MPI.jl: MPIPreferences with the path from"
-    " `tracelib lib`)"
+    "if it finds the functions of libmpi by other means than dlsym and dlopen (dlmopen, dlvsym, its own linker), no"
+    " preloaded library sees the calls: let it open libtrace.so instead, with LD_PRELOAD=libmpi.so"
+)
+
+
+OWN_WRAPPERS = "remove its own MPI wrappers, or let them call MPI_ instead of PMPI_"
+LIBRARY_FIRST = "put the library first, as `tracelib run` does: LD_PRELOAD=libtrace.so:TOOL.so"
+NOT_DEEP = "open it without RTLD_DEEPBIND, or with the MPI of the program"
+ASAN_NOT_FIRST = "ASan runtime does not come first"
+ASAN = (
+    "preload it ahead of the library: LD_PRELOAD=$(gcc -print-file-name=libasan.so):$(tracelib lib); `tracelib run`"
+    " does so where it is given the program itself and not a script"
 )
 
 
 def _own_wrappers(program: Program) -> Finding:
     text = f"{program.path} defines {', '.join(program.defines)} itself: calls to them do not reach a preloaded library"
-    return Finding("program", "problem", text, "remove its own MPI wrappers, or let them call MPI_ instead of PMPI_")
+    return Finding("program", "problem", text, OWN_WRAPPERS)
 
 
 @dataclass
@@ -184,6 +189,10 @@ class Debug:
     mpi: str = ""
     recording: int = 0
     unknown: str = ""  # why the MPI that was met cannot be traced
+    ahead: tuple[str, ...] = ()  # other tools for MPI that get its calls first; "" is the program itself
+    behind: tuple[str, ...] = ()  # and that get them from the library
+    deep: tuple[str, ...] = ()  # what was opened with RTLD_DEEPBIND, and what comes of its calls
+    bypassed: int = 0  # processes in which MPI was initialized without the library
 
     @classmethod
     def read(cls, stderr: str) -> Debug:
@@ -194,6 +203,10 @@ class Debug:
             _after(lines, "MPI is "),
             sum(" records into " in line for line in lines),
             _after(lines, "not traced: "),
+            _all_after(lines, "tool ahead: "),
+            _all_after(lines, "tool behind: "),
+            tuple(dict.fromkeys(line for line in lines if "RTLD_DEEPBIND" in line)),
+            lines.count("MPI was initialized past this library"),
         )
 
 
@@ -202,13 +215,18 @@ def _after(lines: list[str], start: str) -> str:
     return next((line.removeprefix(start) for line in lines if line.startswith(start)), "")
 
 
+def _all_after(lines: list[str], start: str) -> tuple[str, ...]:
+    """The rest of all lines that begin so, each once."""
+    return tuple(dict.fromkeys(line.removeprefix(start) for line in lines if line.startswith(start)))
+
+
 def check_run(command: list[str], program: Program | None) -> list[Finding]:
     """Run the command traced, into a folder that is removed afterwards, and say how far the library came."""
     kind = launchers.detect(command[0])
     with tempfile.TemporaryDirectory(prefix="tracelib-doctor-", dir=_writable_folder()) as folder:
         result = Path(folder) / "run.h5"
         environment = dict(os.environ) | {"TRACELIB_OUTPUT": str(result), "TRACELIB_DEBUG": "1", "TRACELIB_QUIET": "1"}
-        words, environment = launchers.traced(command, kind, str(launchers.library()), environment)
+        words, environment = launchers.traced(command, kind, launchers.preloads(command), environment)
         try:
             done = subprocess.run(
                 words, env=environment, stdout=sys.stderr, stderr=subprocess.PIPE, text=True, errors="replace"
@@ -220,7 +238,11 @@ def check_run(command: list[str], program: Program | None) -> list[Finding]:
     findings = [Finding("launcher", "ok", f"{command[0]}: {kind.value}")]
     if done.returncode != 0:
         findings.append(Finding("run", "note", f"the command ended with exit code {done.returncode}"))
-    return findings + judge(Debug.read(done.stderr), recorded, program)
+    debug = Debug.read(done.stderr)
+    findings += check_tools(debug, recorded)
+    if ASAN_NOT_FIRST in done.stderr:
+        findings.append(Finding("run", "problem", "the runtime of AddressSanitizer is not the first library", ASAN))
+    return findings + judge(debug, recorded, program)
 
 
 def _writable_folder() -> str | None:
@@ -249,6 +271,27 @@ def _recorded(result: Path) -> Recorded:
     return sums
 
 
+def check_tools(debug: Debug, recorded: Recorded) -> list[Finding]:
+    """Other libraries that stand between the program and MPI, or that find MPI without looking at preloaded ones."""
+    findings = []
+    for path in debug.ahead:
+        if not path:
+            findings.append(Finding("tools", "problem", "the program defines MPI_Init itself", OWN_WRAPPERS))
+        elif recorded.calls:
+            text = f"{path} defines MPI_Init, too, and gets the calls ahead of the library: both count"
+            findings.append(Finding("tools", "ok", text))
+        else:
+            text = f"{path} defines MPI_Init and stands ahead of the library, which gets no call from it"
+            findings.append(Finding("tools", "problem", text, LIBRARY_FIRST))
+    for path in debug.behind:
+        text = f"{path} defines MPI_Init, too, and gets the calls from the library: both count"
+        findings.append(Finding("tools", "ok", text, f"without `tracelib run`: {LIBRARY_FIRST}"))
+    for line in debug.deep:
+        lost = "not recorded" in line
+        findings.append(Finding("tools", "problem" if lost else "note", line, NOT_DEEP if lost else ""))
+    return findings
+
+
 def judge(debug: Debug, recorded: Recorded, program: Program | None) -> list[Finding]:
     """How far the library came in a run."""
     if recorded.calls:
@@ -264,6 +307,11 @@ def judge(debug: Debug, recorded: Recorded, program: Program | None) -> list[Fin
         if program and (program.libraries or program.mentions):
             return [Finding("run", "note", text, _missing_calls(program))]
         return [Finding("run", "ok", text)]
+    if debug.bypassed:
+        processes = "1 process" if debug.bypassed == 1 else f"{debug.bypassed} processes"
+        text = f"MPI was initialized in {processes} with the library, but not through it"
+        hint = next((LIBRARY_FIRST if path else OWN_WRAPPERS for path in debug.ahead), BY_HANDLE)
+        return [Finding("run", "problem", text, hint)]
     if not debug.mpi:
         text = f"the library was loaded into {debug.loaded} processes, but none of them called MPI through it"
         return [Finding("run", "problem", text, _missing_calls(program))]

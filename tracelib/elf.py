@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MPI_LIBRARY = re.compile(r"lib(mpi|mpich|mpi_abi|mpi_cray|mpi_gnu[^.]*|mpich_[^.]*|pmpi)(\.so|_)[^/]*$")
+SANITIZER = re.compile(r"lib(clang_rt\.)?(a|hwa|l|t|ub|m)san[^/]*\.so[^/]*$")
+"""Runtimes of sanitizers as libraries; clang links them into the program, unless it gets -shared-libsan."""
 CALLS = ("MPI_Init", "MPI_Init_thread", "MPI_Send", "mpi_init_", "mpi_init_f08_")
 
 
@@ -33,6 +35,20 @@ def find_program(command: list[str]) -> Path | None:
         if found and not word.startswith("-"):
             return Path(found).resolve()
     return None
+
+
+def sanitizer(program: Path) -> str:
+    """Path of the sanitizer's runtime that a program is linked with; "" for none.
+
+    One that must be the first library of a process: those for addresses, leaks and threads, of which a program has one.
+    """
+    with program.open("rb") as file:
+        if file.read(4) != b"\x7fELF":
+            return ""
+    for name, path in _libraries(_tool("ldd", str(program))):
+        if SANITIZER.search(name) and "ubsan" not in name and path:
+            return path
+    return ""
 
 
 def _tool(*words: str) -> str:
@@ -63,14 +79,19 @@ def inspect(path: Path) -> Program:
     )
 
 
-def _mpi_libraries(ldd: str) -> list[str]:
-    """Paths (or names, where not found) of the MPI libraries in ldd's list."""
+def _libraries(ldd: str) -> list[tuple[str, str]]:
+    """Name and path of each library in ldd's list; the path is empty where it was not found."""
     found = []
     for line in ldd.splitlines():
         name, _, place = (part.strip() for part in line.partition("=>"))
-        if MPI_LIBRARY.search(name.split(" ")[0]):
-            found.append(place.split(" (")[0] if place and "not found" not in place else f"{name} (not found)")
+        path = place.split(" (")[0]
+        found.append((name.split(" ")[0], "" if "not found" in place else path))
     return found
+
+
+def _mpi_libraries(ldd: str) -> list[str]:
+    """Paths (or names, where not found) of the MPI libraries in ldd's list."""
+    return [path or f"{name} (not found)" for name, path in _libraries(ldd) if MPI_LIBRARY.search(name)]
 
 
 def _defined(symbols: str, name: str) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 
+from tracelib.elf import SANITIZER, find_program, sanitizer
 from tracelib.errors import TracelibError
 
 LIBRARY = Path(__file__).resolve().parent / "libtrace.so"
@@ -70,14 +71,33 @@ def detect(word: str) -> Launcher:
 
 
 def with_library(value: str | None, added: str) -> str:
-    """An LD_PRELOAD value with the library after what the user has there."""
-    return f"{value}:{added}" if value else added
+    """An LD_PRELOAD value with the library ahead of what the user has there, but behind runtimes of sanitizers.
+
+    A sanitizer ends the program if its runtime is not the first. Another tool for MPI (or libmpi itself) that stood
+    ahead would get the program's calls and may not pass them to the library, which passes them to the tool.
+    """
+    ours = added.split(":")
+    users = [entry for entry in re.split(r"[\s:]+", value or "") if entry and entry not in ours]
+    runtimes = [entry for entry in users if SANITIZER.search(entry)]
+    ours = [entry for entry in ours if not (runtimes and SANITIZER.search(entry))]
+    return ":".join([*runtimes, *ours, *(entry for entry in users if entry not in runtimes)])
+
+
+def preloads(command: Sequence[str]) -> str:
+    """What LD_PRELOAD needs for a command: the library, behind the sanitizer that the program is linked with.
+
+    Raises:
+        TracelibError: The library cannot be preloaded.
+    """
+    program = find_program(list(command))
+    runtime = sanitizer(program) if program else ""
+    return ":".join(filter(None, [runtime, str(library())]))
 
 
 def traced(
     command: Sequence[str], launcher: Launcher, preload: str, environment: Mapping[str, str]
 ) -> tuple[list[str], dict[str, str]]:
-    """The command and the environment that load `preload` into the ranks.
+    """The command and the environment that load `preload` (see `preloads`) into the ranks.
 
     `environment` is what the command would have got, with the TRACELIB_ variables of the run. Known launchers are
     told LD_PRELOAD and these variables by their own options, which also reach other nodes; a script or a program

@@ -91,11 +91,21 @@ def test_doctor_and_a_program_with_its_own_mpi_wrappers(openmpi, compiled, trace
 
 def test_doctor_and_a_program_that_finds_mpi_with_dlsym(openmpi, compiled, tracelib):
     program = compiled(openmpi, "by_dlsym.c", "-Wl,--as-needed", "-ldl")
+    finished = tracelib(openmpi, "doctor", "--json", "--", openmpi.mpirun, "-n", "2", program).check()
+    found = findings(finished)
+    assert any("loads MPI while it runs" in text for _, text in found["program"])
+    assert found["run"][-1] == ("ok", "4 calls of 2 ranks were recorded under Open MPI")
+
+
+def test_doctor_and_a_program_that_finds_mpi_by_other_means(openmpi, compiled, tracelib):
+    """The library says so at the end, as MPI was initialized in the process."""
+    program = compiled(openmpi, "by_dlsym.c", "-DVERSIONED", "-Wl,--as-needed", "-ldl")
     finished = tracelib(openmpi, "doctor", "--json", "--", openmpi.mpirun, "-n", "2", program)
     assert finished.returncode == 1
     found = findings(finished)
-    assert any("loads MPI while it runs" in text for _, text in found["program"])
-    assert found["run"][-1][0] == "problem"
+    assert found["run"][-1] == ("problem", "MPI was initialized in 2 processes with the library, but not through it")
+    assert "let it open libtrace.so instead" in finished.stdout
+    assert finished.stderr.count("nothing is recorded: MPI was initialized, but not through this library") == 1
 
 
 def test_doctors_advice_for_dlsym_works(openmpi, compiled, launch, tmp_path):
@@ -143,3 +153,60 @@ def test_doctor_for_people(openmpi, compiled, tracelib):
     assert "MPI: " in finished.stdout
     assert "HDF5: h5py" in finished.stdout
     assert "50 calls of 2 ranks were recorded" in finished.stdout
+
+
+@pytest.mark.parametrize("where", ["preloaded", "linked"])
+@pytest.mark.parametrize("debian", ["openmpi", "mpich"])
+def test_doctor_names_another_tool(request, compiled, tracelib, debian, where):
+    leg = request.getfixturevalue(debian)
+    tool = compiled(leg, "other_tool.c", "-shared", "-fPIC", "-ldl")
+    linked = ["-Wl,--no-as-needed", str(tool)] if where == "linked" else []
+    words = ("doctor", "--json", "--", leg.mpirun, "-n", "2", compiled(leg, "under_tools.c", *linked))
+    finished = tracelib(leg, *words, **({} if linked else {"LD_PRELOAD": str(tool)})).check()
+    found = findings(finished)
+    assert found["tools"] == [("ok", f"{tool} defines MPI_Init, too, and gets the calls from the library: both count")]
+    assert found["run"][-1][0] == "ok"
+    assert "24 calls of 2 ranks" in found["run"][-1][1]
+
+
+@pytest.mark.parametrize("debian", ["openmpi", "mpich"])
+def test_doctor_names_a_tool_ahead(request, compiled, tracelib, tmp_path, debian):
+    """A script of the user preloads it ahead of what the doctor has put there."""
+    leg = request.getfixturevalue(debian)
+    tool = compiled(leg, "other_tool.c", "-shared", "-fPIC", "-ldl")
+    script = tmp_path / "script"
+    script.write_text(f"#!/bin/sh\nexec env LD_PRELOAD={tool}:$LD_PRELOAD {compiled(leg, 'under_tools.c')}\n")
+    script.chmod(0o755)
+    finished = tracelib(leg, "doctor", "--json", "--", leg.mpirun, "-n", "2", script)
+    assert finished.returncode == 1
+    found = findings(finished)
+    text = f"{tool} defines MPI_Init and stands ahead of the library, which gets no call from it"
+    assert found["tools"] == [("problem", text)]
+    assert found["run"][-1] == ("problem", "MPI was initialized in 2 processes with the library, but not through it")
+
+
+def test_run_puts_the_library_ahead_of_other_tools(mpi, compiled, tracelib, tmp_path):
+    """Whichever stood first in LD_PRELOAD: both count."""
+    tool = compiled(mpi, "other_tool.c", "-shared", "-fPIC", "-ldl")
+    program = compiled(mpi, "under_tools.c")
+    for number, preload in enumerate((f"{tool}", f"{tool}:{LIBRARY}", f"{LIBRARY}:{tool}")):
+        words = ("run", "-o", f"run{number}", "--", mpi.mpirun, "-n", "2", program)
+        assert tracelib(mpi, *words, LD_PRELOAD=preload).check().stdout.split("\n")[:2] == ["counted 3 5 2"] * 2
+        counts = [file.counts() for file in rank_files(tmp_path / f"run{number}.h5")]
+        assert [c["MPI_Send"] for c in counts] == [3, 3]
+
+
+@pytest.mark.parametrize("debian", ["openmpi", "mpich"])
+def test_a_program_for_address_sanitizer(request, compiled, tracelib, tmp_path, debian):
+    """Its runtime must be the first library: `tracelib run` sees to that; doctor says what to do behind a script."""
+    leg = request.getfixturevalue(debian)
+    program = compiled(leg, "under_tools.c", "-fsanitize=address")
+    tracelib(leg, "run", "--", leg.mpirun, "-n", "2", program, ASAN_OPTIONS="detect_leaks=0").check()
+    assert [f.counts()["MPI_Barrier"] for f in rank_files(tmp_path / "run.h5")] == [5, 5]
+    script = tmp_path / "script"
+    script.write_text(f"#!/bin/sh\nexec {program}\n")
+    script.chmod(0o755)
+    words = ("doctor", "--json", "--", leg.mpirun, "-n", "2", script)
+    finished = tracelib(leg, *words, ASAN_OPTIONS="detect_leaks=0")
+    assert finished.returncode == 1
+    assert ("problem", "the runtime of AddressSanitizer is not the first library") in findings(finished)["run"]

@@ -6,7 +6,16 @@ from pathlib import Path
 import pytest
 
 from tracelib import doctor
-from tracelib.doctor import Debug, Recorded, check_output, check_program, check_spool, check_variables, judge
+from tracelib.doctor import (
+    Debug,
+    Recorded,
+    check_output,
+    check_program,
+    check_spool,
+    check_tools,
+    check_variables,
+    judge,
+)
 from tracelib.elf import Program, find_program, inspect
 
 STDERR = """tracelib: debug: loaded into process 10
@@ -40,6 +49,34 @@ def test_how_far_the_library_came(debug, recorded, verdict, text):
     assert finding.verdict == verdict
     assert text in finding.text
     assert finding.hint or verdict == "ok" or debug.recording
+
+
+TOOLS = """tracelib: debug: loaded into process 10
+tracelib: debug: tool ahead: /opt/first.so
+tracelib: debug: tool behind: ./last.so
+tracelib: debug: tool ahead: /opt/first.so
+tracelib: debug: /opt/plugin.so was opened with RTLD_DEEPBIND and calls another MPI: that is not recorded
+tracelib: debug: MPI was initialized past this library
+"""
+
+
+def test_other_tools():
+    """Each is named once; a tool ahead is a problem where the library saw nothing."""
+    debug = Debug.read(TOOLS)
+    assert (debug.ahead, debug.behind, debug.bypassed) == (("/opt/first.so",), ("./last.so",), 1)
+    ahead, behind, deep = check_tools(debug, Recorded())
+    assert [f.verdict for f in (ahead, behind, deep)] == ["problem", "ok", "problem"]
+    assert "/opt/first.so" in ahead.text and "LD_PRELOAD=libtrace.so:TOOL.so" in ahead.hint
+    assert "./last.so" in behind.text and "/opt/plugin.so" in deep.text
+    assert check_tools(debug, Recorded(2, 100))[0].verdict == "ok"
+    (finding,) = judge(debug, Recorded(), program(libraries=()))
+    assert (finding.verdict, finding.hint) == ("problem", ahead.hint)
+    assert "in 1 process with" in finding.text
+    (own, run) = (
+        check_tools(Debug(1, ahead=("",)), Recorded()),
+        judge(Debug(1, ahead=("",), bypassed=1), Recorded(), None),
+    )
+    assert "the program defines MPI_Init" in own[0].text and own[0].hint == run[0].hint
 
 
 def program(**changes) -> Program:

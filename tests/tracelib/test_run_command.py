@@ -34,10 +34,41 @@ def test_open_mpi_is_told_in_every_context():
 
 def test_open_mpi_keeps_the_users_preload():
     words = rewritten("mpirun -n 2 -x LD_PRELOAD=libuser.so ./app", Launcher.OPEN_MPI)
-    assert words[:3] == ["mpirun", "-x", f"LD_PRELOAD=libuser.so:{LIB}"]
+    assert words[:3] == ["mpirun", "-x", f"LD_PRELOAD={LIB}:libuser.so"]
     assert words[-3:] == ["-n", "2", "./app"]
     words = rewritten("mpirun ./app", Launcher.OPEN_MPI, {"LD_PRELOAD": "libuser.so"})
-    assert words == ["mpirun", "-x", f"LD_PRELOAD=libuser.so:{LIB}", "./app"]
+    assert words == ["mpirun", "-x", f"LD_PRELOAD={LIB}:libuser.so", "./app"]
+
+
+@pytest.mark.parametrize(
+    "users,expected",
+    [
+        ("", LIB),
+        ("tool.so libm.so", f"{LIB}:tool.so:libm.so"),
+        (f"tool.so:{LIB}", f"{LIB}:tool.so"),
+        ("tool.so:/usr/lib/libasan.so.8", f"/usr/lib/libasan.so.8:{LIB}:tool.so"),
+        ("libclang_rt.asan-x86_64.so", f"libclang_rt.asan-x86_64.so:{LIB}"),
+        ("libtsan.so", f"libtsan.so:{LIB}"),
+        ("libinsane.so", f"{LIB}:libinsane.so"),
+    ],
+)
+def test_the_library_stands_behind_sanitizers_only(users, expected):
+    """Another tool for MPI that stood ahead may not pass its calls on."""
+    assert launchers.with_library(users, LIB) == expected
+
+
+def test_the_runtime_that_a_program_is_linked_with(tmp_path):
+    (tmp_path / "a.c").write_text("int main(void) { return 0; }\n")
+    for sanitizer, runtime in (("address", "libasan"), ("thread", "libtsan"), ("undefined", "")):
+        words = ["gcc", "a.c", "-o", sanitizer, f"-fsanitize={sanitizer}"]
+        if subprocess.run(words, cwd=tmp_path, capture_output=True).returncode:
+            pytest.skip(f"gcc has no sanitizer for {sanitizer}")
+        *before, last = launchers.preloads([str(tmp_path / sanitizer)]).split(":")
+        assert last == str(launchers.LIBRARY)
+        assert len(before) == bool(runtime) and all(Path(path).name.startswith(runtime) for path in before)
+        assert all(Path(path).is_absolute() and Path(path).exists() for path in before)
+        (users,) = before or [""]  # the user has it there already
+        assert launchers.with_library(users, ":".join([*before, LIB])) == ":".join([*before, LIB])
 
 
 def test_the_launcher_itself_is_left_alone():
@@ -53,10 +84,10 @@ def test_hydra():
         "mpiexec", "-genv", "LD_PRELOAD", LIB, *ours, *["-n", "2", "./a", ":", "-n", "1", "./b"]
     ]  # fmt: skip
     words = rewritten("mpiexec -genv LD_PRELOAD libuser.so -n 2 ./a", Launcher.HYDRA)
-    assert words == ["mpiexec", *ours, "-genv", "LD_PRELOAD", f"libuser.so:{LIB}", "-n", "2", "./a"]
+    assert words == ["mpiexec", *ours, "-genv", "LD_PRELOAD", f"{LIB}:libuser.so", "-n", "2", "./a"]
     words = rewritten("mpiexec -n 2 -env LD_PRELOAD libuser.so ./a : -n 1 ./b", Launcher.HYDRA)
     assert words[:4] == ["mpiexec", "-genv", "LD_PRELOAD", LIB]
-    assert f"libuser.so:{LIB}" in words
+    assert f"{LIB}:libuser.so" in words
 
 
 @pytest.mark.parametrize(
@@ -65,7 +96,7 @@ def test_hydra():
         ("srun -n 4 ./app", f"srun --export=ALL,TRACELIB_OUTPUT,LD_PRELOAD={LIB} -n 4 ./app"),
         ("srun --export=ALL,A=1 ./app", f"srun --export=ALL,A=1,TRACELIB_OUTPUT,LD_PRELOAD={LIB} ./app"),
         ("srun --export=NONE ./app", f"srun --export=TRACELIB_OUTPUT,LD_PRELOAD={LIB} ./app"),
-        ("srun --export=LD_PRELOAD=u.so ./app", f"srun --export=TRACELIB_OUTPUT,LD_PRELOAD=u.so:{LIB} ./app"),
+        ("srun --export=LD_PRELOAD=u.so ./app", f"srun --export=TRACELIB_OUTPUT,LD_PRELOAD={LIB}:u.so ./app"),
     ],
 )
 def test_srun(given, expected):
@@ -75,7 +106,7 @@ def test_srun(given, expected):
 def test_anything_else_gets_it_in_the_environment():
     words, environment = traced(["./job.sh", "x"], Launcher.UNKNOWN, LIB, OURS | {"LD_PRELOAD": "libuser.so"})
     assert words == ["./job.sh", "x"]
-    assert environment == OURS | {"LD_PRELOAD": f"libuser.so:{LIB}"}
+    assert environment == OURS | {"LD_PRELOAD": f"{LIB}:libuser.so"}
 
 
 @pytest.mark.parametrize(
