@@ -49,7 +49,9 @@ def weigh(columns: np.ndarray, settings: Settings) -> Weighed:
     left = np.maximum(left, settings.rows * _EXACT**2)
     sigma = np.sqrt(left / max(freedom, 1))
     spread, sound = _spread(inverse)
-    alone = sigma[:, None] * np.sqrt(np.einsum("mqq->mq", inverse))
+    variance = np.einsum("mqq->mq", inverse)  # of columns that nearly say the same, rounding may make it negative
+    sound &= (variance > 0).all(1)
+    alone = sigma[:, None] * np.sqrt(np.where(variance > 0, variance, 1.0))
     with np.errstate(divide="ignore"):  # columns that nearly say the same have no evidence
         evidence = (
             -(settings.number * np.log(error)).sum(1)

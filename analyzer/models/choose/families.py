@@ -80,7 +80,8 @@ def likely_shapes(settings: Settings, name: str, parameters: int) -> list[Shape]
         return shapes
     others = [column for other, column in settings.values.items() if other != name]
     together = np.unique(np.column_stack(others), axis=0, return_inverse=True)[1].ravel()
-    columns = np.array([shape.value(x) / np.abs(shape.value(x)).max() for shape in shapes])
+    columns = np.array([shape.value(x) for shape in shapes])
+    columns /= np.abs(columns).max(1)[:, None]
     left, used, sliced = (
         np.full(len(shapes), float((settings.scatter / settings.errors_at(settings.mean) ** 2).sum())),
         0,

@@ -10,8 +10,9 @@ import numpy as np
 from scipy.special import gammaln
 
 from analyzer.models.choose.families import FREE, Family
+from analyzer.models.choose.pairs import likeliest_pairs
 from analyzer.models.choose.settings import Settings
-from analyzer.models.choose.shapes import PLAIN, Shape, shapes_on
+from analyzer.models.choose.shapes import Shape, shapes_on
 from analyzer.models.fitting.criteria import criterion_of
 from analyzer.models.search.exact import search_all
 from analyzer.models.search.space import make_space, most_telling
@@ -21,8 +22,8 @@ _POOL = 12
 """Terms of which all subsets are tried."""
 _MODELS = 100
 """The best of these that are weighed."""
-_MOST_PRODUCTS = 1000
-_FEW = 50
+_MOST_PRODUCTS = 4000
+"""The likeliest of them are tried: all of three parameters, which are at most 21^3 with few settings of each."""
 _TRIED = 40
 """So many products are tried in place of a term, or beside others."""
 _DEPENDENT = 1e-9
@@ -49,16 +50,23 @@ class Free:
     @classmethod
     def of(cls, settings: Settings) -> Free:
         """All products of plain shapes of the parameters that vary."""
-        products: list[Shapes] = [()]
-        columns = np.ones((len(settings.mean), 1))
-        for name in settings.varying:
+        rows, names = len(settings.mean), settings.varying
+        shapes: list[list[Shape | None]] = [[None, *shapes_on(settings.values[name], plain=True)] for name in names]
+        prior = np.ones(1)
+        for of in shapes:
+            prior = np.multiply.outer([1.0 if shape is None else shape.free_prior for shape in of], prior).ravel()
+        # in the order of the shapes, so that equal products stay in it; the constant is the first of all
+        likeliest = np.sort(np.argsort(-np.append(np.inf, prior[1:]), kind="stable")[:_MOST_PRODUCTS])
+        places = np.unravel_index(likeliest, [len(of) for of in reversed(shapes)])[::-1]
+        products = [
+            tuple(of[place] for of, place in zip(shapes, product, strict=True)) for product in zip(*places, strict=True)
+        ]
+        columns = np.ones((rows, len(products)))
+        for name, of, place in zip(names, shapes, places, strict=True):
             x = settings.values[name]
-            shapes = [None, *shapes_on(x, PLAIN)]
-            values = np.column_stack([np.ones(len(x)) if shape is None else shape.value(x) for shape in shapes])
-            products = [(*product, shape) for shape in shapes for product in products][:_MOST_PRODUCTS]
-            columns = (values[:, :, None] * columns[:, None, :]).reshape(len(x), -1)[:, :_MOST_PRODUCTS]
+            columns *= np.column_stack([np.ones(rows) if shape is None else shape.value(x) for shape in of])[:, place]
         length = np.abs(columns).max(0)
-        prior = np.array([np.prod([shape.free_prior for shape in shapes if shape]) for shapes in products])
+        prior = prior[likeliest]
         prior[0] = _CONSTANT * prior[1:].sum()
         return cls(settings, tuple(products), columns / length, length, np.log(prior / prior.sum()))
 
@@ -68,8 +76,7 @@ class Free:
         return min(1 + _PARTS + len(self.settings.varying), len(self.settings.mean) - 2)
 
     def families(self) -> Iterator[Family]:
-        """Of the terms that explain most one after the other, the best subsets of each size; of few products all pairs,
-        and these with the constant."""
+        """The best subsets of the terms that explain most one after the other, by size; and the likeliest pairs."""
         weight = self.settings.weight
         criterion = criterion_of("bic", weight)
         if self.most < 2 or not np.isfinite(criterion.penalty(1)):
@@ -85,11 +92,28 @@ class Free:
             chosen = [[places[term] for term in found.terms_of(model)] for model in found.models[sizes == size]]
             if chosen:
                 yield self._family(np.array(chosen))
-        if len(self.products) <= _FEW:
-            pairs = np.column_stack(np.triu_indices(len(self.products) - 1, 1)) + 1
-            yield self._family(pairs)
-            if self.most >= 3:
-                yield self._family(np.insert(pairs, 0, 0, axis=1))
+        yield from self._pairs(weighted)
+
+    def _pairs(self, weighted: np.ndarray) -> Iterator[Family]:
+        """The likeliest of all sums of two products, and of these with the constant."""
+        settings = self.settings
+        target, constant = settings.mean * np.sqrt(settings.weight), weighted[:, :1] / np.linalg.norm(weighted[:, 0])
+        beside = constant @ (constant.T @ weighted), constant[:, 0] * (constant[:, 0] @ target)
+        for removed, size in (((0.0, 0.0), 2), (beside, 3)):
+            if size > self.most:
+                return
+            columns = (weighted - removed[0])[:, 1:]
+            columns[:, np.linalg.norm(columns, axis=0) < _DEPENDENT * np.linalg.norm(weighted[:, 1:], axis=0)] = 0
+            pairs = 1 + likeliest_pairs(
+                columns, target - removed[1], self._scatter, settings.rows, self.log_prior[1:], settings.signed, _MODELS
+            )
+            if len(pairs):
+                yield self._family(np.insert(pairs, 0, 0, axis=1) if size == 3 else pairs)
+
+    @property
+    def _scatter(self) -> float:
+        """Weighted sum of squares of the repetitions about their means."""
+        return float((self.settings.scatter * self.settings.weight / self.settings.number).sum())
 
     def around(self, terms: Sequence[Product]) -> Iterator[Family]:
         """Models with one of these terms exchanged for another product; with one more; with one less."""
@@ -120,8 +144,7 @@ class Free:
         new = length > _DEPENDENT * np.linalg.norm(weighted, axis=0)
         gain = np.where(new, rest @ beside / np.where(new, length, 1), 0.0)
         gain = np.abs(gain) if settings.signed else gain
-        scatter = float((settings.scatter * settings.weight / settings.number).sum())
-        left = np.maximum(rest @ rest - gain**2, 0) + scatter
+        left = np.maximum(rest @ rest - gain**2, 0) + self._scatter
         likely = self.log_prior - settings.rows / 2 * np.log(np.maximum(left, settings.rows * 1e-18))
         order = np.argsort(-np.where(gain > 0, likely, -np.inf), kind="stable")
         return [int(place) for place in order[:_TRIED] if gain[place] > 0]
@@ -143,7 +166,7 @@ class Free:
     def _factors(self) -> dict[str, dict[Product, Shape | None]]:
         """Of each parameter what a product of shapes can have of it."""
         values, names = self.settings.values, self.settings.varying
-        shapes = {name: shapes_on(values[name], PLAIN) for name in names}
+        shapes = {name: shapes_on(values[name], plain=True) for name in names}
         return {name: {Product(): None} | {s.product(name): s for s in shapes[name]} for name in names}
 
     def _shapes_of(self, term: Product) -> Shapes | None:

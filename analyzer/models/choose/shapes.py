@@ -2,12 +2,16 @@
 
 They contain the performance model normal form (Calotoiu et al. 2013, whose i and j Extra-P searches), and parts that
 fall with the parameter. A shape's prior says how likely it is before the data are seen: simple ones are likelier.
+
+A power of a parameter is the same function in any unit, a logarithm is not: log2(1000 x) is no multiple of log2(x).
+So there is also the logarithm of how many times its least measured value a parameter is, which no unit changes.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
@@ -26,17 +30,21 @@ _LOGGED, _LOG = 0.75, 0.5
 GRID = 20
 _UNUSUAL = 0.02
 """Prior of powers in twentieths: no algorithm has them, but caches and networks bend what is measured."""
+_SHIFTED = 0.1
+"""Prior of logarithms that are 0 at the least measured value beside those of a number from 1 on: few algorithms have
+log2(ranks / ranks of a node), many log2(ranks)."""
 _FALLING = 0.1
 """Prior of a part that falls beside one that grows: only strong scaling and the like has it."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """x ^ power * log2(x) ^ log_power; prior: relative to others."""
+    """x ^ power * log2(x / unit) ^ log_power; prior: relative to others."""
 
     power: Fraction
     log_power: int
     prior: float
+    unit: float = 1.0
 
     @property
     def free_prior(self) -> float:
@@ -46,13 +54,18 @@ class Shape:
     def value(self, x: np.ndarray) -> np.ndarray:
         """At these values of the parameter."""
         with np.errstate(all="ignore"):
-            return np.power(x, float(self.power)) * np.power(np.log2(x), self.log_power)
+            powered = np.power(x, float(self.power))
+            return powered * np.log2(x * self._per_unit) ** self.log_power if self.log_power else powered
 
     def product(self, name: str) -> Product:
         """As a term of this parameter."""
         x = Product(1.0, ((Name(name), Fraction(1)),))
-        log = Product(1.0, ((Call("log2", (x,)), Fraction(1)),))
+        log = Product(1.0, ((Call("log2", (Product(self._per_unit, x.powers),)), Fraction(1)),))
         return Product().times(x, self.power).times(log, self.log_power)
+
+    @property
+    def _per_unit(self) -> float:
+        return 1 / self.unit
 
 
 def _growing() -> list[Shape]:
@@ -91,11 +104,25 @@ PLAIN = tuple(
 """Those that are combined freely, where a model needs several parts."""
 
 
-def shapes_on(x: np.ndarray, among: tuple[Shape, ...] = SHAPES) -> list[Shape]:
-    """Those that have a value for all these values of a parameter, and are not negative: no logarithm below 1."""
-    low = float(x.min())
-    return [
-        shape
-        for shape in among
-        if (low > 0 or (shape.power > 0 and not shape.log_power and low == 0)) and (low >= 1 or not shape.log_power)
-    ]
+def shapes_on(x: np.ndarray, plain: bool = False) -> list[Shape]:
+    """The shapes, or the plain ones, that have a value for all these values of a parameter, and are not negative there.
+
+    Logarithms are of x / min(x), and where all values are 1 or more, of x itself, too.
+    """
+    return list(_defined_from(float(x.min()), plain))
+
+
+@lru_cache(256)
+def _defined_from(low: float, plain: bool) -> tuple[Shape, ...]:
+    """The shapes of a parameter with this least value."""
+    among = PLAIN if plain else SHAPES
+    if low <= 0:
+        return tuple(shape for shape in among if low == 0 and shape.power > 0 and not shape.log_power)
+    from_one, shifted = low >= 1, low != 1
+    found = []
+    for shape in among:
+        if from_one or not shape.log_power:
+            found.append(shape)
+        if shifted and shape.log_power and (not from_one or shape.power.denominator < GRID):
+            found.append(replace(shape, unit=low, prior=shape.prior * (_SHIFTED if from_one else 1.0)))
+    return tuple(found)

@@ -120,8 +120,12 @@ def plain(product: Product) -> str:
     """As the language reads it: "n^2*log2(p)/p"."""
     above = [_powered(a, e) for a, e in product.powers if e > 0]
     below = [_powered(a, -e) for a, e in product.powers if e < 0]
-    if product.factor != 1 or not above:
-        above.insert(0, f"{product.factor:.12g}")
+    divisor = f"{1 / product.factor:.12g}" if product.factor else ""
+    factor = f"{product.factor:.12g}"
+    if above and divisor and len(divisor) < len(factor):
+        below.append(divisor)
+    elif factor != "1" or not above:
+        above.insert(0, factor)
     return "/".join(["*".join(above), *below])
 
 

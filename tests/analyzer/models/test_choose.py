@@ -1,9 +1,11 @@
 """Terms that are chosen from the data: planted ones are found, and beyond the data the truth is near."""
 
+from itertools import combinations
+
 import numpy as np
 import pandas
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain_laws import case
 
@@ -13,9 +15,11 @@ from analyzer.models.average import consensus, interval
 from analyzer.models.choose import choose
 from analyzer.models.choose.evidence import weigh
 from analyzer.models.choose.free import Free
+from analyzer.models.choose.pairs import likeliest_pairs
 from analyzer.models.choose.settings import settings_from
 from analyzer.models.choose.shapes import PLAIN, SHAPES
 from analyzer.models.study import study
+from analyzer.models.terms.parsing import parse
 
 
 def frame(function, noise=0.01, repetitions=3, **levels):
@@ -135,7 +139,7 @@ def test_values_of_all_sizes_have_an_answer_without_warnings():
 
 
 @pytest.mark.parametrize("unit", [1e-9, 1.0, 1e6])
-def test_units_do_not_matter(unit):
+def test_unit_of_the_observable_does_not_matter(unit):
     data = frame(lambda p: 3 + 0.1 * p * np.log2(p), p=RANKS)
     data["time"] *= unit
     assert analyzer.fit(data, "time", ["p"]).predict(p=256) == pytest.approx(207.8 * unit, rel=0.05)
@@ -199,3 +203,53 @@ def test_the_hold_out_error_is_that_of_a_model_without_the_largest():
     held = data[data.p == 64]
     expected = np.sqrt(np.mean((smaller.predict(p=64) / held["time"] - 1) ** 2))
     assert found.hold_out_error == pytest.approx(expected)
+
+
+def two_parts(x, y, z):
+    """A truth of three parameters: a product of powers and another with a logarithm."""
+    return 0.3 * x * y**2 * z + 0.5 * x**2 * np.log2(y)
+
+
+FACTORS = st.sampled_from([1e-6, 1e-3, 0.37, 1.0, 7.0, 1e3, 2.5e5])
+
+
+@settings(max_examples=6, deadline=None)
+@given(st.tuples(FACTORS, FACTORS, FACTORS, FACTORS))
+def test_units_of_parameters_do_not_matter(factors):
+    """Powers are those of the truth in whatever unit a parameter is written; so are predictions."""
+    data = frame(two_parts, repetitions=2, x=(20, 30, 40, 60), y=(1, 2, 3, 5), z=(100, 200, 300, 500))
+    units = dict(zip(("x", "y", "z", "time"), factors, strict=True))
+    for name, unit in units.items():
+        data[name] *= unit
+    model = analyzer.fit(data, "time", ["x", "y", "z"])
+    log = f"log2(y/{float(data['y'].min())!r})"
+    assert set(model.terms) == {str(parse("x*y^2*z")), str(parse(f"x^2*{log}"))}
+    beyond = {"x": 120, "y": 10, "z": 1000}
+    predicted = model.predict(**{name: value * units[name] for name, value in beyond.items()})
+    assert predicted / units["time"] == pytest.approx(two_parts(**beyond), rel=0.01)
+
+
+@pytest.mark.parametrize("factor", [1.0, 1e-3, 1e-5])
+def test_a_logarithm_may_be_of_the_share_of_the_least_value(factor):
+    data = frame(lambda n: 3e-6 * n * np.log2(n / 500), n=SIZES, noise=1e-4, repetitions=4)
+    data["n"] *= factor
+    model = analyzer.fit(data, "time", ["n"])
+    assert model.predict(n=32000 * factor) == pytest.approx(3e-6 * 32000 * np.log2(64), rel=0.01)
+    assert str(parse(f"n*log2(n/{500 * factor!r})")) in model.terms
+
+
+def test_the_likeliest_pairs_are_those_of_least_squares_one_by_one():
+    random = np.random.default_rng(4)
+    columns = random.uniform(0, 1, (9, 40))
+    columns[:, 7], columns[:, 9] = columns[:, 3] * 2, 0  # the same direction twice, and nothing
+    target, log_prior = columns @ random.uniform(0, 1, 40), np.log(random.uniform(0.1, 1, 40))
+    likely = {}
+    for pair in combinations(range(40), 2):
+        c, left, rank, _ = np.linalg.lstsq(columns[:, pair], target, rcond=None)
+        if rank == 2 and (c > 0).all():
+            likely[pair] = log_prior[list(pair)].sum() - 18 / 2 * np.log(left[0] + 0.2)
+    expected = sorted(likely, key=lambda pair: -likely[pair])
+    found = likeliest_pairs(columns, target, 0.2, 18, log_prior, signed=False, number=30)
+    assert [tuple(pair) for pair in found.tolist()] == expected[:30]
+    every = likeliest_pairs(columns, target, 0.2, 18, log_prior, signed=True, number=10_000)
+    assert len(every) == 39 * 38 / 2 - 1
