@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
 from analyzer.errors import TracelibError
+from analyzer.machine.cfg_collectives import Line, on_machines, read_collectives
 from analyzer.machine.cfg_record import Record, records
 from analyzer.machine.machine import (
     COLLECTIVE_NAMES,
@@ -25,7 +26,6 @@ from analyzer.machine.machine import (
     Node,
     Size,
 )
-from analyzer.machine.toml import MODELS, collective_model
 
 _MODEL_OF = {1: Model.CONSTANT, 2: Model.LINEAR, 3: Model.LOG}
 
@@ -82,7 +82,7 @@ class _Builder:
         self._mappings: list[tuple[int, ...]] = []  # of each application
         self._per_node = 0
         self._wan = 0.0
-        self._collectives: Mapping[str, CollectiveModel] = {}
+        self._collectives: list[Line] = []
         self._later: list[Callable[[], None]] = []  # what is checked when all is known
 
     def add(self, record: Record) -> None:
@@ -219,15 +219,16 @@ class _Builder:
         self._check_counts(name)
         index = {number: k for k, number in enumerate(numbers)}
         nodes = tuple(replace(node, network=index[node.network]) for node in self._nodes)
-        both = self._models[numbers[0]]
-        default = CollectiveModel(both, Size.PHASE, both, Size.PHASE)
+        models = [self._models[number] for number in numbers]
+        defaults = [CollectiveModel(model, Size.PHASE, model, Size.PHASE) for model in models]
         mapping = self._mappings[-1] if self._mappings else self._mapping
         if self._per_node:
             mapping = tuple(islice((k for k in range(len(nodes)) for _ in range(self._per_node)), MOST_NODES))
         machine = Machine(
             nodes=nodes, networks=tuple(self._networks[n] for n in numbers), wan_bandwidth_mb=self._wan,
             mapping=mapping, mappings=tuple(self._mappings[:-1]), dialect="dimemas-5.5",
-            collectives=dict.fromkeys(COLLECTIVE_NAMES, default) | dict(self._collectives), file=name,
+            collectives=dict.fromkeys(COLLECTIVE_NAMES, defaults[0])
+            | on_machines(self._collectives, dict(enumerate(defaults))), file=name,
         )  # fmt: skip
         return Configuration(machine, tuple(self._modules))
 
@@ -251,25 +252,3 @@ def _links(into: int, out: int) -> tuple[int, int, bool]:
         return into, out, False
     most = max(into, out)
     return most, most, most > 0
-
-
-def read_collectives(path: Path) -> Mapping[str, CollectiveModel]:
-    """A collective fine tuning file: lines `id model size model size contention`."""
-    try:
-        lines = path.read_text(errors="replace").splitlines()
-    except OSError as error:
-        raise TracelibError(f"cannot read {path}: {error.strerror}", "the machine file names it") from error
-    found = {}
-    for number, line in enumerate(lines, 1):
-        words = line.split()
-        where = f"{path}, line {number}"
-        if not words or line.lstrip().startswith(("#", "/")):
-            continue
-        if not words[0].isdigit() and not {word.upper() for word in words[1:2]} & MODELS.keys():
-            continue  # a heading
-        if not re.fullmatch(r"0*[0-9]{1,2}", words[0]) or int(words[0][-2:]) >= len(COLLECTIVE_NAMES):
-            raise TracelibError(
-                f"{where}: operation {words[0]} is not known", "operations are 0 Barrier to 15 Alltoallw"
-            )
-        found[COLLECTIVE_NAMES[int(words[0][-2:])]] = collective_model(words[1:5], f"{where}: operation {words[0]}")
-    return found

@@ -46,12 +46,16 @@ class Record:
 
 
 def records(text: str, name: str) -> Iterator[Record]:
-    """Those of a file; its first line is skipped, whatever it says. Raises TracelibError for what is none."""
+    """The records of a file. Its first line says what it is, and lines with // are comments. Raises TracelibError for
+    what is none of these, and for a record where Dimemas would not read it."""
     text = re.sub(r"/\*.*?\*/", lambda m: "\n" * m[0].count("\n"), text, flags=re.DOTALL)
     for number, line in enumerate(text.splitlines(), 1):
-        if number == 1 or not line.strip() or "//" in line or line.lstrip().startswith("#"):
-            continue
         where = f"{name}, line {number}"
+        unread = "on the first line" if number == 1 else "on a line with //" if "//" in line else ""
+        if unread and line.lstrip().startswith('"'):
+            raise TracelibError(f"{where}: a record {unread}, where Dimemas reads none", "put it on a line of its own")
+        if unread or not line.strip() or line.lstrip().startswith("#"):
+            continue
         found = re.fullmatch(r'\s*"([^"]*)"\s*\{(.*)\}\s*;;\s*', line)
         if not found:
             raise TracelibError(f"{where}: not a record", 'a record is "name" {field, ...};; on one line')

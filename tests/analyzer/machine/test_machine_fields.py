@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analyzer.errors import TracelibError
-from analyzer.machine.cfg import Module, read_cfg, read_collectives
+from analyzer.machine.cfg import Module, read_cfg
+from analyzer.machine.cfg_collectives import read_collectives
 from analyzer.machine.cfg_text import cfg_text
 from analyzer.machine.machine import (
     SPIN,
@@ -307,11 +308,25 @@ def raise_as_shown(path):
         ("MPI_Bcast LOG MAX 0 MAX 0", "line 3: operation MPI_Bcast is not known"),
         ("1 LOGARITHMIC MAX 0 MAX 0", "line 3: operation 1 = 'LOGARITHMIC MAX 0 MAX'"),
         ("1", "line 3: operation 1 = ''"),
+        ("1 LOG MAX 0 MAX all", "line 3: 'all' behind"),
+        ("1 LOG MAX 0 MAX 0 0", "line 3: '0 0' behind"),
+        ("operation model size", "line 3: operation operation is not known"),
+        ("Machine globalop: 0 0 LOG MAX 0", "line 3: operation 0 = 'LOG MAX 0'"),
+        ("Machine globalop: 0 0 BLUB MAX 0 MAX", "line 3: operation 0 = 'BLUB MAX 0 MAX'"),
+        ("Machine globalop: 0 16 LOG MAX 0 MAX", "line 3: operation 16 is not known"),
+        ("Machine globalop: all 0 LOG MAX 0 MAX", "line 3: 'all' is no machine"),
+        ("Machine globalop: 0 0 LOG MAX 0 MAX 0", "line 3: '0' behind"),
+        ("Machine globalop:", "line 3: '' is no machine"),
+        ("External globalop: 0 LOG 3MAX 0 MAX", "line 3: operation 0 = 'LOG 3MAX 0 MAX'"),
+        ("Global globalop: 0 0 LOG MAX 0 MAX", "line 3: operation Global is not known"),
+        ("Machine policy: 0 RR", "line 3: policies of sending are not simulated"),
+        ("Quantum size (bytes): 100", "line 3: quanta of sending are not simulated"),
+        ("Flight time: 0 0.0 0.001", "line 3: times of flight are not simulated"),
     ],
 )
 def test_malformed_lines_of_collectives_have_their_number(tmp_path, line, says):
-    """Headings, comments and empty lines are none."""
-    (tmp_path / "comm.cfg").write_text(f"# 0 LIN\noperation model size\n{line}\n")
+    """Comments and empty lines are none; Dimemas passes over all lines that it does not know."""
+    (tmp_path / "comm.cfg").write_text(f"# 0 LIN\n\n{line}\n")
     with pytest.raises(TracelibError, match=says):
         read_collectives(tmp_path / "comm.cfg")
 
@@ -417,3 +432,61 @@ def test_a_half_duplex_link_is_said(tmp_path):
     (tmp_path / "collectives.cfg").write_text(collectives)
     (node,) = read_cfg(tmp_path / "m.cfg").machine.nodes
     assert (node.links_in, node.links_out, node.half_duplex) == (2, 2, True)
+
+
+TWO_MACHINES = """#DIMEMAS_CONFIGURATION
+"wide area network information" {"", 2, 0, 4, 0.0, 5.0, 1};;
+"environment information" {"", 0, "", 1, 100.0, 0, 1};;
+"environment information" {"", 1, "", 1, 100.0, 0, 3};;
+"multi node information" {0, 1, "", 1, 1.0, 0.0, 0.0, 0, 1, 0, 1e-5, 1, 1, 0.0};;
+"multi node information" {1, 1, "", 1, 1.0, 0.0, 0.0, 0, 1, 0, 1e-5, 1, 1, 0.0};;
+"configuration files" {"", "", "comm.cfg", ""};;
+"""
+ONE_MACHINE = "".join(
+    line for line in TWO_MACHINES.splitlines(True) if ' {"", 1,' not in line and " {1, 1," not in line
+)
+
+
+def test_a_name_of_a_file_that_no_file_has(tmp_path):
+    with pytest.raises(TracelibError, match="cannot read"):
+        collectives_of(tmp_path, ONE_MACHINE.replace("comm.cfg", "comm\0.cfg"), "")
+
+
+def collectives_of(tmp_path, machine, lines):
+    (tmp_path / "comm.cfg").write_text(lines)
+    (tmp_path / "m.cfg").write_text(machine)
+    return read_cfg(tmp_path / "m.cfg").machine.collectives
+
+
+def test_all_forms_of_lines_of_collectives_say_the_same(tmp_path):
+    """With one machine, whatever is between machines is nowhere; the last line of an operation counts."""
+    log = CollectiveModel(Model.LOG, Size.MAX, Model.NONE, Size.MAX)
+    lines = ("0 LOG MAX 0 MAX 0", "Machine globalop: 0 0 LOG MAX 0 MAX", "machine  globalop:0 00 log max 0 max")
+    for line in lines:
+        found = collectives_of(tmp_path, ONE_MACHINE, f"{line}\r\nExternal globalop: 8 LIN MAX LIN MAX\n// none\n")
+        assert found["Barrier"] == log and found["Alltoall"] == found["Bcast"] != log
+        assert collectives_of(tmp_path, ONE_MACHINE, f"0 LIN MAX LIN MAX 0\n{line}\n")["Barrier"] == log
+    without_effect = "Machine policy: 0 FIFO\nPolicy: FIFO\nFlight time: 0 0.0 0\n"
+    assert collectives_of(tmp_path, ONE_MACHINE, without_effect) == collectives_of(tmp_path, ONE_MACHINE, "")
+
+
+def test_lines_of_several_machines(tmp_path):
+    """One model serves all machines and what is between them: lines that say another one of a part are refused."""
+    log = "LOG MAX 0 MAX"
+    parts = [f"Machine globalop: {machine} 0 {log}\n" for machine in (0, 1)] + [f"External globalop: 0 {log}\n"]
+    expected = collectives_of(tmp_path, TWO_MACHINES, f"0 {log} 0\n")
+    assert collectives_of(tmp_path, TWO_MACHINES, "".join(parts)) == expected
+    assert collectives_of(tmp_path, TWO_MACHINES, f"0 LIN MAX 0 MAX 0\n{''.join(parts)}") == expected
+    for missing in parts:
+        with pytest.raises(TracelibError, match=r"comm.cfg, line 2: Barrier is not the same on all machines"):
+            collectives_of(tmp_path, TWO_MACHINES, "".join(part for part in parts if part != missing))
+    with pytest.raises(TracelibError, match=r"line 1: there is no machine 2"):
+        collectives_of(tmp_path, TWO_MACHINES, f"Machine globalop: 2 0 {log}\n")
+
+
+@pytest.mark.parametrize(
+    "machine", [ONE_MACHINE.split("\n", 1)[1], ONE_MACHINE.replace('"comm.cfg"', '"//c/comm.cfg"')]
+)
+def test_a_record_that_would_not_be_read_is_an_error(tmp_path, machine):
+    with pytest.raises(TracelibError, match=r"m.cfg, line \d: a record on .*, where Dimemas reads none"):
+        collectives_of(tmp_path, machine, "")
