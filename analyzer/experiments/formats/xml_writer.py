@@ -21,8 +21,8 @@ _ROWS = 4096
 
 
 def write_xml(frame: pandas.DataFrame, path: Path) -> None:
-    """Rows of one region together, in the order of the table; columns that a region has nothing in are left out of it.
-    `time` is called CLOCK. Raises TracelibError."""
+    """Rows of one region together, in the order of the table; columns that a region has nothing in are left out of it,
+    but for the first where it has nothing at all. `time` is called CLOCK. Raises TracelibError."""
     if not len(frame) or not len(frame.columns):
         raise TracelibError("a table without rows cannot be XML", "an experiment has executions: write a .csv")
     with whole_file(path) as file:
@@ -35,17 +35,21 @@ def _write(file: BinaryIO, frame: pandas.DataFrame, program: str) -> None:
     file.write(f"<{ROOT} program={_quoted(program)} version={_quoted(VERSION)}>\n".encode())
     for name, rows in _experiments(frame):
         used = [column for column in rows.columns if not rows[column].isna().all() or frame[column].isna().all()]
-        for line in _experiment(name, rows[used], {TIME: CLOCK} if CLOCK not in frame.columns else {}):
+        for line in _experiment(
+            name, rows[used or rows.columns[:1]], {TIME: CLOCK} if CLOCK not in frame.columns else {}
+        ):
             file.write(line.encode("utf-8", "replace"))
     file.write(f"</{ROOT}>\n".encode())
 
 
 def _experiments(frame: pandas.DataFrame) -> Iterator[tuple[str, pandas.DataFrame]]:
+    if list(frame.columns) == [REGION]:
+        raise TracelibError("a table of names alone cannot be XML", "an experiment has columns: write a .csv")
     if REGION not in frame.columns:
         yield "", frame
         return
-    rest = frame.drop(columns=REGION)
-    for name, at in frame.groupby(REGION, sort=False).indices.items():
+    rest, names = frame.drop(columns=REGION), frame[REGION].where(frame[REGION].notna(), "")
+    for name, at in names.groupby(names, sort=False).indices.items():
         yield str(name), rest.iloc[np.sort(at)]
 
 
@@ -68,8 +72,10 @@ def _rows(columns: Sequence[pandas.Series]) -> str:
 
 
 def _cell(value: object) -> str:
+    if value is None or value is pandas.NA or value != value:
+        return "<c></c>"
     if isinstance(value, float):
-        return "<c></c>" if value != value else f"<c>{value!r}</c>"
+        return f"<c>{value!r}</c>"
     return f"<c>{_text(str(value))}</c>"
 
 
