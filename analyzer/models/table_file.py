@@ -1,4 +1,4 @@
-"""Tables of measurements as files: CSV, and Parquet where pandas can read it."""
+"""Tables of measurements as files: CSV, those of Extra-P, and Parquet where pandas can read it."""
 
 from __future__ import annotations
 
@@ -8,15 +8,52 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analyzer.errors import TracelibError
+from analyzer.models.extra_p.collected import REGION
+from analyzer.models.extra_p.reading import read_extra_p
 
 if TYPE_CHECKING:
     import pandas
 
 _PARQUET = (".parquet", ".pq")
+_SHOWN = 8
 
 
-def read_table(path: str | os.PathLike[str]) -> pandas.DataFrame:
-    """The table of a file, one row for each measurement. Raises TracelibError where it cannot be read."""
+def read_table(path: str | os.PathLike[str], region: str | None = None) -> pandas.DataFrame:
+    """Read the table of a file, one row for each measurement.
+
+    Args:
+        path: A CSV or Parquet file, or one of Extra-P's.
+        region: Keep only rows with this in the column `region`.
+
+    Raises:
+        TracelibError: It cannot be read; it has no such region; or an Extra-P file has several, and none is named.
+    """
+    try:
+        collected = read_extra_p(Path(path))
+    except OSError as error:
+        raise TracelibError(f"cannot read {path}: {error.strerror}") from error
+    frame = collected.frame() if collected else _read(path)
+    if region is None and (collected is None or frame[REGION].nunique() == 1):
+        return frame
+    there = list(dict.fromkeys(frame[REGION].astype(str))) if REGION in frame.columns else []
+    shown = ", ".join(there[:_SHOWN]) + (", ..." if len(there) > _SHOWN else "")
+    if region is None:
+        raise TracelibError(f"{path} has {len(there)} regions: {shown}", "name one with --region", 2)
+    if region not in there:
+        raise TracelibError(f"{path} has no region {region!r}", f"it has {shown}" if there else "it has no regions", 2)
+    return frame[frame[REGION].astype(str) == region]
+
+
+def parameters_in(path: str | os.PathLike[str]) -> list[str]:
+    """Find the parameters that a file of Extra-P names, none in others. Raises TracelibError where it is damaged."""
+    try:
+        collected = read_extra_p(Path(path))
+    except OSError:
+        return []
+    return collected.parameters if collected else []
+
+
+def _read(path: str | os.PathLike[str]) -> pandas.DataFrame:
     import pandas
 
     file = Path(path)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 MACHINE = """dialect = "thesis"
 mapping = [0, 0, 1]
 eager_limit = "32k"
@@ -62,6 +64,41 @@ CFG = """#DIMEMAS_CONFIGURATION
 "file system parameters" {0.0, 0.0, 8.0, 0, 1.0};;
 """
 COLLECTIVES = "".join(f"{number} LIN MAX LOG MEAN 0\n" for number in range(16))
+COLLECTIVES_OF_MACHINES = "# of a machine\nMachine policy: 0 FIFO\nFlight time: 0 0.0\n" + "".join(
+    f"Machine globalop: 0 {number} LOG MAX 0 2MAX\nExternal globalop: {number} LIN MEAN CTE S+R\n"
+    for number in range(16)
+)
+_RANKS = (2, 4, 8, 16, 32)
+_IN_LINES = "".join(
+    f'{{"params": {{"p": {p}}}, "metric": "{metric}", "callpath": "{region}", "value": {p * k + 0.5}}}\n'
+    for k, region in enumerate(("main", "main->sort"), 1)
+    for metric in ("time", "flops")
+    for p in _RANKS
+)
+_POINTS = [{"point": [p], "values": [p + 0.5, p + 0.6]} for p in _RANKS]
+_OLD_JSON = {
+    "parameters": [{"id": 1, "name": "p"}],
+    "callpaths": [{"id": 1, "name": "main"}],
+    "metrics": [{"id": 1, "name": "time"}, {"id": 2, "name": "flops"}],
+    "coordinates": [{"id": p, "parameter_value_pairs": [{"parameter_id": 1, "parameter_value": p}]} for p in _RANKS],
+    "measurements": [
+        {"id": p, "coordinate_id": p, "callpath_id": 1, "metric_id": metric, "value": p + 0.5}
+        for p in _RANKS
+        for metric in (1, 2)
+    ],
+}
+EXTRA_P = {
+    "a.txt": "PARAMETER p\nPOINTS ( 2 ) ( 4 ) ( 8 ) ( 16 ) ( 32 )\n"
+    + "".join(
+        f"REGION main\nMETRIC {m}\n" + "".join(f"DATA {p} {p + 0.1}\n" for p in _RANKS) for m in ("time", "flops")
+    ),
+    "a.jsonl": _IN_LINES,
+    "talpas.txt": _IN_LINES.replace(", ", ";").replace("params", "parameters"),
+    "a.json": json.dumps(
+        {"parameters": ["p"], "measurements": {"main": {"time": _POINTS, "flops": _POINTS}}}, indent=1
+    ),
+    "old.json": json.dumps(_OLD_JSON),
+}
 OPTIONS = """# a measurement
 CLL_NGMPI_N_PARAMETER 16
 CLL_NGMPI_TIMES 5

@@ -15,7 +15,19 @@ from synthetic_net import LARGE, in_visits, write_net
 from system_files import write_samples
 
 from analyzer.cli import main
-from fuzz.contents import CFG, COLLECTIVES, DERIVED, MACHINE, MODULES, OF_MODELS, OPTIONS, OTHER, VIEWS
+from fuzz.contents import (
+    CFG,
+    COLLECTIVES,
+    COLLECTIVES_OF_MACHINES,
+    DERIVED,
+    EXTRA_P,
+    MACHINE,
+    MODULES,
+    OF_MODELS,
+    OPTIONS,
+    OTHER,
+    VIEWS,
+)
 from fuzz.plausible import without_offsets
 from fuzz.programs import (
     as_the_runtime_writes,
@@ -281,6 +293,25 @@ OF_KINDS = "kind,name,run,ranks,threads,nodes,in_ranks,count,time\n" + "".join(
 )
 
 
+def _extra_p(kind: str, folder: Path) -> Seed:
+    """Measurements in the forms of Extra-P."""
+    names = []
+    for name, text in EXTRA_P.items():
+        (folder / name).write_text(text)
+        names.append(name)
+    fits = [f"analyze fit {name} --region main --predict p=64" for name in names]
+    fits += [f"analyze fit {name} --parameters p --observable flops --json" for name in names]
+    return Seed(kind, folder, tuple(names), lines(*fits))
+
+
+def _tuning(kind: str, folder: Path) -> Seed:
+    """The collective fine tuning file of Dimemas in all its forms."""
+    (folder / "a.cfg").write_text(CFG)
+    (folder / "collectives.cfg").write_text(COLLECTIVES_OF_MACHINES)
+    readers = lines("analyze machine a.cfg", "analyze machine a.cfg --ranks 3 --json")
+    return Seed(kind, folder, ("collectives.cfg",), readers)
+
+
 def _measurements(kind: str, folder: Path) -> Seed:
     """What models are fitted to: a table of measurements, and one of kinds of time; as CSV and as Parquet."""
     (folder / "m.csv").write_text(MEASURED)
@@ -452,6 +483,8 @@ MAKERS: dict[str, Callable[[str, Path], Seed]] = {
     "table-xml": _xml_table,
     "table-parquet": _parquet_table,
     "measurements": _measurements,
+    "extra-p": _extra_p,
+    "tuning": _tuning,
     "network": _network,
     "journal": _journal,
     "options": _options,

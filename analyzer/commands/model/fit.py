@@ -52,6 +52,7 @@ class Point(click.ParamType):
 @click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="TABLE | RUN...")
 @click.option("--observable", default="time", show_default=True, metavar="NAME", help="The column to be explained.")
 @click.option("--parameters", metavar="NAME,...", help="The columns of TABLE that it depends on.")
+@click.option("--region", metavar="NAME", help="Of TABLE: only rows with this in its column region.")
 @click.option("--by", type=click.Choice(BY), multiple=True, help="Of runs: the kinds of time (default: all).")
 @click.option(
     "--set", "settings", type=Settings(), multiple=True, metavar="NAME=X,...",
@@ -108,15 +109,15 @@ class Point(click.ParamType):
 @common_options(as_json=True, output="NAME.model.json, .c, .py, .tex: the model; NAME.png: its pictures.")
 @click.pass_obj
 def fit_command(
-    session: Session, files: tuple[str, ...], observable: str, parameters: str | None, by: tuple[str, ...],
-    settings: tuple[tuple[str, str], ...], at: tuple[dict, ...], terms: str | None, points: tuple[dict, ...],
-    as_json: bool, output: str | None, force: bool, quiet: bool, **options: Any,
+    session: Session, files: tuple[str, ...], observable: str, parameters: str | None, region: str | None,
+    by: tuple[str, ...], settings: tuple[tuple[str, str], ...], at: tuple[dict, ...], terms: str | None,
+    points: tuple[dict, ...], as_json: bool, output: str | None, force: bool, quiet: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Find a formula for the observable of TABLE, and predict with it; or find what will take a growing part of RUNs.
 
-    TABLE is a CSV or Parquet file with a row for each measurement. Without --terms, terms are chosen from the
-    data: powers and logarithms of the parameters, and their products. With --terms, all subsets of the terms are
-    models, and the best one by the criterion is selected.
+    TABLE is a CSV or Parquet file with a row for each measurement, or a file of Extra-P (text, JSON, Talpas).
+    Without --terms, terms are chosen from the data: powers and logarithms of the parameters, and their products.
+    With --terms, all subsets of the terms are models, and the best one by the criterion is selected.
 
     A prediction is what all likely models together expect. Its interval holds the expected value with 95 %
     probability.
@@ -125,9 +126,13 @@ def fit_command(
     region and cluster of bursts is modelled by itself. Those whose share of the run grows most are named first.
     """
     session.quiet = quiet
+    if parameters is None and len(files) == 1:
+        from analyzer.models.table_file import parameters_in
+
+        parameters = ",".join(parameters_in(files[0])) or None
     if parameters is None:
-        if points or output:
-            unwanted = "--predict" if points else "-o"
+        if points or output or region:
+            unwanted = "--predict" if points else "-o" if output else "--region"
             raise TracelibError(f"{unwanted} is for a table", "name what it depends on: --parameters p,n", 2)
         fit_runs(session, files, by, settings, at, terms, _options(**options), as_json, quiet)
         return
@@ -137,13 +142,23 @@ def fit_command(
         raise TracelibError("a fit of columns takes one table", "join several with analyze table", 2)
     if session.speaks:
         _fit_table(
-            session, files[0], observable, parameters, terms, points, _options(**options), as_json, output, force
+            session,
+            files[0],
+            region,
+            observable,
+            parameters,
+            terms,
+            points,
+            _options(**options),
+            as_json,
+            output,
+            force,
         )
 
 
 def _fit_table(
-    session: Session, file: str, observable: str, parameters: str, terms: str | None, points: tuple[dict, ...],
-    options: Options, as_json: bool, output: str | None, force: bool,
+    session: Session, file: str, region: str | None, observable: str, parameters: str, terms: str | None,
+    points: tuple[dict, ...], options: Options, as_json: bool, output: str | None, force: bool,
 ) -> None:  # fmt: skip
     from analyzer.models.study import study
     from analyzer.models.table_file import read_table
@@ -153,7 +168,7 @@ def _fit_table(
     for point in points:
         if set(point) != set(names):
             raise TracelibError(f"--predict needs a value of each of {', '.join(names)}", "as p=512,n=160", 2)
-    found = study(read_table(file), observable, names, terms, options)
+    found = study(read_table(file, region), observable, names, terms, options)
     predictions = [(point, found.model.prediction(**point)) for point in points]
     written = _write(found, file, output, force) if output else []
     if as_json:
