@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import mmap
 import os
-import tempfile
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from analyzer.errors import TracelibError
+from analyzer.temporary import unnamed_file
 
 PIECE = 1 << 16
 """Rows that are looked at together, if all are looked at in order."""
@@ -26,7 +26,7 @@ class Rows:
     def __init__(self, dtype: np.dtype) -> None:
         self.dtype, self._count = dtype, 0
         self._map: mmap.mmap | None = None
-        self._file: Any = tempfile.TemporaryFile()  # noqa: SIM115
+        self._file: Any = unnamed_file()
 
     @classmethod
     def zeros(cls, count: int, dtype: np.dtype) -> Rows:

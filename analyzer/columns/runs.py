@@ -8,12 +8,11 @@ or two runs; whatever its order, each row is read once for each window that hold
 from __future__ import annotations
 
 import os
-import tempfile
-from typing import BinaryIO
 
 import numpy as np
 
 from analyzer.errors import TracelibError
+from analyzer.temporary import unnamed_file
 
 INDEX_ROWS = 4096
 
@@ -45,7 +44,7 @@ class RowFile:
 
     def __init__(self, dtype: np.dtype) -> None:
         self.dtype = dtype
-        self._file: BinaryIO = tempfile.TemporaryFile(prefix="analyze-")  # noqa: SIM115
+        self._file = unnamed_file()
         self.rows = 0
 
     def append(self, rows: np.ndarray) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Hashable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from analyzer.errors import TracelibError
+from analyzer.temporary import unnamed_file
 
 Extents = dict[Hashable, list[tuple[int, int]]]
 """For each key its pieces of the file: (byte offset, number of records)."""
@@ -28,7 +28,7 @@ class Spill:
         self._end = 0
         self._file: Any
         if path is None:
-            self._file = tempfile.TemporaryFile()  # noqa: SIM115
+            self._file = unnamed_file()
         else:
             self._file = path.open("w+b" if extents is None else "rb")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import blake2b
@@ -16,7 +15,8 @@ from analyzer.program.program import Program
 from analyzer.program.program_file import load_program, save_program
 from analyzer.program.streams import pieces
 from analyzer.replay.section import Section, section_of
-from analyzer.signals import discard, temporary
+from analyzer.signals import discard
+from analyzer.temporary import temporary_folder
 from analyzer.trace import Trace
 
 _NO_ROOM = "set TMPDIR to another folder"
@@ -31,7 +31,7 @@ def sections_of(traces: Sequence[Trace], team: Team, *, buffered: bool = False) 
     """
     if team.size == 1:
         return [section_of(trace, buffered=buffered) for trace in traces]
-    folder = _folder() if team.rank == 0 else None
+    folder = temporary_folder("tracelib-programs-") if team.rank == 0 else None
     try:
         folder = team.bcast(folder)
         mine = [section_of(trace, team, buffered=buffered, everywhere=False) for trace in traces]
@@ -49,13 +49,6 @@ def sections_of(traces: Sequence[Trace], team: Team, *, buffered: bool = False) 
         if team.rank == 0 and folder is not None:
             discard(folder)
     return mine
-
-
-def _folder() -> Path:
-    try:
-        return temporary(Path(tempfile.mkdtemp(prefix="tracelib-programs-")))
-    except OSError as error:
-        raise TracelibError(f"no folder for temporary files: {error.strerror}", _NO_ROOM) from error
 
 
 def _save(program: Program, folder: Path) -> None:

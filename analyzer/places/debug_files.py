@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from analyzer.places.cache import user_cache
 from analyzer.places.elf import Elf, open_elf
 
 DEBUG_FOLDERS = ("/usr/lib/debug",)
@@ -46,8 +47,7 @@ def _downloads() -> Path:
     """Where debuginfod keeps what it fetched once."""
     if folder := os.environ.get("DEBUGINFOD_CACHE_PATH"):
         return Path(folder)
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(cache) / "debuginfod_client"
+    return user_cache() / "debuginfod_client"
 
 
 def _belongs(candidate: Path, found: Elf, elf: Elf) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 
+from analyzer.places.cache import user_cache
 from analyzer.places.known import Known, ModuleNames
 from analyzer.places.modules import Module, State
 from analyzer.places.names import FRAME, Names, joined
@@ -38,8 +39,7 @@ def places_file(ranks_folder: Path) -> Path:
 
 def cached_file(run: Path) -> Path:
     """The file of names in the user's cache, for a run whose folder cannot be written."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return cache / "tracelib" / "places" / f"{sha256(os.fsencode(run.resolve())).hexdigest()[:32]}.h5"
+    return user_cache() / "tracelib" / "places" / f"{sha256(os.fsencode(run.resolve())).hexdigest()[:32]}.h5"
 
 
 def read_names(paths: Iterable[Path]) -> Known:

@@ -4,10 +4,9 @@ file."""
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, BinaryIO, NamedTuple, cast, overload
+from typing import Any, BinaryIO, NamedTuple, overload
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from analyzer._replay import ffi, lib
 from analyzer.errors import TracelibError
 from analyzer.native import pointer
 from analyzer.program.operation import OP
+from analyzer.temporary import unnamed_file
 
 IN_MEMORY = 1 << 22
 """Bytes; more of them are kept in a temporary file."""
@@ -179,7 +179,7 @@ class OperationSpill:
             return
         try:
             if self._file is None:
-                self._file = _new_file()
+                self._file = unnamed_file(_WRITTEN_AT_ONCE)
                 self._file.write(self._memory)
                 self._memory.clear()
             self._file.write(packed)
@@ -211,10 +211,6 @@ def packed(ops: np.ndarray | PackedOperations) -> PackedOperations:
     spill = OperationSpill()
     spill.append(ops)
     return spill.packed()
-
-
-def _new_file() -> BinaryIO:
-    return cast(BinaryIO, tempfile.TemporaryFile(buffering=_WRITTEN_AT_ONCE))
 
 
 def _no_room(error: OSError) -> TracelibError:

@@ -6,8 +6,6 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from tempfile import mkdtemp
 from typing import cast
 from weakref import finalize
 
@@ -20,9 +18,10 @@ from analyzer.program.streams import has_ports
 from analyzer.replay.predicted import write_predicted
 from analyzer.replay.recorded import PROCEDURES, regions_of
 from analyzer.replay.simulate import Prediction, simulate
-from analyzer.signals import discard, temporary
+from analyzer.signals import discard
 from analyzer.sources.dimemas.trace import read_dim
 from analyzer.sources.run.run import RunTrace, open_run
+from analyzer.temporary import temporary_folder
 from analyzer.trace import (
     Chosen,
     Communicator,
@@ -113,7 +112,7 @@ class ProgramTrace(Trace):
         """Its ideal replay."""
         assert self.program is not None
         prediction = self._ideal(times=True)
-        folder = temporary(Path(mkdtemp(prefix="analyze-")))
+        folder = temporary_folder()
         self._remove = finalize(self, discard, folder)
         path = folder / "ideal.h5"
         write_predicted(self, self.program, prediction, path, "ideal")

@@ -17,6 +17,7 @@ from analyzer import signals
 from analyzer.commands.shared.options import all_calls_needed, common_options, file_argument, ranks_option
 from analyzer.commands.shared.session import Session
 from analyzer.opening import open_trace
+from analyzer.temporary import place_of_temporaries
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from analyzer.live.looked_at import LookedAt
@@ -123,7 +124,7 @@ def _serve(session: Session, file: str, looked_at: LookedAt, view: View | None, 
 
 def _open_browser(url: str) -> Path:
     """By a file that only this user can read: the command line of a browser is seen by all users of the machine."""
-    number, name = tempfile.mkstemp(".html", "analyze-view-")
+    number, name = tempfile.mkstemp(".html", "analyze-view-", place_of_temporaries())
     way = signals.temporary(Path(name))
     with os.fdopen(number, "w") as file:
         file.write(f'<!doctype html><meta http-equiv=refresh content="0; url={url}"><a href="{url}">analyze view</a>')

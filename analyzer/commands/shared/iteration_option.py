@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -173,5 +172,7 @@ def _cut(trace: Trace, found: Iterations, wanted: Wanted, session: Session, open
 
 def _place(path: Path, *, alone: bool) -> str:
     """Where all processes can read what one of them writes."""
-    folder = tempfile.gettempdir() if alone else path.parent
-    return os.fspath(Path(folder) / f".{path.name}.{os.getpid()}.{NAME}.h5")
+    from analyzer.temporary import place_of_temporaries
+
+    folder = place_of_temporaries() if alone else path.parent
+    return os.fspath(folder / f".{path.name}.{os.getpid()}.{NAME}.h5")

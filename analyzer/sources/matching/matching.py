@@ -10,7 +10,6 @@ Of a team each member reads some ranks. After each window they hand each other t
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from analyzer.columns.spill import Spill
 from analyzer.errors import TracelibError
 from analyzer.native import pointer
 from analyzer.parallel import Team
-from analyzer.signals import discard, temporary
+from analyzer.signals import discard
 from analyzer.sources.lane.lane import Lane
 from analyzer.sources.lane.runs import merge_runs
 from analyzer.sources.lane.stored import StoredLanes
@@ -32,6 +31,7 @@ from analyzer.sources.matching.half import HALF, OUTGOING
 from analyzer.sources.matching.halves import WindowRows, halves_of, receives_of, sends_of
 from analyzer.sources.matching.leftovers import CUT_OFF, Leftovers, PathsAt, Reach, cut_off, no_paths
 from analyzer.sources.matching.stored import StoredRanks
+from analyzer.temporary import temporary_folder
 from analyzer.trace import MESSAGE, Unmatched
 from tracelib import schema
 
@@ -344,8 +344,4 @@ class _Exchange:
 
 def _make_folder(folder: Path) -> str:
     """A new folder that all processes can see: beside the trace, or (there is no right to) where TMPDIR says."""
-    try:
-        made = tempfile.mkdtemp(prefix=".analyze-", dir=folder)
-    except OSError:
-        made = tempfile.mkdtemp(prefix="analyze-")
-    return str(temporary(Path(made)))
+    return str(temporary_folder(".analyze-", beside=folder))
