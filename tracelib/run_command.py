@@ -52,9 +52,12 @@ def make_room(path: Path, force: bool) -> None:
 
 @contextmanager
 def _signals_to(process: subprocess.Popen) -> Iterator[None]:
-    """While the command runs, an interrupt from the terminal is left to it, and a request to end is passed on to it."""
+    """While the command runs, an interrupt from the terminal is left to it, and a request to end is passed on to it.
+    What whoever started us ignores (nohup), the command ignores, too: it stays so."""
     previous = {signal.SIGINT: signal.signal(signal.SIGINT, signal.SIG_IGN)}
     for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            continue
         previous[number] = signal.signal(number, lambda received, _frame: process.send_signal(received))
     try:
         yield

@@ -110,7 +110,8 @@ class _Report:
             "trains": options.train,
         }
         for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._stop)
+            if signal.getsignal(number) != signal.SIG_IGN:  # as a shell has it for what runs in its background
+                signal.signal(number, self._stop)
 
     def _stop(self, number: int, frame: object) -> None:
         self.stopped = number
