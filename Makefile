@@ -25,7 +25,7 @@ export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
 export OMPI_MCA_rmaps_base_oversubscribe := 1
 export PRTE_MCA_rmaps_default_mapping_policy := :oversubscribe
 
-.PHONY: help build wheel demo test legs apps lint bench study results fuzz site tutorials debian clean
+.PHONY: help build wheel demo test test-more legs apps lint bench study results fuzz site tutorials debian clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile
@@ -48,6 +48,12 @@ test: ## all set-up, lint and tests; NO_SKIPS=1 fails on a leg that cannot run
 	@$(MAKE) --no-print-directory -j 3 legs
 	@status=0; $(MAKE) --no-print-directory lint || status=1; \
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/pytest -q -rsR -n 2 --dist loadfile --no-loadscope-reorder --durations 25 $(if $(NO_SKIPS),--no-skips) tests mpi_tests || status=1; exit $$status
+
+SEED ?= $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+MORE ?= 10
+test-more: legs ## for the night: MORE=10 times the examples of each property, new ones; SEED=N repeats a run, TESTS="tests/analyzer/views": these only
+	@echo "make test-more SEED=$(SEED) MORE=$(MORE) repeats these examples"
+	@MORE_TESTS=$(MORE) OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/pytest -q -rsR -n 2 --dist loadfile --hypothesis-seed=$(SEED) -o timeout=9000 $(or $(TESTS),tests)
 
 # What the tests need, which waits for disks and networks more than for processors.
 legs: build .venv-openmpi/ready .venv-mpich/ready debian
