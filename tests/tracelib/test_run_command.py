@@ -15,6 +15,7 @@ from patience import patient
 from tracelib import cli, commands, launchers, run_command
 from tracelib.errors import TracelibError
 from tracelib.launchers import Launcher, detect, traced
+from tracelib.run_command import execute
 
 LIB = "/opt/libtrace.so"
 OURS = {"TRACELIB_OUTPUT": "/tmp/run.h5"}
@@ -310,3 +311,18 @@ def test_interrupted_while_modules_are_imported(monkeypatch, capsys):
     with pytest.raises(SystemExit) as ended:
         cli.main()
     assert ended.value.code == 130 and capsys.readouterr().err == "interrupted\n"
+
+
+def test_what_nohup_ignores_is_not_passed_on():
+    """mpirun sets SIGHUP back, and would end; without nohup the request to end reaches it."""
+    program = (
+        "import os, signal, time; signal.signal(signal.SIGHUP, signal.SIG_DFL);"
+        "os.kill(os.getppid(), signal.SIGHUP); time.sleep(1); os._exit(3)"
+    )
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        assert execute([sys.executable, "-c", program], os.environ) == 3
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+        assert execute([sys.executable, "-c", program], os.environ) == 128 + signal.SIGHUP
+    finally:
+        signal.signal(signal.SIGHUP, before)

@@ -88,8 +88,8 @@ def _numbered(whole: Mapping[str, Any], collected: Collected) -> None:
         pairs = [_object(pair, place) for pair in _list(_get(point, "parameter_value_pairs", place), place)]
         values = {_key(_get(pair, "parameter_id", place)): _get(pair, "parameter_value", place) for pair in pairs}
         at = [_number(_one_of(values, number, "parameter_id", place), place) for number in parameters]
-        names = (_text(_get(named, "name", place), place) for named in (region, metric))
-        collected.add(*names, at, [_number(_get(one, "value", place), place)], place)
+        names = [_text(_get(named, "name", place), place) for named in (region, metric)]
+        collected.add(names[0], names[1], at, [_number(_get(one, "value", place), place)], place)
 
 
 def _by_id(whole: Mapping[str, Any], name: str, where: str) -> dict[str, Mapping[str, Any]]:
