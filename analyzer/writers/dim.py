@@ -22,7 +22,7 @@ from analyzer.parallel import Team
 from analyzer.signals import discard
 from analyzer.trace import SELF, Communicator, Trace
 from analyzer.whole import cannot_write, temporary_name, whole_file
-from analyzer.writers.dim_records import RankWriter, window_ids, world_id
+from analyzer.writers.dim_records import RankWriter, communicator_ids, window_ids, world_id
 
 IDLE_EVENTS = "events of type 0"
 
@@ -91,7 +91,8 @@ def _together(team: Team, work: Callable[[], Any], path: Path) -> list[Any]:
 
 def _head(trace: Trace, body_bytes: int) -> bytes:
     """Header and communicators; the header holds the offset of the block that follows everything else."""
-    defined = [(c.id, c.members) for c in trace.communicators if is_definable(c) and not _is_only_ours(trace, c)]
+    numbered = zip(communicator_ids(trace), trace.communicators, strict=True)
+    defined = [(id_, c.members) for id_, c in numbered if is_definable(c) and not _is_only_ours(trace, c)]
     if world_id(trace) not in dict(defined):
         defined.append((world_id(trace), tuple(range(trace.size))))
     if trace.has_call_times:

@@ -20,17 +20,31 @@ OPERATION_BYTES = 320
 """Room for the text of one operation (see the kernel's header)."""
 
 
+def communicator_ids(trace: Trace) -> list[int]:
+    """A different id for each communicator: its own, but for those that another has, too. In a Paraver trace of several
+    applications each of them numbers its own."""
+    ids, used = [], set[int]()
+    free = max((c.id for c in trace.communicators), default=0) + 1
+    for communicator in trace.communicators:
+        is_new = communicator.id not in used
+        ids.append(communicator.id if is_new else free)
+        free += not is_new
+        used.add(ids[-1])
+    return ids
+
+
 def world_id(trace: Trace) -> int:
     """Id of the communicator of all ranks: the first of that size, else a new one."""
-    for communicator in trace.communicators:
+    ids = communicator_ids(trace)
+    for id_, communicator in zip(ids, trace.communicators, strict=True):
         if is_definable(communicator) and len(communicator.members) == trace.size:
-            return communicator.id
-    return max((c.id for c in trace.communicators), default=0) + 1
+            return id_
+    return max(ids, default=0) + 1
 
 
 def window_ids(trace: Trace) -> list[int]:
     """Ids that no communicator has, for `window_groups`."""
-    first = max([world_id(trace), *(c.id for c in trace.communicators)]) + 1
+    first = max([world_id(trace), *communicator_ids(trace)]) + 1
     return [*range(first, first + len(window_groups(trace)))]
 
 
@@ -44,7 +58,7 @@ class RankWriter:
         self._trace, self._program = trace, trace.program
         self._walk = RankOperations(trace, events=events) if trace.has_call_times else None
         windows = window_ids(trace) if trace.has_call_times else []
-        self._comm_ids = np.array([world_id(trace), *(c.id for c in trace.communicators), *windows], np.int32)
+        self._comm_ids = np.array([world_id(trace), *communicator_ids(trace), *windows], np.int32)
         self._out = np.zeros(0, np.uint8)
         self._procedures = len(trace.procedures)
 
