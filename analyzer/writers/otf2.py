@@ -94,6 +94,7 @@ class _Archive:
             own=self._region[1],
             is_collective=np.array([base_name(name) in BLOCKING_COLLECTIVES for name in trace.procedures], bool),
             operation=np.array([self._operation_of(name) for name in trace.procedures], np.uint32),
+            program=archive.definitions.strings.create(trace.origin.command or Path(trace.path).name)._ref,
             comm=self._comm,
             rank_in=self._rank_in,
         )
@@ -166,7 +167,8 @@ class _Archive:
     def _write_rank(self, rank: int, sends: RankRuns, receives: RankRuns) -> int:
         """Window by window; returns how many."""
         trace, locations = self._trace, self._locations[rank]
-        threads = [ThreadEvents(self._references) for _ in locations]
+        main, others = ThreadEvents(self._references, trace.span(rank)), len(locations) - 1
+        threads = [main, *(ThreadEvents(self._references) for _ in range(others))]
         bounds = trace.windows_of(rank, _AT_ONCE).tolist()
         of_messages = [-_EVER, *bounds[1:-1], _EVER]
         for (begin, end), times in zip(pairwise(bounds), pairwise(of_messages), strict=True):

@@ -32,6 +32,7 @@ class References:
     own: np.ndarray  # uint32 by region
     is_collective: np.ndarray  # bool by procedure: blocking ones
     operation: np.ndarray  # uint32 by procedure: of a collective
+    program: int  # string of its name
     comm: Sequence[int]  # by communicator
     rank_in: Sequence[np.ndarray]  # by communicator: uint32 by world rank
 
@@ -79,13 +80,17 @@ class _Calls:
 class ThreadEvents:
     """What of a thread lies in the windows so far. Held are what is to come: ends of calls, data of receives."""
 
-    def __init__(self, references: References) -> None:
-        self._references = references
+    def __init__(self, references: References, span: tuple[int, int] | None = None) -> None:
+        """span: begin and end (ns) of the program, of its main thread."""
+        self._references, self._span = references, span
         nothing = np.zeros(0, np.int64)
         self._calls = _Calls(0, nothing, nothing)
         self._open = np.zeros(0, np.uint32)  # regions, the innermost last
         self._posted, self._request, self._requests = np.zeros(0, MESSAGE), nothing, 0
+        self._last = 0  # time of the last event given
         self._later: Placed = (np.zeros(0, EVENT), nothing)
+        if span:
+            self._later = _rows(lib.ARCHIVE_PROGRAM_BEGIN, np.array(span[:1]), references.program), np.array([-1])
 
     def of_window(
         self, until: int, calls: np.ndarray, marks: np.ndarray, sent: np.ndarray, received: np.ndarray
@@ -105,11 +110,16 @@ class ThreadEvents:
         events, place = events.take(order), place[order]
         ready = int(np.searchsorted(events["time"], until))
         self._later = events[ready:].copy(), place[ready:].copy()
+        self._last = int(events["time"][ready - 1]) if ready else self._last
         return np.ascontiguousarray(events[:ready])
 
     def rest(self, calls: np.ndarray, marks: np.ndarray) -> np.ndarray:
         """All that has not come yet, once there are no more windows. calls, marks: empty ones."""
-        return self.of_window(_EVER, calls, marks, np.zeros(0, MESSAGE), np.zeros(0, MESSAGE))
+        events = self.of_window(_EVER, calls, marks, np.zeros(0, MESSAGE), np.zeros(0, MESSAGE))
+        if not self._span:
+            return events
+        last = max(self._span[1], self._last, int(events["time"][-1]) if len(events) else 0)
+        return joined([events, _rows(lib.ARCHIVE_PROGRAM_END, np.array([last]), 0)], EVENT)
 
     def _of_calls(self, calls: np.ndarray, end: np.ndarray) -> list[Placed]:
         refs = self._references

@@ -27,6 +27,8 @@ NAMES = {
     lib.ARCHIVE_IRECV: "MpiIrecv",
     lib.ARCHIVE_COLLECTIVE: "MpiCollectiveBegin",
     lib.ARCHIVE_COLLECTIVE_END: "MpiCollectiveEnd",
+    lib.ARCHIVE_PROGRAM_BEGIN: "ProgramBegin",
+    lib.ARCHIVE_PROGRAM_END: "ProgramEnd",
 }
 """OTF2's name of each kind of event."""
 NOBODY = 0xFFFFFFFF

@@ -56,6 +56,7 @@ class Location:
         self._open, self._held = _NOTHING, _NOTHING
         self._done = 0  # events before those that are held
         self._sends, self._receives = Sends(rank, thread), Receives(rank, thread)
+        self.begin: int | None = None  # time of the first event, which is ProgramBegin where the location has one
         self.end = 0  # time of the last event
 
     def take(self, events: np.ndarray, *, last: bool = False) -> Did:
@@ -83,6 +84,7 @@ class Location:
         if (times[1:] < times[:-1]).any():
             raise TracelibError(f"{self._path}: events of a location are not in order of time")
         if len(events):
+            self.begin = int(events["time"][0]) if self.begin is None else self.begin
             self.end = int(events["time"][-1])
 
     def _closed(self, rows: np.ndarray) -> np.ndarray:

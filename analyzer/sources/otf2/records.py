@@ -36,15 +36,17 @@ class Records:
         self.messages = SortedRuns(MESSAGE, "logical_send", "source")
         self._sends, self._receives = (SortedRuns(HALF, "logical", "rank", "thread") for _ in range(2))
         self._waiting: list[tuple[int, Did]] = []
-        self._before: dict[tuple[int, int], int] = {}  # the end of the last call of (rank, thread)
+        self._before: dict[tuple[int, int], int] = {}  # the end of the last call of (rank, thread), or where it begins
         self._computed = [np.zeros(0, STATE)]
         self._sample: list[np.ndarray] = [np.zeros(0, np.int64)]
 
-    def append(self, rank: int, thread: int, did: Did) -> None:
-        """What a thread did next."""
+    def append(self, rank: int, thread: int, begin: int, did: Did) -> None:
+        """Take what a thread did next. The main thread computes from `begin` (ns) on, others from their first call."""
         begins = did.calls["exit"]
-        if (rank, thread) in self._before or thread == 0:
-            begins, ends = np.append(self._before.get((rank, thread), 0), begins), did.calls["enter"]
+        if thread == 0:
+            self._before.setdefault((rank, thread), begin)
+        if (rank, thread) in self._before:
+            begins, ends = np.append(self._before[rank, thread], begins), did.calls["enter"]
         else:
             ends = did.calls["enter"][1:]
         self._computed.append(running(rank, thread, begins[: len(ends)], ends))
@@ -56,7 +58,7 @@ class Records:
 
     def end_of(self, rank: int, end: int) -> None:
         """All threads of a rank are there: its main thread computes until `end`."""
-        last = self._before.get((rank, 0), 0)
+        last = self._before.get((rank, 0), end)
         self._computed.append(running(rank, 0, np.array([last]), np.array([end])))
 
     def _put(self) -> None:

@@ -45,20 +45,20 @@ class ArchiveRegions(Regions):
 class ArchiveTrace(Trace):
     """The records of an archive, by what its definitions say."""
 
-    def __init__(self, path: str, said: Definitions, records: Records, ends: list[int]) -> None:
-        """ends: time of the last event of each rank."""
+    def __init__(self, path: str, said: Definitions, records: Records, spans: list[tuple[int, int]]) -> None:
+        """spans: times of the first and the last event of each rank."""
         self.path, self.size, self.procedures = path, len(said.ranks), said.procedures
         self.threads = np.array([len(threads) for threads in said.ranks], np.int32)
         self.nodes, self.communicators = said.nodes, said.communicators
         self.origin = Origin(imported=True, tracer_times=False)
         self.problems: list[Problem] = []
         self.event_labels = {}
-        self.duration_ns = max(ends, default=0)
-        self._records, self._ends = records, ends
+        self.duration_ns = max((end for _, end in spans), default=0)
+        self._records, self._spans = records, spans
         self.put(ArchiveRegions(said.regions, records=records))
 
     def span(self, rank: int) -> tuple[int, int]:
-        return 0, self._ends[rank]
+        return self._spans[rank]
 
     def windows(self, records: int = 262144) -> np.ndarray:
         return self._records.windows(records, self.duration_ns)
@@ -125,15 +125,19 @@ def _trace(path: str, said: Definitions, reader: Any) -> ArchiveTrace:
         for rank, threads in enumerate(said.ranks)
         for thread, location in enumerate(threads)
     }
-    ends = [0] * len(said.ranks)
+    begins, ends = [_EVER] * len(said.ranks), [0] * len(said.ranks)
     for ref, events in pieces(reader, list(found)):
         rank, thread = found[ref]
         location = Location(said.names, rank, thread, path)
         for piece, last in events:
             piece["time"] = said.ns(piece["time"])
-            records.append(rank, thread, location.take(piece, last=last))
+            did = location.take(piece, last=last)
+            records.append(rank, thread, location.begin or 0, did)
+        if location.begin is not None:
+            begins[rank] = min(begins[rank], location.begin)
         ends[rank] = max(ends[rank], location.end)
     for rank, end in enumerate(ends):
         records.end_of(rank, end)
     records.finish()
-    return ArchiveTrace(path, said, records, ends)
+    spans = [(min(begin, end), end) for begin, end in zip(begins, ends, strict=True)]
+    return ArchiveTrace(path, said, records, spans)

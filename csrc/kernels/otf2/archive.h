@@ -17,10 +17,13 @@ enum archive_kind {
     ARCHIVE_IRECV,
     ARCHIVE_COLLECTIVE,
     ARCHIVE_COLLECTIVE_END,
+    ARCHIVE_PROGRAM_BEGIN,
+    ARCHIVE_PROGRAM_END,
     ARCHIVE_KINDS
 };
 
-/* An event of one location. what: region, rank of the other side in `comm`, collective operation. request: of a
+/* An event of one location. what: region, rank of the other side in `comm`, collective operation, of the begin of a
+   program the string of its name. request: of a
    nonblocking message; of the end of a collective the bytes received. */
 struct archive_event {
     int64_t time, length, request;

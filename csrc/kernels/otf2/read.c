@@ -117,6 +117,20 @@ CALLBACK(collective_end, uint8_t operation, uint32_t comm, uint32_t root, uint64
     return message(user, time, ARCHIVE_COLLECTIVE_END, operation, comm, root, sent, received);
 }
 
+CALLBACK(program_begin, uint32_t name, uint32_t n_arguments, const uint32_t *arguments)
+{
+    UNUSED;
+    (void)n_arguments, (void)arguments;
+    return add(user, (struct archive_event){.time = (int64_t)time, .what = name, .kind = ARCHIVE_PROGRAM_BEGIN});
+}
+
+CALLBACK(program_end, int64_t status)
+{
+    UNUSED;
+    (void)status;
+    return add(user, (struct archive_event){.time = (int64_t)time, .kind = ARCHIVE_PROGRAM_END});
+}
+
 void *archive_callback(int kind)
 {
     switch ((enum archive_kind)kind) {
@@ -138,6 +152,10 @@ void *archive_callback(int kind)
         return (void *)irecv;
     case ARCHIVE_COLLECTIVE_END:
         return (void *)collective_end;
+    case ARCHIVE_PROGRAM_BEGIN:
+        return (void *)program_begin;
+    case ARCHIVE_PROGRAM_END:
+        return (void *)program_end;
     case ARCHIVE_COLLECTIVE: /* its end says all */
     case ARCHIVE_KINDS:
         break;

@@ -9,6 +9,8 @@ typedef int (*with_message_and_request)(void *, void *, uint64_t, uint32_t, uint
 typedef int (*with_request)(void *, void *, uint64_t, uint64_t);
 typedef int (*with_nothing)(void *, void *, uint64_t);
 typedef int (*with_collective)(void *, void *, uint64_t, uint8_t, uint32_t, uint32_t, uint64_t, uint64_t);
+typedef int (*with_arguments)(void *, void *, uint64_t, uint32_t, uint32_t, const uint32_t *);
+typedef int (*with_status)(void *, void *, uint64_t, int64_t);
 
 static int write_one(void *function, void *writer, const struct archive_event *e)
 {
@@ -30,6 +32,10 @@ static int write_one(void *function, void *writer, const struct archive_event *e
         return ((with_nothing)function)(writer, NULL, time);
     case ARCHIVE_COLLECTIVE_END:
         return ((with_collective)function)(writer, NULL, time, (uint8_t)e->what, e->comm, e->tag, length, request);
+    case ARCHIVE_PROGRAM_BEGIN:
+        return ((with_arguments)function)(writer, NULL, time, e->what, 0, NULL);
+    case ARCHIVE_PROGRAM_END:
+        return ((with_status)function)(writer, NULL, time, 0);
     case ARCHIVE_KINDS:
         break;
     }

@@ -18,7 +18,9 @@ from synthetic import WORLD, call, request, write_run
 
 from analyzer.errors import TracelibError
 from analyzer.metrics.regions import region_visits
+from analyzer.metrics.useful import useful
 from analyzer.opening import open_trace
+from analyzer.parallel import Team
 from analyzer.sources.otf2 import library
 from analyzer.sources.otf2.location import Location
 from analyzer.trace import Regions
@@ -191,17 +193,21 @@ def test_what_otf2_itself_reads_of_ours(tmp_path):
     done = {"requests": [request(What.RECV_DONE, 100, 195, peer=0, tag=5, bytes=80)]}
     marks = {"events": [begin(110, 1), end(200, 1)], "labels": LABELS}
     run = write_run(tmp_path, [{"calls": first, **marks}, {"calls": second, **done}])
-    assert write_otf2(open_trace(run), tmp_path / "archive") == 19
+    assert write_otf2(open_trace(run), tmp_path / "archive") == 23
     with otf2.reader.open(str(tmp_path / "archive" / "traces.otf2")) as archive:
         said = [(location.group.name, event.time, type(event).__name__) for location, event in archive.events]
         assert archive.definitions.clock_properties.timer_resolution == 10**9
     assert [(time, name) for group, time, name in said if group == "MPI Rank 0"] == [
-        (110, "Enter"), (120, "Enter"), (120, "MpiSend"), (150, "Leave"), (200, "Leave"), (200, "Enter"),
+        (0, "ProgramBegin"), (110, "Enter"),
+        (120, "Enter"), (120, "MpiSend"), (150, "Leave"), (200, "Leave"), (200, "Enter"),
         (200, "MpiCollectiveBegin"), (300, "MpiCollectiveEnd"), (300, "Leave"),
+        (300, "ProgramEnd"),
     ]  # fmt: skip
     assert [(time, name) for group, time, name in said if group == "MPI Rank 1"] == [
-        (100, "Enter"), (100, "MpiIrecvRequest"), (110, "Leave"), (190, "Enter"), (195, "MpiIrecv"), (195, "Leave"),
+        (0, "ProgramBegin"), (100, "Enter"), (100, "MpiIrecvRequest"),
+        (110, "Leave"), (190, "Enter"), (195, "MpiIrecv"), (195, "Leave"),
         (210, "Enter"), (210, "MpiCollectiveBegin"), (300, "MpiCollectiveEnd"), (300, "Leave"),
+        (300, "ProgramEnd"),
     ]  # fmt: skip
 
 
@@ -286,3 +292,36 @@ def test_it_replaces_nothing(tmp_path):
     with pytest.raises(TracelibError, match="exists"):
         write_otf2(trace, tmp_path / "archive")
     assert list((tmp_path / "archive").iterdir()) == []
+
+
+def test_a_location_begins_with_its_program(tmp_path):
+    """Rank 0 begins at 600 ns and computes 200, rank 1 from 0 on 700; both compute 50 ns after their last call."""
+    with otf2.writer.open(str(tmp_path / "late"), timer_resolution=10**9) as archive:
+        said = archive.definitions
+        node = said.system_tree_node("node")
+        barrier = said.region("MPI_Barrier", paradigm=otf2.Paradigm.MPI)
+        for rank, (first, enter) in enumerate(((600, 800), (0, 700))):
+            group = said.location_group(f"MPI Rank {rank}", system_tree_parent=node)
+            writer = archive.event_writer_from_location(said.location(f"thread {rank}", group=group))
+            writer.program_begin(first, "app", [])
+            writer.enter(enter, barrier)
+            writer.leave(1000, barrier)
+            writer.program_end(1050, 0)
+    trace = open_trace(tmp_path / "late" / "traces.otf2")
+    assert [trace.span(rank) for rank in (0, 1)] == [(600, 1050), (0, 1050)]
+    assert useful(trace, Team()).time_ns.tolist() == [250, 750]
+    found = again(trace, tmp_path)
+    assert [found.span(rank) for rank in (0, 1)] == [(600, 1050), (0, 1050)]
+    assert useful(found, Team()).time_ns.tolist() == [250, 750]
+    trace.close()
+    found.close()
+
+
+def test_a_run_computes_as_long_when_it_is_read_back(tmp_path):
+    """Processes start late, and the tracer takes nothing here."""
+    made = [{"calls": [call("MPI_Barrier", 400 + 100 * rank, 900, comm=WORLD)]} for rank in range(2)]
+    trace = open_trace(write_run(tmp_path, made))
+    found = again(trace, tmp_path)
+    assert useful(found, Team()).time_ns.tolist() == useful(trace, Team()).time_ns.tolist()
+    trace.close()
+    found.close()
