@@ -13,8 +13,6 @@ from analyzer.trace import STATE, State, Trace
 
 _WINDOW = 1 << 15
 """Records at once: each call may have events of many counters."""
-_EXTRAE_TYPES = (42000050, 42000059)
-"""PAPI_TOT_INS and PAPI_TOT_CYC, where no .pcf names the events of a trace."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,7 @@ def _types(trace: Trace) -> tuple[int, int] | None:
     for instructions, cycles in RATIOS:
         if instructions in names and cycles in names:
             return names[instructions], names[cycles]
-    return _EXTRAE_TYPES if trace.origin.imported and not trace.event_labels else None
+    return None
 
 
 _COUNT = np.dtype([("rank", "<i8"), ("thread", "<i8"), ("time", "<i8"), ("instructions", "<i8"), ("cycles", "<i8")])

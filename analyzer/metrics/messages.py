@@ -9,7 +9,7 @@ import numpy as np
 
 from analyzer.columns.by_index import by_index
 from analyzer.parallel import Team
-from analyzer.trace import Trace
+from analyzer.trace import Arrows, Trace
 
 SIZE_CLASSES = 64
 BLOCKS = 16
@@ -29,6 +29,7 @@ class Messages:
     matrix_count: np.ndarray  # (blocks, blocks)
     matrix_bytes: np.ndarray  # (blocks, blocks)
     backwards: int  # received before they were sent
+    arrows: int = 0  # inside a task, of no MPI call: not among the messages
 
     @property
     def count(self) -> int:
@@ -50,7 +51,7 @@ def messages(trace: Trace, team: Team, blocks: int = BLOCKS) -> Messages:
     n = -(-trace.size // width)
     sizes = np.zeros((2, SIZE_CLASSES), np.int64)
     matrix = np.zeros((2, n * n), np.int64)
-    backwards = 0
+    backwards = arrows = 0
     windows = list(pairwise(trace.message_windows().tolist()))
     for index in team.share(len(windows)):
         rows = trace.unordered_messages(*windows[index])
@@ -60,6 +61,8 @@ def messages(trace: Trace, team: Team, blocks: int = BLOCKS) -> Messages:
             sizes[line] += by_index(kind, weights, SIZE_CLASSES)
             matrix[line] += by_index(cell, weights, n * n)
         backwards += int((rows["physical_receive"] < rows["logical_send"]).sum())
-    sizes, matrix, backwards = (sum(part) for part in zip(*team.allgather((sizes, matrix, backwards)), strict=True))
+        arrows += len(trace.extra(Arrows).read(*windows[index]))
+    sums = (sizes, matrix, backwards, arrows)
+    sizes, matrix, backwards, arrows = (sum(part) for part in zip(*team.allgather(sums), strict=True))
     by_cell = matrix.reshape(2, n, n)
-    return Messages(sizes[0], sizes[1], width, by_cell[0], by_cell[1], backwards)
+    return Messages(sizes[0], sizes[1], width, by_cell[0], by_cell[1], backwards, arrows)

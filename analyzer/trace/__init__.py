@@ -5,6 +5,7 @@ nothing that is computed from it. Everything else of the analyzer imports this p
 """
 
 from analyzer.trace.extras import (
+    Arrows,
     CallPaths,
     Chosen,
     Clocks,
@@ -72,6 +73,7 @@ __all__ = [
     "SUMMED",
     "UNKNOWN",
     "WORLD",
+    "Arrows",
     "CallPaths",
     "Chosen",
     "Clocks",

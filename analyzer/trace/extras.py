@@ -13,7 +13,7 @@ import numpy as np
 
 from analyzer.places import Known, PathTables, Places
 from analyzer.trace.parts import Counter, Counts, NodeClock, Relative, Repair, Samples, SharedObject, Unmatched
-from analyzer.trace.records import ERROR, EVENT, FLUSH, MARK, MISSED_COLLECTIVES, SUMMED
+from analyzer.trace.records import ERROR, EVENT, FLUSH, MARK, MESSAGE, MISSED_COLLECTIVES, SUMMED
 
 
 class Extra:
@@ -88,7 +88,8 @@ class Losses(Extra):
 
     missing: tuple[int, ...] = ()  # ranks of which nothing could be read: no figure counts them as idle
     ending: tuple[str, ...] = ()  # how the run ended, if not in order: lines that are the first of `problems`, too
-    left_out: str = ""  # what ranks that did not end in order left half done with others; "": nothing
+    left_out: str = ""  # what ranks left half done with others, or the trace's end; "": nothing
+    after_ns: int = 0  # how long the run went on after the last record, where its end is known from elsewhere
 
     def unrecorded(self, rank: int) -> np.ndarray:
         """Intervals (FLUSH) in which a thread recorded nothing, because it was told so or a limit was met."""
@@ -138,6 +139,15 @@ class Leftovers(Extra):
     def relatives(self) -> list[Relative]:
         """The runs that this one met: spawned, or connected."""
         return []
+
+
+@dataclass(frozen=True)
+class Arrows(Extra):
+    """Arrows inside a task that belong to no MPI call: from a CUDA call to its kernel, from a task's creation on."""
+
+    def read(self, begin: int = 0, end: int | None = None) -> np.ndarray:
+        """Read the arrows with logical_send in [begin, end), as MESSAGE in order of it. None is in `Trace.messages`."""
+        return np.zeros(0, MESSAGE)
 
 
 @dataclass(frozen=True)

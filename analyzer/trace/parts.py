@@ -26,6 +26,7 @@ class Origin:
     applications: tuple[int, ...] = ()  # ranks of each application, in order of rank; (): one application
     imported: bool = False  # from a .prv, which does not say all that a run of ours does
     predicted: bool = False  # by our simulator, not measured
+    has_states: bool = True  # False: of events only, so that nobody knows what is computing
     tracer_times: bool = True  # when the tracer held threads is told from computation; False: figures keep it as that
 
 

@@ -13,10 +13,11 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from analyzer._kernels import ffi, lib
+from analyzer.columns.runs import sort_rows
 from analyzer.errors import TracelibError
 from analyzer.parallel import Team
 from analyzer.signals import discard
-from analyzer.trace import EVENT, MESSAGE, STATE, Trace
+from analyzer.trace import EVENT, MESSAGE, STATE, Arrows, Trace
 from analyzer.trace.paraver import EventType
 from analyzer.whole import append, cannot_write, temporary_name, whole_file
 
@@ -74,6 +75,13 @@ def _with_origin(trace: Trace, events: np.ndarray, begin: int, end: int) -> np.n
     return np.concatenate([events[:at], origin, events[at:]])
 
 
+def _with_arrows(messages: np.ndarray, arrows: np.ndarray) -> np.ndarray:
+    """Messages and the arrows inside a task, by logical send and source."""
+    if not len(arrows):
+        return messages
+    return sort_rows(np.concatenate([messages, arrows]), "logical_send", "source")
+
+
 def _lines(trace: Trace, windows: Iterator[tuple[int, int]]) -> Iterator[memoryview]:
     """The body's text, a buffer at a time (valid until the next)."""
     columns = [*application_of(trace), np.ascontiguousarray(trace.threads, np.int32)]
@@ -89,7 +97,7 @@ def _lines(trace: Trace, windows: Iterator[tuple[int, int]]) -> Iterator[memoryv
 
 def _window_lines(trace: Trace, begin: int, end: int, writer: Any, out: Any) -> Iterator[memoryview]:
     """Those of a window; none of its records is left in memory behind it."""
-    messages = _pointer(trace.messages(begin, end), MESSAGE)
+    messages = _pointer(_with_arrows(trace.messages(begin, end), trace.extra(Arrows).read(begin, end)), MESSAGE)
     states = _pointer(trace.states(begin, end), STATE)
     events = _pointer(_with_origin(trace, trace.events(begin, end), begin, end), EVENT)
     done = ffi.new("int64_t[3]")

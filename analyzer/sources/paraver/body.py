@@ -15,6 +15,7 @@ from analyzer._kernels import ffi, lib
 from analyzer.columns.runs import SortedRuns
 from analyzer.errors import TracelibError
 from analyzer.sources.paraver.header import Header, HeaderError, parse_communicator, parse_header
+from analyzer.sources.paraver.presets import preset_types
 from analyzer.trace import EVENT, MESSAGE, STATE, Communicator, Problem, State
 from analyzer.trace.callers import are_callers
 from analyzer.trace.chosen import Choice
@@ -24,15 +25,19 @@ BLOCK_BYTES = 1 << 22
 RUN_ROWS = 1 << 17
 LONGEST_LINE = 1 << 26
 CALL_VALUES = lib.PRV_CALL_VALUES
+_FEW_THREADS = 1 << 16
+_UNPACKED = 32
+"""Bytes of text that a byte of a packed trace holds at most, as traces are."""
 MPI_TYPE_COUNT = lib.PRV_MPI_TYPES
 
 _REASONS = {
-    lib.PRV_NO_NUMBER: "not a number where one is expected",
+    lib.PRV_NO_NUMBER: "not a whole number where one is expected",
     lib.PRV_NO_RECORD: "not a record",
     lib.PRV_NO_OBJECT: "names an application, task or thread that the header does not have",
     lib.PRV_NO_CPU: "names a CPU that is not on its task's node",
     lib.PRV_BAD_TIME: "a time that is negative or too large",
     lib.PRV_BAD_PAIRS: "types and values of events do not pair up",
+    lib.PRV_BAD_TYPE: "an event type that is negative or needs more than 32 bits",
     lib.PRV_BAD_END: "a state that ends before it begins",
     lib.PRV_LATE_COMMUNICATOR: "a communicator after the first record",
     lib.PRV_FULL: "too many events in one line",
@@ -82,6 +87,8 @@ class Body:
     origin: list[np.ndarray] = field(default_factory=list)  # likewise: that it is of a run of ours
     tracer_states: bool = False  # it has states of the tracer
     callers: bool = False  # it has callers of calls
+    presets: set[int] = field(default_factory=set)  # types of PAPI's presets that were counted
+    inside_tasks: bool = False  # it has messages of a task with itself, or other arrows inside a task
     problems: list[Problem] = field(default_factory=list)
     begin: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))  # ns, of each rank
     end: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -216,6 +223,7 @@ class _Tables:
             _keep(rows[rows["state"] == State.TRACING_DISABLED], body.disabled)
         elif rows.dtype == EVENT:
             body.callers = body.callers or bool(are_callers(rows["type"]).any())
+            body.presets |= preset_types(rows["type"])
             by_type = {
                 EventType.FLUSH: body.flushes,
                 EventType.CPU_WAIT: body.cpu_waits,
@@ -223,6 +231,8 @@ class _Tables:
             }
             for type_, kept in by_type.items():
                 _keep(rows[rows["type"] == type_], kept)
+        else:
+            body.inside_tasks |= bool((rows["source"] == rows["destination"]).any())
 
 
 def _keep(rows: np.ndarray, kept: list[np.ndarray]) -> None:
@@ -266,12 +276,12 @@ def _read_records(lines: _Lines, body: Body) -> int:
 
 def _summarize(reader: object, body: Body, header_lines: int) -> None:
     size = body.header.size
-    begin, last_event, last_other = (np.zeros(size, np.int64) for _ in range(3))
+    begin, last_act, last_other = (np.zeros(size, np.int64) for _ in range(3))
     last, cpu = ffi.new("int64_t *"), ffi.new("int32_t *")
     calls = np.zeros((MPI_TYPE_COUNT, CALL_VALUES), np.uint8)
-    pointers = [ffi.from_buffer("int64_t[]", column) for column in (begin, last_event, last_other)]
+    pointers = [ffi.from_buffer("int64_t[]", column) for column in (begin, last_act, last_other)]
     lib.prv_reader_summary(reader, *pointers, ffi.from_buffer("uint8_t[]", calls), last, cpu)
-    body.end = np.maximum(np.where(last_event >= 0, last_event, last_other), 0)
+    body.end = np.maximum(np.where(last_act >= 0, last_act, last_other), 0)
     body.begin = np.minimum(begin, body.end)
     if body.chosen is not None:
         body.begin[~body.chosen] = body.end[~body.chosen] = 0
@@ -289,6 +299,13 @@ def _line_problems(reader: object, header_lines: int) -> list[Problem]:
     if total > len(problems):
         problems.append(Problem(-1, f"{total} lines in all are malformed and left out"))
     return problems
+
+
+def _check_threads(header: Header, path: Path) -> None:
+    """Raise TracelibError where the file has no byte for each thread: tables of all of them would fill the memory."""
+    threads, most = int(header.threads.sum()), max(path.stat().st_size * _UNPACKED, _FEW_THREADS)
+    if threads > most:
+        raise TracelibError(f"{path} is not a Paraver trace: {threads} threads in {path.stat().st_size} bytes")
 
 
 def _chosen(choice: Choice | None, size: int, path: Path) -> np.ndarray | None:
@@ -313,6 +330,7 @@ def read_body(path: Path, choice: Choice | None = None) -> Body:
             raise TracelibError(
                 f"{path} is not a Paraver trace: {reason}", "its first line starts '#Paraver ('"
             ) from error
+        _check_threads(header, path)
         body = Body(header, [], [], chosen=_chosen(choice, header.size, path))
         records = _read_records(lines, body)
         if lines.problem:

@@ -73,10 +73,13 @@ def _roles(procedures: tuple[str, ...]) -> np.ndarray:
 class Calls:
     """Calls and requests of all ranks in temporary files, built in one pass over the windows of the trace."""
 
-    def __init__(self, body: Body, procedures: tuple[str, ...], table: np.ndarray, windows: np.ndarray) -> None:
+    def __init__(
+        self, body: Body, messages: SortedRuns, procedures: tuple[str, ...], table: np.ndarray, windows: np.ndarray
+    ) -> None:
+        """Rebuild them from the events of `body` and from `messages` (MESSAGE), without arrows inside a task."""
         self.calls = RankRuns(CALL, "enter", body.header.size)
         self.requests = RankRuns(REQUEST, "completed", body.header.size)
-        self._body = body
+        self._body, self._messages = body, messages
         keys = np.array(body.communicator_keys, np.int64).reshape(-1, 2)
         self._communicator_keys = (keys[:, 0] << 32) + keys[:, 1]
         sizes = body.header.applications
@@ -98,7 +101,7 @@ class Calls:
         for begin, end in pairwise(windows.tolist()):
             rows = (
                 self._body.events.read(begin, end), self._tracer(begin, end),
-                self._body.messages.read(begin, end), receives.read(begin, end),
+                self._messages.read(begin, end), receives.read(begin, end),
             )  # fmt: skip
             pointers = [
                 item
@@ -117,7 +120,7 @@ class Calls:
     def _by_receive(self, windows: np.ndarray) -> SortedRuns:
         receives = SortedRuns(MESSAGE, "logical_receive", "destination")
         for begin, end in pairwise(windows.tolist()):
-            receives.append(self._body.messages.read(begin, end))
+            receives.append(self._messages.read(begin, end))
         return receives
 
     def _tracer(self, begin: int, end: int) -> np.ndarray:

@@ -8,23 +8,27 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import datetime
+from fractions import Fraction
+from math import ceil
 
 import numpy as np
 
 from analyzer.trace import Communicator
 
-NANOSECONDS = {"ns": 1, "us": 1_000, "": 1_000, "ms": 1_000_000}
+NANOSECONDS = {"ns": 1, "us": 1_000, "": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 _ANY_CPU = _LARGEST = np.iinfo(np.int32).max
 _LATEST_NS = 2**62
 _MOST_THREADS = 1 << 22
 """Of a task: Linux has no more on a machine (PID_MAX_LIMIT)."""
+_BEGINNING = r"#Paraver\s*\((?P<date>[^)]*)\)\s*:\s*(?P<time>\d+(\.\d*)?)(_(?P<unit>\w+))?\s*"
 _HEADER = re.compile(
-    r"#Paraver\s*\((?P<date>[^)]*)\)\s*:\s*(?P<time>\d+)(_(?P<unit>\w+))?\s*:"
-    r"\s*(?P<nodes>\d+)\s*(?P<cpus>\([\d,\s]*\))?\s*:\s*(?P<count>\d+)\s*:(?P<rest>.*)",
+    _BEGINNING + r":\s*(?P<nodes>\d+)\s*(?P<cpus>\([\d,\s]*\))?\s*:\s*(?P<count>\d+)\s*:(?P<rest>.*)",
     re.DOTALL,
 )
-_APPLICATION = re.compile(r"[\s,:]*(\d+)\s*\(([\d:,\s]*)\)")
-_HUGE = re.compile(r"\d{20}")
+_APPLICATION = re.compile(r"[\s,:]*(\d+)\s*:?\s*\(([\d:,\s]*)\)")
+"""A list of tasks: Extrae's `2(1:1,1:1)`, and `2:(1:1,1:1)` as some converters write it."""
+_HUGE = re.compile(r"(?<![\d.])0*[1-9]\d{19}")
+"""A number of 20 digits or more, whatever zeros stand in front: ovni and EAR leave room for 20 digits."""
 _DATE = re.compile(r"\s*(\d+)/(\d+)/(\d+)\s*(?:at)?\s*(\d+):(\d+)")
 
 
@@ -90,7 +94,7 @@ def _applications(text: str, count: int) -> tuple[list[int], np.ndarray, np.ndar
         sizes.append(len(listed))
         pairs += listed
         at = match.end()
-    if any(len(field) > 10 or int(field) > _LARGEST for pair in pairs for field in pair):
+    if any(int(field) > _LARGEST for pair in pairs for field in pair):
         raise HeaderError("a number of threads or nodes that is too large")
     table = np.array(pairs, np.int64)
     if table[:, 0].min() < 1:
@@ -128,14 +132,17 @@ def _resources(count: int, listed: str | None, nodes: np.ndarray) -> tuple[tuple
 def parse_header(line: str) -> Header:
     """The header from the first line. Raises HeaderError with what is wrong in it."""
     match = _HEADER.match(line)
-    if not match:
-        raise HeaderError("the first line is not a Paraver header")
     if _HUGE.search(line):
         raise HeaderError("a number that is too large: 20 digits or more")
+    if not match and re.match(_BEGINNING, line):
+        raise HeaderError("the first line does not list nodes, applications and their tasks after the time")
+    if not match:
+        raise HeaderError("the first line is not a Paraver header")
     unit = (match["unit"] or "").lower()
     if unit not in NANOSECONDS:
         raise HeaderError(f"unknown unit of time {unit}")
-    if int(match["time"]) * NANOSECONDS[unit] > _LATEST_NS:
+    duration_ns = ceil(Fraction(match["time"]) * NANOSECONDS[unit])
+    if duration_ns > _LATEST_NS:
         raise HeaderError("a final time that is too large")
     if not 0 < int(match["count"]) <= len(match["rest"]):
         raise HeaderError(f"it cannot have {match['count']} applications")
@@ -145,7 +152,7 @@ def parse_header(line: str) -> Header:
     return Header(
         date=_date(match["date"]),
         nanoseconds=NANOSECONDS[unit],
-        duration_ns=int(match["time"]) * NANOSECONDS[unit],
+        duration_ns=duration_ns,
         cpus=cpus,
         applications=tuple(sizes),
         threads=threads.astype(np.int32),

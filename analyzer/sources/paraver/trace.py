@@ -10,8 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from analyzer.columns.runs import INDEX_ROWS
+from analyzer.columns.runs import INDEX_ROWS, SortedRuns
 from analyzer.parallel import Team
+from analyzer.sources.paraver.arrows import ParaverArrows, Sorted, sort_out
 from analyzer.sources.paraver.body import Body, read_body
 from analyzer.sources.paraver.callers import Callers, ParaverCallPaths
 from analyzer.sources.paraver.calls import Calls, find_procedures
@@ -25,10 +26,14 @@ from analyzer.sources.paraver.extras import (
 )
 from analyzer.sources.paraver.labels import read_labels, read_nodes
 from analyzer.sources.paraver.marks import named_regions
-from analyzer.trace import Communicator, Losses, Nodes, Origin, Problem, Trace
+from analyzer.sources.paraver.presets import with_presets
+from analyzer.trace import MESSAGE, Communicator, Losses, Nodes, Origin, Problem, Trace
 from analyzer.trace.chosen import Choice
+from analyzer.trace.computing_known import NOT_KNOWN
 from tracelib.schema import REGION_TYPE
 
+_MUCH = 0.01
+"""Share of a trace from which on its header ends it too late: most tools write the time of the last record."""
 _ROWS_A_CALL = 5  # two states, two events and half a message: what a call becomes in a .prv
 
 
@@ -54,11 +59,13 @@ class ParaverTrace(Trace):
             applications=header.applications if len(header.applications) > 1 else (),
             imported=True,
             predicted=bool(body.predicted),
+            has_states=bool(body.states.rows),
             tracer_times=bool(body.origin or body.tracer_states),
         )
         self.communicators = _communicators(body)
         stem = Path(self.path.removesuffix(".gz"))
-        self.event_labels, label_problems = read_labels(stem.with_suffix(".pcf"))
+        labels, label_problems = read_labels(stem.with_suffix(".pcf"))
+        self.event_labels = with_presets(labels, body.presets)
         cpus = _cpus(body)
         names, node_problems = read_nodes(stem.with_suffix(".row"), len(cpus))
         self.nodes = Nodes(names, cpus, header.node_of)
@@ -66,6 +73,8 @@ class ParaverTrace(Trace):
         if header.duration_ns < body.last_ns:
             text = f"the header ends the trace at {header.duration_ns} ns, its last record is at {body.last_ns} ns"
             self.problems.append(Problem(-1, text))
+        if not self.origin.has_states:
+            self.problems.append(Problem(-1, f"{NOT_KNOWN}: the trace has events only, no states", note=True))
         self.procedures, self._procedure_table = find_procedures(body, self.event_labels)
         noted = Noted(self._body, self.windows(), self.size)
         names = named_regions(self.event_labels, noted.regions()) if REGION_TYPE in self.event_labels else ()
@@ -75,10 +84,16 @@ class ParaverTrace(Trace):
             ParaverCpuWaits(body=body),
         )
         missing = () if body.chosen is None else tuple(np.flatnonzero(~body.chosen).tolist())
+        after_ns = max(header.duration_ns - body.last_ns, 0) if whole else 0
+        said = f"the trace ends at {body.last_ns} ns, its header says {header.duration_ns} ns"
+        if after_ns <= self.duration_ns * _MUCH:
+            after_ns, said = 0, ""
         if self.origin.tracer_times:
-            self.put(ParaverLosses(missing, body=body))
-        elif missing:
-            self.put(Losses(missing))
+            self.put(ParaverLosses(missing, left_out=said, after_ns=after_ns, body=body))
+        elif missing or after_ns:
+            self.put(Losses(missing, left_out=said, after_ns=after_ns))
+        if body.inside_tasks:
+            self.put(ParaverArrows(runs=lambda: self._sorted.arrows, last_ns=body.last_ns))
         if body.chosen is not None:
             self.put(ParaverChosen(tuple(np.flatnonzero(body.chosen).tolist()), body=body))
         self._noted = noted
@@ -86,8 +101,15 @@ class ParaverTrace(Trace):
         self.put(ParaverCallPaths(body.callers, callers=self._callers, calls=self.calls))
 
     @cached_property
+    def _sorted(self) -> Sorted:
+        """Messages and arrows inside a task."""
+        if not self._body.inside_tasks:
+            return Sorted(self._body.messages, SortedRuns(MESSAGE, "logical_send"))
+        return sort_out(self._body, self.windows())
+
+    @cached_property
     def _calls(self) -> Calls:
-        calls = Calls(self._body, self.procedures, self._procedure_table, self.windows())
+        calls = Calls(self._body, self._sorted.messages, self.procedures, self._procedure_table, self.windows())
         if calls.broken:
             self.problems.append(
                 Problem(
@@ -134,7 +156,7 @@ class ParaverTrace(Trace):
         return _of_ranks(self._body.events.read(begin, self._end(end)), ranks)
 
     def messages(self, begin: int = 0, end: int | None = None) -> np.ndarray:
-        rows, chosen = self._body.messages.read(begin, self._end(end)), self._body.chosen
+        rows, chosen = self._sorted.messages.read(begin, self._end(end)), self._body.chosen
         return rows if chosen is None else rows[chosen[rows["source"]] & chosen[rows["destination"]]]
 
     def close(self) -> None:
@@ -143,6 +165,8 @@ class ParaverTrace(Trace):
             table.close()
         self._noted.close()
         self._callers.close()
+        if "_sorted" in self.__dict__:
+            self._sorted.close()
         if "_calls" in self.__dict__:
             self._calls.close()
 

@@ -19,7 +19,7 @@ enum { KEPT_PROBLEMS = 16 };
 
 struct span {
     int64_t begin;      // first event, or first state other than "not created"
-    int64_t last_event; // -1: none
+    int64_t last_act;   // last event, or end of the last state in which it does something; -1: none
     int64_t last_other; // end of the last state or message; -1: none
 };
 
@@ -93,6 +93,20 @@ static void see(struct reader *r, int64_t time)
     if (time > r->last) r->last = time;
 }
 
+static void see_act(struct reader *r, int32_t rank, int64_t end)
+{
+    struct span *s = &r->spans[rank];
+    if (end > s->last_act) s->last_act = end;
+}
+
+/* A trace may end in the middle of what a rank does, with no event behind it: it was cut, or the program was killed.
+   What is idle, not there, held by the tracer or not recorded does not make a rank's run longer. */
+static int is_act(int64_t state)
+{
+    return state != STATE_IDLE && state != STATE_NOT_CREATED && state != STATE_TRACER &&
+           state != STATE_TRACING_DISABLED;
+}
+
 static void see_interval(struct reader *r, int32_t rank, int64_t begin, int64_t end)
 {
     struct span *s = &r->spans[rank];
@@ -115,6 +129,7 @@ static int read_state(struct cursor *c, struct reader *r, struct trace_state *ro
     *row = (struct trace_state){begin, end, at.rank, at.thread, (int32_t)state, at.cpu};
     see(r, end);
     if (state != STATE_NOT_CREATED) see_interval(r, at.rank, begin, end);
+    if (is_act(state)) see_act(r, at.rank, end);
     return 1;
 }
 
@@ -138,7 +153,8 @@ static int64_t read_events(struct cursor *c, struct reader *r, struct trace_even
     if (c->reason == PRV_FINE && c->at == c->end) fail(c, PRV_BAD_PAIRS);
     while (c->reason == PRV_FINE && c->at < c->end) {
         int64_t type = number(c);
-        if (c->reason == PRV_FINE && (c->at == c->end || type < 0 || type > UINT32_MAX)) fail(c, PRV_BAD_PAIRS);
+        if (c->reason == PRV_FINE && c->at == c->end) fail(c, PRV_BAD_PAIRS);
+        if (c->reason == PRV_FINE && (type < 0 || type > UINT32_MAX)) fail(c, PRV_BAD_TYPE);
         int64_t value = number(c);
         if (is_size(type) && value > MOST_BYTES) fail(c, PRV_BAD_SIZE);
         if (c->reason != PRV_FINE) return 0;
@@ -149,7 +165,7 @@ static int64_t read_events(struct cursor *c, struct reader *r, struct trace_even
     for (int64_t i = 0; i < n; i++) see_event(r, &rows[i]);
     struct span *s = &r->spans[at.rank];
     if (time < s->begin) s->begin = time;
-    if (time > s->last_event) s->last_event = time;
+    see_act(r, at.rank, time);
     see(r, time);
     return n;
 }
@@ -309,15 +325,16 @@ int64_t prv_reader_problem(const void *reader, int64_t index, int64_t *line)
     return r->problem_reason[index];
 }
 
-// Per rank: first time, last event, last other record (-1: none); MPI values seen; latest time; largest CPU.
-void prv_reader_summary(const void *reader, int64_t *begin, int64_t *last_event, int64_t *last_other, uint8_t *calls,
+// Per rank: first time, end of the last act, of the last other record (-1: none); MPI values seen; latest time; largest
+// CPU.
+void prv_reader_summary(const void *reader, int64_t *begin, int64_t *last_act, int64_t *last_other, uint8_t *calls,
                         int64_t *last, int32_t *cpu)
 {
     const struct reader *r = reader;
     int64_t ranks = r->first_rank[r->applications];
     for (int64_t i = 0; i < ranks; i++) {
         begin[i] = r->spans[i].begin;
-        last_event[i] = r->spans[i].last_event;
+        last_act[i] = r->spans[i].last_act;
         last_other[i] = r->spans[i].last_other;
     }
     memcpy(calls, r->calls, sizeof r->calls);

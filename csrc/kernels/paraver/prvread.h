@@ -11,6 +11,7 @@ enum prv_reason {
     PRV_NO_CPU,
     PRV_BAD_TIME,
     PRV_BAD_PAIRS,
+    PRV_BAD_TYPE,
     PRV_BAD_END,
     PRV_LATE_COMMUNICATOR,
     PRV_FULL,
@@ -24,7 +25,7 @@ int64_t prv_read(void *reader, const char *text, int64_t length, void *states, v
                  int64_t room, int64_t *counts);
 int64_t prv_reader_problem(const void *reader, int64_t index, int64_t *line);
 int64_t prv_reader_problems(const void *reader);
-void prv_reader_summary(const void *reader, int64_t *begin, int64_t *last_event, int64_t *last_other, uint8_t *calls,
+void prv_reader_summary(const void *reader, int64_t *begin, int64_t *last_act, int64_t *last_other, uint8_t *calls,
                         int64_t *last, int32_t *cpu);
 
 #endif

@@ -97,7 +97,7 @@ def test_a_line_that_cannot_be_read_is_said(tmp_path, capsys):
     path = tmp_path / "run.prv"
     path.write_text("#Paraver (01/01/2020 at 00:00):100_ns:1(1):1:1(1:1)\n1:1:1:1:1:0:100:1\n2:what\n")
     assert main(["replay", str(path)]) == 0
-    assert "This is not a replay of the whole run: line 3: not a number where one is expected." in " ".join(
+    assert "This is not a replay of the whole run: line 3: not a whole number where one is expected." in " ".join(
         capsys.readouterr().out.split()
     )
     assert main(["replay", str(path), "--json"]) == 0

@@ -17,17 +17,19 @@ static inline bool is_digit(const char *p, const char *end)
 }
 
 /* An integer and the ':' that follows unless the line ends; false: there is none. Those of 64 bits without sign wrap.
- */
+   Zeros in front say nothing: some tools leave room for 20 digits. */
 static inline bool field_integer(const char **at, const char *end, int64_t *value)
 {
     const char *p = *at;
     bool negative = p < end && *p == '-';
     p += negative;
+    const char *first = p;
+    while (p < end && *p == '0') p++;
     const char *digits = p;
     uint64_t v = 0;
     while (is_digit(p, end) && p - digits < 20) v = v * 10 + (unsigned)(*p++ - '0');
     bool wrapped = p - digits == 20 && (digits[0] != '1' || v < UINT64_C(10000000000000000000));
-    bool sound = p != digits && !wrapped && (p == end || *p == ':') && p + 1 != end;
+    bool sound = p != first && !wrapped && (p == end || *p == ':') && p + 1 != end;
     *at = p < end ? p + 1 : p;
     *value = (int64_t)(negative ? 0 - v : v);
     return sound;

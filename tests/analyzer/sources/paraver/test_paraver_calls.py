@@ -188,7 +188,7 @@ def test_the_time_in_looks_at_the_clock_is_the_programs(tmp_path):
     """As long as they last, the replay computes: 10 ns, and 20 + 400 + 30 between the barriers."""
     wtime = CALL_VALUES["MPI_Wtime"]
     calls = *call(1, 10, 20, 8, 50000002), *call(1, 40, 440, wtime, 50000003), *call(1, 470, 480, 8, 50000002)
-    trace = read(tmp_path, *calls, *call(2, 10, 20, 8, 50000002), *call(2, 470, 480, 8, 50000002))
+    trace = read(tmp_path, "1:1:1:1:1:0:10:1", *calls, *call(2, 10, 20, 8, 50000002), *call(2, 470, 480, 8, 50000002))
     barrier, look, _ = rows_of(trace, 0)
     assert only(barrier, "name", "inside") == ("MPI_Barrier", 10)
     assert only(look, "name", "enter", "exit", "inside") == ("MPI_Wtime", 40, 440, 0)

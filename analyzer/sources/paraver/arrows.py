@@ -1,0 +1,128 @@
+"""Which communication records of a .prv are MPI messages, and which are arrows that a tool draws inside a task.
+
+A tool may draw an arrow from a CUDA call to its kernel, from the creation of a task to its execution, or from one CPU
+to the next that a thread runs on. In the file they are records like those of messages. A record between two tasks is a
+message. One inside a task is a message if the thread is inside MPI at both ends, as in a send to oneself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from analyzer.columns.runs import SortedRuns
+from analyzer.sources.paraver.body import Body
+from analyzer.trace import MESSAGE, Arrows, State
+from analyzer.trace.paraver import MPI_TYPES
+
+_COMMUNICATING = (
+    State.WAITING_MESSAGE, State.BLOCKING_SEND, State.WAIT, State.IMMEDIATE_SEND, State.IMMEDIATE_RECEIVE,
+    State.SEND_RECEIVE,
+)  # fmt: skip
+"""States in which a thread sends or receives: they tell of MPI where a trace has no events of its calls."""
+
+_STEP = np.dtype([("thread", "<i8"), ("time", "<i8"), ("until", "<i8")])
+"""From `time` on a thread (numbered through) is inside MPI, up to `until` and then included."""
+_OPEN = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True)
+class Sorted:
+    """The communication records of a trace, by what they are."""
+
+    messages: SortedRuns  # MESSAGE by logical send
+    arrows: SortedRuns  # likewise
+
+    def close(self) -> None:
+        """Remove both."""
+        self.messages.close()
+        self.arrows.close()
+
+
+def sort_out(body: Body, windows: np.ndarray) -> Sorted:
+    """Tell messages from arrows inside a task. Reads the records a window of time at a time."""
+    messages, arrows = (SortedRuns(MESSAGE, "logical_send", "source") for _ in range(2))
+    inside_sender = SortedRuns(MESSAGE, "logical_receive", "destination")
+    threads = _Threads(body)
+    for begin, end in pairwise(windows.tolist()):
+        threads.step(begin, end)
+        rows = body.messages.read(begin, end)
+        own = rows["source"] == rows["destination"]
+        messages.append(rows[~own])
+        inside = threads.inside(rows[own], "source", "source_thread", "logical_send")
+        arrows.append(rows[own][~inside])
+        inside_sender.append(rows[own][inside])
+    threads = _Threads(body)
+    for begin, end in pairwise(windows.tolist()):
+        threads.step(begin, end)
+        rows = inside_sender.read(begin, end)
+        inside = threads.inside(rows, "destination", "destination_thread", "logical_receive")
+        messages.append(rows[inside])
+        arrows.append(rows[~inside])
+    inside_sender.close()
+    return Sorted(messages, arrows)
+
+
+class _Threads:
+    """When each thread is inside MPI, a window of time at a time."""
+
+    def __init__(self, body: Body) -> None:
+        self._body = body
+        self._by_events = bool(body.calls.any())
+        self._first = np.concatenate(([0], np.cumsum(body.header.threads, dtype=np.int64)))
+        self._steps = np.zeros(0, _STEP)
+
+    def step(self, begin: int, end: int) -> None:
+        """Go on to the window [begin, end)."""
+        new = self._of_events(begin, end) if self._by_events else self._of_states(begin, end)
+        steps = np.concatenate([_last_of_each(self._steps), new])
+        self._steps = steps[np.lexsort((np.arange(len(steps)), steps["time"], steps["thread"]))]
+
+    def _of_events(self, begin: int, end: int) -> np.ndarray:
+        events = self._body.events.read(begin, end)
+        events = events[np.isin(events["type"], MPI_TYPES)]
+        return self._made(events, "time", np.where(events["value"] > 0, _OPEN, events["time"]))
+
+    def _of_states(self, begin: int, end: int) -> np.ndarray:
+        states = self._body.states.read(begin, end)
+        states = states[np.isin(states["state"], _COMMUNICATING)]
+        return self._made(states, "begin", states["end"])
+
+    def _made(self, rows: np.ndarray, time: str, until: np.ndarray) -> np.ndarray:
+        steps = np.zeros(len(rows), _STEP)
+        steps["thread"], steps["time"], steps["until"] = self._first[rows["rank"]] + rows["thread"], rows[time], until
+        return steps
+
+    def inside(self, rows: np.ndarray, rank: str, thread: str, time: str) -> np.ndarray:
+        """bool, of MESSAGE in the window: whether the thread at one end is inside MPI then."""
+        asked = np.zeros(len(rows), _STEP)
+        asked["thread"], asked["time"] = self._first[rows[rank]] + rows[thread], rows[time]
+        every = np.concatenate([self._steps, asked])
+        is_step = np.arange(len(every)) < len(self._steps)
+        order = np.lexsort((~is_step, every["time"], every["thread"]))
+        before = np.maximum.accumulate(np.where(is_step[order], np.arange(len(order)), -1))
+        last = every[order[before.clip(min=0)]]
+        here = every[order]
+        found = np.zeros(len(every), bool)
+        known = (before >= 0) & (last["thread"] == here["thread"])
+        found[order] = known & (last["until"] >= here["time"])
+        return found[len(self._steps) :]
+
+
+def _last_of_each(steps: np.ndarray) -> np.ndarray:
+    """The last step of each thread, of steps in order of thread and time."""
+    return steps[np.append(np.flatnonzero(np.diff(steps["thread"])), len(steps) - 1)] if len(steps) else steps
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParaverArrows(Arrows):
+    """The arrows of a .prv."""
+
+    runs: Callable[[], SortedRuns]
+    last_ns: int
+
+    def read(self, begin: int = 0, end: int | None = None) -> np.ndarray:
+        return self.runs().read(begin, self.last_ns + 1 if end is None else end)
