@@ -12,6 +12,7 @@ from analyzer.burst_clusters.model import NOISE, SHORT, Clusters, coordinates
 from analyzer.burst_clusters.sample import draw
 from analyzer.parallel import Team
 from analyzer.trace import Trace
+from analyzer.trace.computing_known import check_computing
 
 DBSCAN, KMEANS = "dbscan", "kmeans"
 KINDS = 4
@@ -68,8 +69,10 @@ def find_clusters(
     reach, least: DBSCAN's eps, in ln(duration) and ln(1 + count), and its min_samples in the sample (None: 0.5 % of
     it, 4 at least). kinds: how many k-means is to find. shortest_ns: shorter bursts are of no kind. stretches: only
     what lies in these is looked at (see `bursts`); the kinds can be told in the whole run. Two passes over the run, in
-    bounded memory; collective over the team. Raises TracelibError where scikit-learn or a counter is not there.
+    bounded memory; collective over the team. Raises TracelibError where scikit-learn or a counter is not there, or
+    it is not known what is computing.
     """
+    check_computing(trace)
     sample = draw(trace, team, counters, shortest_ns, stretches)
     model = None
     if team.rank == 0:

@@ -29,6 +29,7 @@ from analyzer.critical.polling import POLL_GAP_NS
 from analyzer.critical.timeline import Timeline
 from analyzer.native import pointer
 from analyzer.trace import Trace
+from analyzer.trace.computing_known import check_computing
 from tracelib.schema.procedures import ARRIVED, HANDED_OVER, PROBES
 
 SEGMENT = np.dtype([("begin", "<i8"), ("end", "<i8"), ("thread", "<i8")])
@@ -84,7 +85,9 @@ def critical_path(trace: Trace, eager_limit: int | None = None, poll_gap_ns: int
 
     eager_limit: bytes up to which a sender does not wait for its receiver; None: as the run shows it (the largest
     message whose sending call ended before its receive was posted, at least 1024). poll_gap_ns: see POLL_GAP_NS.
+    Raises TracelibError where it is not known what is computing.
     """
+    check_computing(trace)
     nodes = timeline(trace, _NOTED, poll_gap_ns)
     found = Dependences(len(nodes))
     limit = add_messages(found, trace, nodes, eager_limit)

@@ -52,6 +52,7 @@ from analyzer.structure.iterations import Iterations
 from analyzer.structure.levels.find import iterations
 from analyzer.trace import CallPaths, Chosen, Losses, Trace
 from analyzer.trace.chosen import unreadable
+from analyzer.trace.computing_known import check_computing
 from analyzer.trace.sharing import sharing
 from analyzer.waits.kinds import LABELS, Kind
 from analyzer.waits.waits import Waits, waits
@@ -63,10 +64,11 @@ Values = dict[Figure, float]
 def measure(trace: Trace, team: Team) -> Measured:
     """The figures of a run, with samples of them where it has enough iterations. Collective over the team.
 
-    Raises TracelibError where the trace has no times.
+    Raises TracelibError where the trace has no times, or it is not known what is computing.
     """
     if not trace.has_call_times:
         raise TracelibError(f"{trace.path} is a Dimemas trace: it holds no times", "name measured runs")
+    check_computing(trace)
     loop = iterations(trace, team)
     into = batches(loop)
     calls, computed, stretches, at = ProfileSums(trace), UsefulSums(trace), GapSums(), CallSums(trace, into)

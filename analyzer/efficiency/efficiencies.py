@@ -34,6 +34,7 @@ from analyzer.metrics.unrecorded import unrecorded
 from analyzer.metrics.useful import useful
 from analyzer.parallel import Team
 from analyzer.trace import Chosen, Losses, Trace
+from analyzer.trace.computing_known import check_computing
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,9 @@ def efficiencies(
 ) -> Efficiencies:
     """Efficiencies of a run; `by_region`: and of its regions; `region`: and of one and each visit of it.
 
-    Collective over the team.
+    Collective over the team. Raises TracelibError where it is not known what is computing.
     """
+    check_computing(trace)
     computed, missed = useful(trace, team), unrecorded(trace, team)
     wants_regions = by_region or region is not None
     ideal = ideal_replay(trace, missed, team, eager_limit, regions=wants_regions)

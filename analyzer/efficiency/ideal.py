@@ -19,6 +19,7 @@ from analyzer.replay.ideal_network import IdealTimes, Left, ideal_times
 from analyzer.replay.simulate import simulate
 from analyzer.trace import Leftovers, Losses, Trace
 from analyzer.trace.chosen import ranks_lacking
+from analyzer.trace.computing_known import NOT_KNOWN
 from analyzer.trace.ranks import ranks_named
 
 EAGER_LIMIT = 32768
@@ -27,6 +28,7 @@ EAGER_LIMIT = 32768
 
 ADDED_UP = "calls were recorded as sums only, not one by one"
 NOT_RECORDED = "part of the run was not recorded"
+ENDS_EARLY = "the trace ends before the run"
 UNMATCHED = "of some messages only the send or only the receive is in the trace"
 
 
@@ -147,6 +149,8 @@ def obstacle(trace: Trace, missed: Unrecorded) -> str:
 
 def not_whole(trace: Trace, missed: Unrecorded) -> str:
     """Why a trace does not hold all that a replay needs, in one line; "": nothing is known to lack."""
+    if not trace.origin.has_states:
+        return NOT_KNOWN
     if reason := lacking(trace, missed):
         return reason
     return "the trace holds several applications" if len(trace.origin.applications) > 1 else ""
@@ -161,6 +165,8 @@ def lacking(trace: Trace, missed: Unrecorded) -> str:
     """What of the run a trace does not hold, in one line; "": nothing is known to lack."""
     if reason := ranks_lacking(trace):
         return reason
+    if trace.extra(Losses).after_ns:
+        return ENDS_EARLY
     if missed.summed:
         return ADDED_UP
     if missed.calls or missed.partners or missed.time_ns.any():

@@ -11,6 +11,7 @@ from analyzer.metrics.sums import Sums, add_up
 from analyzer.pairing.parts import Part
 from analyzer.parallel import Team
 from analyzer.trace import State, Trace
+from analyzer.trace.computing_known import check_computing
 
 GAP = np.dtype([(name, "<i8") for name in ("before_call", "before", "after_call", "after", "count", "ns")])
 """Computing between a call (index in Trace.procedures) of one path and the next of its thread; -1: there is none."""
@@ -26,7 +27,8 @@ class Gaps:
 
 
 def gaps(trace: Trace, team: Team) -> Gaps:
-    """Between which calls all ranks compute. Collective."""
+    """Between which calls all ranks compute. Collective. Raises TracelibError where that is not known."""
+    check_computing(trace)
     return add_up(trace, team, GapSums())
 
 

@@ -17,6 +17,7 @@ from analyzer.pairing.call_paths import calls_with_paths
 from analyzer.parallel import Team
 from analyzer.trace import CallPaths, Losses, State, Trace
 from analyzer.trace.at_places import AtPlaces
+from analyzer.trace.computing_known import check_computing
 
 COMPUTING, MESSAGES, COLLECTIVES, QUEUE = "computing", "messages", "collectives", "queue"
 """Names of the series: threads that compute, are in calls of messages, in collectives; messages waiting for links."""
@@ -147,7 +148,8 @@ def at_places(
 
 
 def parallelism(trace: Trace, team: Team, bins: int) -> Parallelism:
-    """The profile of a run as it was measured, by the states of its threads."""
+    """The profile of a run as it was measured, by the states of its threads. Raises TracelibError where it has none."""
+    check_computing(trace)
     found = {name: Bins(trace.duration_ns, bins) for name in STATES}
     ranks = trace.share(team)
     for begin, end in pairwise(trace.windows().tolist() if len(ranks) else []):

@@ -24,9 +24,11 @@ from analyzer.operations.threads import RankThreads
 from analyzer.operations.translation import Begun, Translation
 from analyzer.operations.windows import Partners, Windows, is_fence, window_groups
 from analyzer.pairing.requests import Choice, Posted, gather_blocks, window_calls, windows_of_rank
+from analyzer.program.operation import Kind
 from analyzer.program.storage import OperationSpill
 from analyzer.sources.run.run import RunTrace
 from analyzer.trace import FLUSH, REQUEST, Communicator, CpuWaits, Losses, Trace, TracerTime
+from analyzer.trace.computing_known import check_computing
 from tracelib.schema import WHAT_ORDINAL_SHIFT, What
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
 
 ORDINALS = 256
+_COLLECTIVES = (Kind.COLLECTIVE, Kind.COLLECTIVE_START)
 
 
 def _any_ordinal(what: What) -> tuple[int, ...]:
@@ -65,11 +68,13 @@ class RankOperations:
     keep flushes, as prv2dim does. Where CPU time was measured, they last that long unless told otherwise.
     by_thread: the threads of a rank compute side by side; else they are one sequence, in order of time.
     events: EVENT in order of time, which the trace does not have.
+    Raises TracelibError where it is not known what is computing.
     """
 
     def __init__(
         self, trace: Trace, *, cpu_time: bool = True, by_thread: bool = False, events: np.ndarray = NO_EVENTS
     ) -> None:
+        check_computing(trace)
         self._trace, self._events = trace, events
         self._cpu_time = cpu_time and is_any_measured(trace)
         self._numbers = message_numbers(trace) if by_thread else None
@@ -88,6 +93,7 @@ class RankOperations:
         self._channels = max(ids) + 2 + len(self.windows), len(trace.communicators) + 1
         first, many = self._channels
         self._first_window = first + ORDINALS * many
+        self._worlds = _worlds(trace)
         self._members = np.array([len(c.members) for c in trace.communicators], np.int64)
         self._translation: Translation | None = None
         self.left_out = np.zeros(len(trace.procedures), np.int64)  # calls that move data and have no record in Dimemas
@@ -215,7 +221,11 @@ class RankOperations:
             numbers = self._numbers.of_calls(walk.rank, calls, self._plan)
         of_calls: Arrays = {"calls": calls, "cpu": cpu, "message": numbers, **on_windows}
         plans = self._plans(walk.by_turns)
-        return walk.operations(of_calls, rows, plans)
+        operations = walk.operations(of_calls, rows, plans)
+        if self._worlds is not None:
+            on_all = np.isin(operations["kind"], _COLLECTIVES) & (operations["comm"] == 0)
+            operations["comm"][on_all] = self._worlds[walk.rank]
+        return operations
 
     def _plans(self, by_turns: np.ndarray | None) -> Any:
         """`struct op_plans *`; it lives as long as what it points to: this object, and `by_turns`."""
@@ -228,6 +238,19 @@ class RankOperations:
         plans.first_window, plans.start_waits = self._first_window, self._windows.start_waits
         plans.n_procedures = len(self.left_out)
         return plans
+
+
+def _worlds(trace: Trace) -> np.ndarray | None:
+    """Of several applications, each with an MPI_COMM_WORLD of its own: that of each rank, as operations name it. None:
+    there is one application."""
+    sizes = trace.origin.applications
+    if len(sizes) < 2:
+        return None
+    ends = np.cumsum(sizes).tolist()
+    members = [set(range(end - size, end)) for size, end in zip(sizes, ends, strict=True)]
+    known = [set(communicator.members) for communicator in trace.communicators]
+    numbers = [known.index(ranks) + 1 if ranks in known else 0 for ranks in members]
+    return np.repeat(np.array(numbers, np.int32), sizes)
 
 
 def message_numbers(trace: Trace) -> MessageNumbers | None:

@@ -23,6 +23,7 @@ from analyzer.structure.iterations import Iterations
 from analyzer.structure.regions import NAME, WithRegion
 from analyzer.trace import Regions, State, Trace
 from analyzer.trace.chosen import ranks_lacking
+from analyzer.trace.computing_known import check_computing
 from analyzer.trace.sharing import sharing
 
 
@@ -90,6 +91,7 @@ def parameters(
     """
     if not trace.has_call_times:
         raise TracelibError(f"{trace.path} is a Dimemas trace: it holds no times", "name measured runs")
+    check_computing(trace)
     if lacking := ranks_lacking(trace):
         raise TracelibError(f"{trace.path}: {lacking}, so its speedup is not known")
     if iterations is not None:

@@ -26,6 +26,7 @@ from analyzer.structure.levels.structure import DEFAULT_SIGNALS, Method, structu
 from analyzer.structure.signals import csv_signal
 from analyzer.trace import Trace
 from analyzer.trace.chosen import Choice
+from analyzer.trace.computing_known import check_computing
 
 
 @click.command("structure")
@@ -107,6 +108,11 @@ def _opened(file: str, team: Team, choice: Choice | None) -> Trace:
     if not trace.has_call_times:
         trace.close()
         raise TracelibError(f"{trace.path}: a Dimemas trace has no times", "analyze the run that it was made of")
+    try:
+        check_computing(trace)
+    except TracelibError:
+        trace.close()
+        raise
     return trace
 
 

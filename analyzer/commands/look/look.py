@@ -19,6 +19,7 @@ from analyzer.report.look.summary import summarize
 from analyzer.trace import Chosen, Trace
 from analyzer.trace.at_places import PlaceChoice
 from analyzer.trace.chosen import Choice
+from analyzer.trace.computing_known import NOT_KNOWN
 
 
 @click.command("look")
@@ -72,6 +73,8 @@ def _write_all(
             written += write_paraver(trace, base, session, force)
         if not trace.has_call_times or _is_part(trace):
             return None, written, []
+        if not trace.origin.has_states:
+            return None, written, [f"The .dim: {NOT_KNOWN}."]
         report = write_dimemas(trace, base, session, force)
     except TracelibError as error:
         return error, written, []

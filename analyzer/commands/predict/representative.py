@@ -26,6 +26,7 @@ from analyzer.report.representative import (
 from analyzer.representative.plan import Plan, estimates, plan, totals
 from analyzer.representative.series import Series, default_metric, metric_of, read_series, series_of_run
 from analyzer.representative.subset import lengths, representative
+from analyzer.trace.computing_known import check_computing
 from analyzer.whole import whole_file
 
 _SERIES = (".csv", ".npz")
@@ -123,6 +124,7 @@ def _series(session: Session, file: str, steps: int) -> Series:
     if Path(file).suffix in _SERIES:
         return read_series(Path(file))
     with closing(open_trace(file, session.team)) as trace:
+        check_computing(trace)
         session.mention_problems(trace)
         begin, end = section_bounds(trace, session.team)
         if end.max() <= begin.min():
@@ -134,6 +136,7 @@ def _plan(
     session: Session, file: str, sets: tuple[str, ...], steps: int, output: str | None, force: bool, as_json: bool
 ) -> None:
     with closing(open_trace(file, session.team)) as trace:
+        check_computing(trace)
         session.mention_problems(trace)
         base = output_base(Path(trace.path), output, (_ENDING,))
         path = base.with_name(base.name + _ENDING)
@@ -160,6 +163,7 @@ def _estimate(session: Session, file: str, full: tuple[str, ...], as_json: bool)
             session.mention_problems(trace)
             whole |= totals(trace, session.team)
     with closing(open_trace(file, session.team)) as trace:
+        check_computing(trace)
         session.mention_problems(trace)
         found = estimates(trace, session.team, whole)
     if as_json:

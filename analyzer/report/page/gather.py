@@ -26,6 +26,7 @@ from analyzer.timeline.cells import Timeline, timeline
 from analyzer.timeline.lines import lines_of
 from analyzer.timeline.marks import Marks, marks_of
 from analyzer.trace import Trace
+from analyzer.trace.computing_known import check_computing
 
 Step = Callable[[str], AbstractContextManager]
 
@@ -67,6 +68,7 @@ def gather(
     member only. Raises TracelibError."""
     if not trace.has_call_times:
         raise TracelibError(f"{trace.path}: a Dimemas trace has no times", "report on the run that it was made of")
+    check_computing(trace)
     summary = summarize(trace, team, step)
     calls, left_out = int(summary.profile.count.sum()), dict[str, str]()
     made_of, even = summary.structure, summary.even

@@ -247,7 +247,7 @@ def test_an_imported_trace(tmp_path):
     """User functions and users' events stay, what Extrae adds by itself goes."""
     lines = ["2:1:1:1:1:10:60000019:4", "2:1:1:1:1:20:1000:7:70000001:3", "2:1:1:1:1:30:60000019:0:42000050:9"]
     lines += ["2:2:1:2:1:35:1000:8", "2:1:1:1:1:40:40000001:0", "2:2:1:2:1:40:40000001:0"]
-    head = "#Paraver (01/01/2026 at 00:00):40_ns:1(2):1:2(1:1,1:1)\n"
+    head = "#Paraver (01/01/2026 at 00:00):40_ns:1(2):1:2(1:1,1:1)\n1:1:1:1:1:0:40:1\n"
     (tmp_path / "run.prv").write_text(head + "\n".join(lines) + "\n")
     trace = analyzer.open(tmp_path / "run.prv")
     write_dim(trace, tmp_path / "run.dim", Team())

@@ -12,9 +12,11 @@ HEAD = "#Paraver (01/01/2026 at 00:00):1000_ns:1(2):1:2(1:1,1:1),1\nc:1:1:2:1:2\
 
 
 def records(folder: Path, *lines: str) -> dict[str, list[str]]:
-    """The records of each task, without the first empty burst."""
+    """The records of each task, without the first empty burst. A state says that something computes."""
     path = folder / "run.prv"
-    path.write_text(HEAD + "\n".join(sorted(lines, key=lambda line: int(line.split(":")[5]))) + "\n")
+    path.write_text(
+        f"{HEAD}1:1:1:1:1:0:1:1\n" + "\n".join(sorted(lines, key=lambda line: int(line.split(":")[5]))) + "\n"
+    )
     trace = analyzer.open(path)
     write_dim(trace, folder / "run.dim", Team())
     trace.close()
