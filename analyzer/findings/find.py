@@ -66,6 +66,18 @@ def _factors(of: Evidence) -> Iterator[Finding]:
         region = _uneven_region(of, longest, cost)
         call = waiting_call(of.profile, of.useful, of.present, longest)
         yield Finding(Kind.IMBALANCE, cost, 0.0, Sure.MEASURED, longest, call, region)
+    unseen = min(of.after_ns, efficiency.runtime_ns - efficiency.useful_max_ns)
+    yield Finding(Kind.NOT_THERE, unseen, 0.0, Sure.MEASURED)
+    if not of.profile.count.any():
+        rest = efficiency.runtime_ns - efficiency.useful_max_ns - unseen
+        yield Finding(Kind.NEITHER, rest, 0.0, Sure.MEASURED, longest)
+        return
+    yield from _communication(of, longest, unseen)
+
+
+def _communication(of: Evidence, longest: int, unseen_ns: int) -> Iterator[Finding]:
+    """What a run with MPI calls loses on rank `longest`, which computes longest, but for what is not in the trace."""
+    efficiency = of.efficiency
     ideal, waiting = efficiency.ideal, of.waits.time_ns.sum(axis=1)
     calls = _costly_call(of, longest)
     if ideal.runtime_ns and ideal.useful_ns is not None:
@@ -74,7 +86,8 @@ def _factors(of: Evidence) -> Iterator[Finding]:
         yield Finding(Kind.SERIALIZATION, cost, 0.0, Sure.REPLAYED, most)
         rest, kind, sure = max(efficiency.runtime_ns - ideal.runtime_ns, 0), Kind.TRANSFER, Sure.REPLAYED
     else:
-        rest, kind, sure = efficiency.runtime_ns - efficiency.useful_max_ns, Kind.COMMUNICATION, Sure.MEASURED
+        lost = efficiency.runtime_ns - efficiency.useful_max_ns - unseen_ns
+        rest, kind, sure = lost, Kind.COMMUNICATION, Sure.MEASURED
     starting = starting_ns(of, rest)
     yield Finding(Kind.STARTING, starting, 0.0, Sure.MEASURED)
     yield Finding(kind, rest - starting, 0.0, sure, longest, calls)

@@ -24,6 +24,8 @@ class Kind(Enum):
     SERIALIZATION = "serialization"  # ranks wait for each other even where messages take no time
     TRANSFER = "transfer"  # messages and calls take time
     COMMUNICATION = "communication"  # both together, where no replay tells them apart
+    NEITHER = "neither computing nor MPI"  # of a run without MPI calls
+    NOT_THERE = "not in the trace"  # the run went on after the last record
     STARTING = "starting and ending MPI"
     MOVING = "moving imbalance"  # even sums, uneven iterations
     SLOW = "slow iterations"
@@ -33,7 +35,8 @@ class Kind(Enum):
     TRACER = "the tracer"
 
 
-FACTORS = (Kind.IMBALANCE, Kind.SERIALIZATION, Kind.TRANSFER, Kind.COMMUNICATION, Kind.STARTING)
+FACTORS = (Kind.IMBALANCE, Kind.SERIALIZATION, Kind.TRANSFER, Kind.COMMUNICATION, Kind.NEITHER, Kind.NOT_THERE,
+           Kind.STARTING)  # fmt: skip
 """What the time that is not computation is the sum of: their costs do not overlap."""
 
 PART_OF = {
@@ -66,6 +69,7 @@ class Evidence:
     even: Evenness | None  # None: the run has no iterations, or they were not looked for
     threads: np.ndarray
     present: np.ndarray  # numbers of the ranks that could be read
+    after_ns: int  # how long the run went on after the last record
     tracer_ns: np.ndarray  # the tracer's own time, as far as it is no computation
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -25,6 +26,7 @@ class Flushes:
     """The most flushes of one thread, less the one that closed the trace: that one no buffer, however large, avoids."""
     clocks_ns: np.ndarray  # the part of time_ns in which clocks were measured
     shared_ns: np.ndarray  # of time_ns what the thread that loses least has lost
+    computing_ns: int = 0  # of imported traces: in which the thread is in state Running, all ranks together
 
 
 def flushes(trace: Trace, team: Team) -> Flushes:
@@ -33,7 +35,38 @@ def flushes(trace: Trace, team: Team) -> Flushes:
     for first in range(ranks.start, ranks.stop, AT_ONCE):
         some = range(first, min(first + AT_ONCE, ranks.stop))
         sums[:, some.start : some.stop] = _of_ranks(trace, some)
-    return Flushes(*team.total(sums))
+    total = team.total(sums)
+    imported = not trace.origin.tracer_times and total[0].any()
+    return Flushes(*total, _computing_ns(trace, team) if imported else 0)
+
+
+def _computing_ns(trace: Trace, team: Team) -> int:
+    """Time in flushes in which the thread's state is Running."""
+    ranks, first = trace.share(team), np.concatenate(([0], np.cumsum(trace.threads, dtype=np.int64)))
+    every = [(first[rank], trace.extra(TracerTime).flushes(rank)) for rank in ranks]
+    lane = np.concatenate([np.zeros(0, np.int64), *(lane + rows["thread"] for lane, rows in every)])
+    rows = joined([rows for _, rows in every], FLUSH)
+    of_lane = {one: _sorted_edges(rows[lane == one]) for one in np.unique(lane).tolist()}
+    total = 0
+    for begin, end in pairwise(trace.windows().tolist() if of_lane else []):
+        states = trace.states(begin, end, ranks)
+        states = states[states["state"] == State.RUNNING]
+        of_state = first[states["rank"]] + states["thread"]
+        for one in np.intersect1d(of_state, list(of_lane)).tolist():
+            own, (edges, before) = states[of_state == one], of_lane[one]
+            total += int((np.interp(own["end"], edges, before) - np.interp(own["begin"], edges, before)).sum())
+    return int(team.total(np.array([total]))[0])
+
+
+def _sorted_edges(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Begins and ends of a thread's flushes, in order, and the time in flushes before each."""
+    begin, end = rows["begin"], rows["end"]
+    order = np.argsort(begin, kind="stable")
+    begin, end = begin[order], np.maximum.accumulate(end[order])
+    begin = np.maximum(begin, np.append(begin[:1], end[:-1]))
+    edges = np.stack((begin, end), axis=1).ravel()
+    inside = np.stack((np.zeros_like(begin), end - begin), axis=1).ravel()
+    return edges, np.cumsum(inside)
 
 
 def _of_ranks(trace: Trace, ranks: range) -> np.ndarray:

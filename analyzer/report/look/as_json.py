@@ -72,6 +72,7 @@ def summary_json(summary: Summary) -> dict[str, Any]:
             "count": int(summary.flushes.count.sum()),
             "time_s": float(summary.flushes.time_ns.sum()) / 1e9,
             "mode": "subtract" if trace.origin.tracer_times else "keep",
+            "computing_s": summary.flushes.computing_ns / 1e9,
         },
         "tracer": {
             "time_s": float(summary.tracer_ns[present].sum()) / 1e9,
@@ -212,6 +213,7 @@ def _messages(messages: Messages) -> dict[str, Any]:
     return {
         "count": messages.count,
         "bytes": messages.bytes,
+        "arrows_inside_tasks": messages.arrows,
         "sizes": [
             {
                 "from_bytes": 1 << (k - 1) if k else 0,

@@ -33,6 +33,8 @@ _COMMANDS = {
     Kind.SERIALIZATION: "critical-path",
     Kind.TRANSFER: "limits",
     Kind.COMMUNICATION: "waits",
+    Kind.NEITHER: "profile",
+    Kind.NOT_THERE: "check",
     Kind.STARTING: "structure",
     Kind.MOVING: "structure",
     Kind.SLOW: "structure",
@@ -62,6 +64,7 @@ def evidence(summary: Summary) -> Evidence:
         even=summary.even,
         threads=np.asarray(summary.trace.threads, np.int64),
         present=summary.present,
+        after_ns=summary.trace.extra(Losses).after_ns,
         tracer_ns=summary.tracer_ns if summary.trace.origin.tracer_times else np.zeros(summary.trace.size, np.int64),
     )
 
@@ -120,6 +123,11 @@ def what(one: Finding, summary: Summary) -> str:
         )
     if one.kind in (Kind.TRANSFER, Kind.COMMUNICATION):
         return _transfer(one, summary)
+    if one.kind is Kind.NEITHER:
+        return f"rank {one.rank}, which computes longest, does not compute all the time; there are no MPI calls"
+    if one.kind is Kind.NOT_THERE:
+        last = time(summary.trace.duration_ns - summary.trace.extra(Losses).after_ns)
+        return f"the trace ends before the run, and what happened after {last} is not in it"
     if one.kind is Kind.STARTING:
         return "every rank spends time in MPI_Init and MPI_Finalize; a longer run spends no more there"
     if one.kind is Kind.CPUS:

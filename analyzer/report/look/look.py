@@ -24,6 +24,7 @@ from analyzer.report.words.groups import FEW, few_lines, print_alike
 from analyzer.report.words.place_notes import print_place_notes
 from analyzer.trace import Chosen, Losses
 from analyzer.trace.chosen import choice_named, unreadable
+from analyzer.trace.computing_known import NOT_KNOWN
 
 
 def print_look(summary: Summary, console: Console) -> None:
@@ -95,6 +96,8 @@ def print_look(summary: Summary, console: Console) -> None:
 
 def print_files(written: Sequence[Path], next_command: str, notes: Iterable[str], console: Console) -> None:
     """Print the files made from the trace, what they could not hold, and what to type next."""
+    if not written and (said := list(notes)):
+        _lines(console, "Not written", said)
     if written:
         _lines(console, "Written", [", ".join(map(str, written)), *notes])
         console.print(Text.assemble("\nNext: ", (next_command, "bold")), soft_wrap=True)
@@ -135,7 +138,9 @@ def _print_findings(summary: Summary, console: Console) -> None:
 def _print_efficiencies(summary: Summary, console: Console) -> None:
     efficiency = summary.efficiency
     if efficiency.parallel_efficiency is None:
-        console.print("\nNo computation was recorded, so there are no efficiencies.")
+        unknown = f"{NOT_KNOWN[0].upper()}{NOT_KNOWN[1:]}: the trace has events only, no states"
+        why = "No computation was recorded" if summary.trace.origin.has_states else unknown
+        console.print(f"\n{why}, so there are no efficiencies.", soft_wrap=True)
         return
     grid = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, show_header=False)
     grid.add_column(no_wrap=True)
@@ -166,6 +171,9 @@ def _print_places(summary: Summary, console: Console) -> None:
 
 def _print_messages(summary: Summary, console: Console) -> None:
     messages = summary.messages
+    if messages.arrows:
+        arrows = units.plural(messages.arrows, "arrow")
+        console.print(f"\n{arrows} inside a task, of no MPI call: not among the messages.")
     if not messages.count:
         if summary.trace.size > 1 and summary.profile.count.any():
             console.print(f"\nNo {'matched ' if summary.unmatched else ''}point-to-point messages.")

@@ -120,13 +120,25 @@ def flushes(summary: Summary) -> str:
     most = f"at most {time(int(lost[worst]))} ({share} of the run) on rank {worst}"
     text = f"{written}. That took {time(int(lost.sum()))}, {most}."
     if not summary.trace.origin.tracer_times:
-        return f"{text} This time counts as computing, because the trace says so."
+        return f"{text} {_flushed_as(summary)}"
     if not summary.flushes.during.any():
         ended = "a thread ended or " if summary.threads > len(summary.present) else ""
         return f"{text} All of it was at the end, when {ended}the trace was closed."
     buffer = sufficient_buffer_bytes(summary)
     larger = f" TRACELIB_BUFFER={buffer >> 20}M would hold all records until the end of the run."
     return f"{text}{larger if buffer else ''}"
+
+
+def _flushed_as(summary: Summary) -> str:
+    """What the flushes of an imported trace count as: that is for its states to say."""
+    lost, computing = int((summary.flushes.time_ns - summary.flushes.clocks_ns).sum()), summary.flushes.computing_ns
+    replayed = "a replay takes it as computing, as prv2dim does"
+    if computing >= lost:
+        return "This time counts as computing, because the trace says so."
+    if not computing:
+        return f"It is not computing, because the trace has other states then; {replayed}."
+    part = f"{time(computing)} of it counts as computing, because the trace says so"
+    return f"{part}; the rest is in other states, and {replayed}."
 
 
 def left_out(summary: Summary) -> list[str]:
