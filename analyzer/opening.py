@@ -131,6 +131,16 @@ def near_file(path: Path) -> Path | None:
     return None
 
 
+def foreign_trace(path: str | os.PathLike[str]) -> str:
+    """Name the format of a trace that is no run of tracelib; "" for a run, and for a file that cannot be read."""
+    try:
+        begin = _first_bytes(Path(path))
+    except (OSError, EOFError, zlib.error):
+        return ""
+    kinds = ((_PARAVER, begin, "Paraver"), (_DIMEMAS, begin, "Dimemas"), (_OTF2, begin[_OTF2_AT:], "OTF2"))
+    return next((name for mark, text, name in kinds if text.startswith(mark)), "")
+
+
 def is_network(path: str | os.PathLike[str]) -> bool:
     """Whether a file is a measurement of the network (tracelib-net); False for one that cannot be read."""
     try:

@@ -20,20 +20,21 @@ if TYPE_CHECKING:
 
 def by_cluster(trace: Trace, team: Team) -> pandas.DataFrame:
     """`cluster`: the time in each kind of CPU bursts (those of `analyze clusters` without options). A cluster is named
-    after the procedure that most of its time is before; of several, the one with the longest bursts is the first.
+    after the procedure that most of its time is before, if there is one; of several, the one with the longest bursts is
+    the first.
     Collective over the team. Raises TracelibError where scikit-learn is not installed."""
     clusters = find_clusters(trace, team).clusters
     time, count, before = _added(trace, team, clusters)
     longest = np.argsort(-(time.sum(1) / np.maximum(count.sum(1), 1)), kind="stable")
-    taken: dict[int, int] = {}
+    taken: dict[str, int] = {}
     rows = []
     for cluster in longest:
         if not count[cluster].any():
             continue
-        procedure = int(before[cluster].argmax())
-        taken[procedure] = number = taken.get(procedure, 0) + 1
+        call = trace.procedures[int(before[cluster].argmax())] if before[cluster].any() else ""
+        taken[call] = number = taken.get(call, 0) + 1
         there = count[cluster] > 0
-        name = f"cluster {number} before {trace.procedures[procedure]}"
+        name = f"cluster {number} before {call}" if call else f"cluster {number}"
         rows.append(row_of_kind(CLUSTER_KIND, name, count[cluster, there], time[cluster, there]))
     return kinds_frame(trace, rows)
 

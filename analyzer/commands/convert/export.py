@@ -13,6 +13,7 @@ from analyzer.commands.shared.options import all_calls_needed, common_options, r
 from analyzer.commands.shared.outputs import check_writable, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.parallel import Team
+from analyzer.report.words.units import plural
 
 if TYPE_CHECKING:
     from analyzer.trace import Trace
@@ -62,6 +63,7 @@ def export_command(
     if session.speaks:
         trace = open_wanted(replace(session, team=Team()), file, repair_ns=repair_ns, choice=choice)
         session.mention_choice(trace)
+        trace = _shown(trace, session)
         try:
             base = output_base(Path(file), output, (_ENDINGS[form],))
             if form == "parquet":
@@ -73,6 +75,19 @@ def export_command(
         finally:
             trace.close()
     session.team.barrier()
+
+
+def _shown(trace: Trace, session: Session) -> Trace:
+    """What is exported; says what of it stands for something else, and what is left out."""
+    from analyzer.trace import Arrows
+    from analyzer.writers.state_slices import with_slices
+
+    name, shown = Path(trace.path).name, with_slices(trace)
+    if shown is not trace:
+        session.mention([f"{name}: no MPI calls, so its states and events are written as regions"])
+    if arrows := len(trace.extra(Arrows).read()):
+        session.mention([f"{name}: {plural(arrows, 'arrow')} inside a task are left out (analyze prv keeps them)"])
+    return shown
 
 
 def _write_timeline(trace: Trace, path: Path, form: str, session: Session, force: bool) -> None:

@@ -10,6 +10,7 @@ from analyzer.commands.shared.options import all_calls_needed, all_ranks_needed,
 from analyzer.commands.shared.outputs import stem
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
+from analyzer.opening import foreign_trace
 from analyzer.report.words.units import size
 from analyzer.writers.hdf5_groups import CODECS
 from analyzer.writers.packed import pack_run
@@ -37,6 +38,10 @@ def pack(session: Session, file: str, codec: str, output: str | None, force: boo
             raise TracelibError(f"{path} exists", "name another output with -o, or use --force")
         if path.exists() and path.samefile(file):
             raise TracelibError(f"{path} is the run that is read", "name another output with -o NAME")
+        if said := foreign_trace(file):
+            raise TracelibError(
+                f"{file}: traces of {said} are not packed, only runs of tracelib", "compress it with gzip or tar"
+            )
         with session.step(f"Writing {path}"):
             packed = pack_run(file, path, codec)
         if as_json:

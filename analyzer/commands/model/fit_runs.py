@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 BY = ("call", "region", "place", "cluster")
 _DEFAULT = ("place", "region", "cluster")
 _RANKS = "ranks"
+_WORDS = {
+    "call": "MPI calls", "region": "regions", "place": "MPI calls with places", "cluster": "kinds of bursts",
+}  # fmt: skip
+"""What rows of each kind are made of."""
 
 
 class Settings(click.ParamType):
@@ -90,6 +94,10 @@ def _table(
     chosen, notes = _with_clusters(by)
     with session.step("Reading"):
         found = table(files, Wanted(chosen, tuple(said)), session.team)
+    if found.frame.empty:
+        raise TracelibError(
+            f"the runs have {', '.join(f'no {_WORDS[kind]}' for kind in chosen)}", "choose another --by"
+        )
     for name, of_run in values.items():
         if name in found.frame.columns:
             raise TracelibError(f"the runs have a column {name} already", "give the parameter another name", 2)
