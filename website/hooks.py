@@ -37,6 +37,7 @@ _NAV: list[tuple[str, list[str]]] = [
     ("Use", ["ci.md", "python.md", "scale.md", "computing.md", "examples.md"]),
     ("Evidence", [
         "comparison.md", "validation.md", "performance.md", "results.md", "studies.md", "scheduling.md",
+        "paraver-producers.md",
     ]),
     ("Reference", ["format.md", "mpi-coverage.md", "dimemas.md", "extending.md", "csrc.md", "contributing.md"]),
 ]  # fmt: skip

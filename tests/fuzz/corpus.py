@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from paraver_cfg import everything
 from paths import DATA
+from producers import PRODUCERS
 from synthetic_net import LARGE, in_visits, write_net
 from system_files import write_samples
 
@@ -44,6 +45,7 @@ from tracelib.schema.net_collectives import BROADCAST, COLLECTIVE
 RANK_FILES = ("run.ranks/000000.h5", "run.ranks/000001.h5", "run.ranks/000002.h5")
 STUDY = "monte-carlo good.h5 --vary latency=1us..100us --machine machine.toml -n 4 --jobs 1 -o study"
 FIT = "fit-machine good.h5 --vary latency=1us..100us --machine machine.toml -n 4 --jobs 1 -o fit"
+_OF_OTHERS = "prv-of-"
 OLD = DATA / "version_1.tar.xz"
 
 
@@ -189,6 +191,16 @@ def _prv_of_threads(kind: str, folder: Path) -> Seed:
     _make("prv", plain_run(folder, threads=2), "-o", folder / "run.prv")
     _beside(folder, plain_run)
     return Seed(kind, folder, ("run.prv",), of_a_trace("run.prv", "good.h5"))
+
+
+def _prv_of_others(kind: str, folder: Path) -> Seed:
+    """As another program writes it: `kind` is prv-PRODUCER."""
+    (folder / "run.prv").write_text(PRODUCERS[kind.removeprefix(_OF_OTHERS)].text)
+    _beside(folder, plain_run)
+    further = lines(
+        "analyze export run.prv --to otf2 -o written", "analyze pack run.prv", "analyze what run.prv --at 0"
+    )
+    return Seed(kind, folder, ("run.prv",), (*of_a_trace("run.prv", "good.h5"), *further))
 
 
 def _labels(kind: str, folder: Path) -> Seed:
@@ -494,5 +506,6 @@ MAKERS: dict[str, Callable[[str, Path], Seed]] = {
     "machines": _machines,
     "paraver-cfg": _paraver_cfg,
     "views": _views,
+    **{f"{_OF_OTHERS}{name}": _prv_of_others for name in PRODUCERS},
 }
 """What makes the files of each kind."""
