@@ -149,6 +149,10 @@ class Arrows(Extra):
         """Read the arrows with logical_send in [begin, end), as MESSAGE in order of it. None is in `Trace.messages`."""
         return np.zeros(0, MESSAGE)
 
+    def among(self, messages: np.ndarray, begin: int, end: int) -> np.ndarray:
+        """Put the arrows of a window among its messages (MESSAGE), in the order in which both were recorded."""
+        return messages
+
 
 @dataclass(frozen=True)
 class TracerTime(Extra):

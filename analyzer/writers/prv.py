@@ -13,7 +13,6 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from analyzer._kernels import ffi, lib
-from analyzer.columns.runs import sort_rows
 from analyzer.errors import TracelibError
 from analyzer.parallel import Team
 from analyzer.signals import discard
@@ -75,13 +74,6 @@ def _with_origin(trace: Trace, events: np.ndarray, begin: int, end: int) -> np.n
     return np.concatenate([events[:at], origin, events[at:]])
 
 
-def _with_arrows(messages: np.ndarray, arrows: np.ndarray) -> np.ndarray:
-    """Messages and the arrows inside a task, by logical send and source."""
-    if not len(arrows):
-        return messages
-    return sort_rows(np.concatenate([messages, arrows]), "logical_send", "source")
-
-
 def _lines(trace: Trace, windows: Iterator[tuple[int, int]]) -> Iterator[memoryview]:
     """The body's text, a buffer at a time (valid until the next)."""
     columns = [*application_of(trace), np.ascontiguousarray(trace.threads, np.int32)]
@@ -97,7 +89,7 @@ def _lines(trace: Trace, windows: Iterator[tuple[int, int]]) -> Iterator[memoryv
 
 def _window_lines(trace: Trace, begin: int, end: int, writer: Any, out: Any) -> Iterator[memoryview]:
     """Those of a window; none of its records is left in memory behind it."""
-    messages = _pointer(_with_arrows(trace.messages(begin, end), trace.extra(Arrows).read(begin, end)), MESSAGE)
+    messages = _pointer(trace.extra(Arrows).among(trace.messages(begin, end), begin, end), MESSAGE)
     states = _pointer(trace.states(begin, end), STATE)
     events = _pointer(_with_origin(trace, trace.events(begin, end), begin, end), EVENT)
     done = ffi.new("int64_t[3]")

@@ -122,7 +122,11 @@ class ParaverArrows(Arrows):
     """The arrows of a .prv."""
 
     runs: Callable[[], SortedRuns]
-    last_ns: int
+    body: Body
 
     def read(self, begin: int = 0, end: int | None = None) -> np.ndarray:
-        return self.runs().read(begin, self.last_ns + 1 if end is None else end)
+        return self.runs().read(begin, self.body.last_ns + 1 if end is None else end)
+
+    def among(self, messages: np.ndarray, begin: int, end: int) -> np.ndarray:
+        rows, chosen = self.body.messages.read(begin, end), self.body.chosen
+        return rows if chosen is None else rows[chosen[rows["source"]] & chosen[rows["destination"]]]

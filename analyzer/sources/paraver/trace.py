@@ -93,7 +93,7 @@ class ParaverTrace(Trace):
         elif missing or after_ns:
             self.put(Losses(missing, left_out=said, after_ns=after_ns))
         if body.inside_tasks:
-            self.put(ParaverArrows(runs=lambda: self._sorted.arrows, last_ns=body.last_ns))
+            self.put(ParaverArrows(runs=lambda: self._sorted.arrows, body=body))
         if body.chosen is not None:
             self.put(ParaverChosen(tuple(np.flatnonzero(body.chosen).tolist()), body=body))
         self._noted = noted
