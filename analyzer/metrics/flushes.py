@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -37,7 +37,7 @@ def flushes(trace: Trace, team: Team) -> Flushes:
         sums[:, some.start : some.stop] = _of_ranks(trace, some)
     total = team.total(sums)
     imported = not trace.origin.tracer_times and total[0].any()
-    return Flushes(*total, _computing_ns(trace, team) if imported else 0)
+    return replace(Flushes(*total), computing_ns=_computing_ns(trace, team)) if imported else Flushes(*total)
 
 
 def _computing_ns(trace: Trace, team: Team) -> int:
