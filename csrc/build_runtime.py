@@ -54,7 +54,15 @@ def generate(folder: Path) -> Path:
     rows = {_ROW_OF.get(table, table.removesuffix("s")): dtype for table, dtype in schema.TABLES.items() if dtype.names}
     parts = [structs.c_struct(f"file_{row}", dtype) for row, dtype in rows.items()]
     parts.append(structs.c_struct("spool_header", schema.SPOOL_HEADER))
-    enums = (schema.Peer, schema.What, schema.State, schema.ObjectKind, schema.LabelKind, schema.CounterBackend)
+    enums = (
+        schema.Peer,
+        schema.What,
+        schema.State,
+        schema.ObjectKind,
+        schema.LabelKind,
+        schema.CounterBackend,
+        schema.OffCpu,
+    )
     parts += [structs.c_enum(e) for e in enums]
     shared = re.compile(
         r"\w+_(TYPE|BASE)|BLOCK_\w+|SPOOL_HEADER_BYTES|FLUSHING|LEAVING_OUT|SKIPPED_BY_DROPPING|WHAT_ORDINAL_SHIFT|SAMPLER_THREAD|COMMUNICATOR_IS_GROUP|PROGRESSION_\w+|ACCESS_HAS_GROUP|PATH_(IN_FUNCTION|CUT|LOST)|SAMPLE_\w+"

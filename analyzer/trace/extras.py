@@ -13,7 +13,7 @@ import numpy as np
 
 from analyzer.places import Known, PathTables, Places
 from analyzer.trace.parts import Counter, Counts, NodeClock, Relative, Repair, Samples, SharedObject, Unmatched
-from analyzer.trace.records import ERROR, EVENT, FLUSH, MARK, MESSAGE, MISSED_COLLECTIVES, SUMMED
+from analyzer.trace.records import ERROR, EVENT, FLUSH, MARK, MESSAGE, MISSED_COLLECTIVES, OFF_CPU, SUMMED, TASK
 
 
 class Extra:
@@ -240,3 +240,24 @@ class CpuWaits(Extra):
         """Intervals (FLUSH in state SCHEDULING) in which threads of a rank had to compute and waited for a CPU, or for
         the change to it. Those inside calls are in `Trace.states` only."""
         return np.zeros(0, FLUSH)
+
+
+@dataclass(frozen=True)
+class CpuUse(Extra):
+    """When the threads of a measured run had no CPU, as the kernel says."""
+
+    def is_any_known(self) -> bool:
+        """Whether it was recorded of any rank."""
+        return False
+
+    def is_known(self, rank: int) -> bool:
+        """Whether it was recorded of the rank when its threads had no CPU."""
+        return False
+
+    def of(self, rank: int) -> np.ndarray:
+        """OFF_CPU of a rank, each thread's in order of time."""
+        return np.zeros(0, OFF_CPU)
+
+    def tasks(self, rank: int) -> np.ndarray:
+        """TASK of a rank: all threads of its process, also those that made no call."""
+        return np.zeros(0, TASK)

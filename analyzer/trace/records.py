@@ -124,6 +124,21 @@ FLUSH = np.dtype([("begin", "<i8"), ("end", "<i8"), ("thread", "<i4"), ("state",
 nothing (TRACING_DISABLED)."""
 
 
+OFF_CPU = np.dtype([("time", "<i8"), ("off", "<i8"), ("delay", "<i8"), ("thread", "<i4"), ("where", "<i4")])
+"""Until `time`, since its row before, a thread was without a CPU for `off` ns; in `delay` ns of these it could have run
+and waited for a CPU (UNKNOWN: the kernel does not say). `where` is a tracelib.schema.OffCpu."""
+
+TASK = np.dtype(
+    [
+        ("cpu", "<i8"), ("delay", "<i8"), ("voluntary", "<i8"), ("involuntary", "<i8"), ("thread", "<i4"),
+        ("cpus", "O"),
+    ]
+)  # fmt: skip
+"""A thread of a rank's process when it closed its file: ns on a CPU, ns that it waited for one, how often it gave its
+CPU up or lost it (each UNKNOWN where the kernel does not say); `thread` of its calls (-1: it made none); the CPUs that
+it may use (frozenset; empty: not known)."""
+
+
 class Mark(IntEnum):
     """`what` of a MARK. Parameters and PARALLEL belong to the innermost region of their thread."""
 

@@ -7,7 +7,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from analyzer.parallel import Team
+from analyzer.trace.extras import CpuUse
 from analyzer.trace.trace import Trace
+
+_BUSY = 0.05
+"""Share of what the busiest thread of a rank uses of CPUs, or waits for them, from which on another is busy, too."""
 
 
 @dataclass(frozen=True)
@@ -46,3 +53,30 @@ def _crowds(node: str, sets: Sequence[frozenset[int]]) -> list[Sharing]:
     counts = Counter(sets)
     candidates = {*counts, frozenset[int]().union(*counts)} - {frozenset()}
     return [Sharing(node, sum(n for other, n in counts.items() if other <= one), len(one)) for one in candidates]
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """Busy threads of one rank that may run on fewer CPUs than there are of them."""
+
+    rank: int
+    threads: int  # busy ones; those that mostly sleep do not count
+    cpus: int
+    delay_ns: int  # how long the one that waited longest for a CPU did so; UNKNOWN: the kernel does not say
+
+
+def busy(tasks: np.ndarray) -> np.ndarray:
+    """Those of some threads (TASK) that want a CPU for a good part of the time."""
+    wants = tasks["cpu"].clip(min=0) + tasks["delay"].clip(min=0)
+    return tasks[wants >= max(_BUSY * int(wants.max(initial=0)), 1)]
+
+
+def crowds_of_threads(trace: Trace, team: Team) -> tuple[Crowd, ...]:
+    """The ranks whose busy threads share CPUs, in order. Collective over the team."""
+    found = []
+    for rank in trace.share(team):
+        tasks = busy(trace.extra(CpuUse).tasks(rank))
+        allowed = frozenset[int]().union(*tasks["cpus"].tolist())
+        if 0 < len(allowed) < len(tasks) and all(tasks["cpus"]):
+            found.append(Crowd(rank, len(tasks), len(allowed), int(tasks["delay"].max())))
+    return tuple(crowd for crowds in team.allgather(found) for crowd in crowds)

@@ -19,20 +19,23 @@ from tracelib.schema.event_types import (  # noqa: F401
     MISSED_SAMPLES_TYPE,
     NATIVE_COUNTER_BASE,
     NOT_READ,
+    OFF_CPU_TYPE,
     PAPI_PRESET_BASE,
     PARALLEL_TYPE,
     PARAMETER_TYPE,
     PREDICTED_TYPE,
     REGION_TYPE,
+    RUN_DELAY_TYPE,
     SAMPLER_THREAD,
     SYNC_TYPE,
     TRACERS_TYPES,
     TRACING_TYPE,
     CpuWait,
+    OffCpu,
 )
 from tracelib.schema.what import STARTED, WHAT_MASK, WHAT_ORDINAL_SHIFT, What, is_one_of  # noqa: F401
 
-VERSION = 7
+VERSION = 8
 
 CALL = np.dtype(
     [
@@ -262,6 +265,22 @@ SAMPLE_BEGIN = 4
 SAMPLE_BY_SIGNAL = 2
 """Bit of `flags`: taken by a signal to the thread; without it, by the kernel alone."""
 
+TASK = np.dtype(
+    [
+        ("time", "<u8"),  # ticks
+        ("cpu_ns", "<u8"),  # that the thread has had a CPU for
+        ("delay_ns", "<u8"),  # that it could have run and waited for a CPU; NOT_READ: the kernel does not say
+        ("voluntary", "<u8"),  # how often it gave its CPU up, to wait for something; NOT_READ
+        ("involuntary", "<u8"),  # how often its CPU was given to others; NOT_READ
+        ("task", "<u4"),  # the kernel's number of it
+        ("thread", "<u2"),  # `thread` of its calls; SAMPLER_THREAD: it has made none
+        ("flags", "<u2"),  # 0
+        ("name", "S16"),
+        ("cpus", "S64"),  # that it may use, as "0-3,8"; ends with "...": there was no room for all
+    ]
+)
+"""The threads of the process when the run was closed, without the tracer's own. Counts are from each thread's begin."""
+
 BUFFERED = {
     "calls": CALL,
     "requests": REQUEST,
@@ -287,6 +306,7 @@ DIRECT = {
     "labels": LABEL,
     "counters": COUNTER,
     "skipped": SKIPPED,
+    "tasks": TASK,
 }
 """Tables written straight to the file, which readers keep."""
 
@@ -314,6 +334,7 @@ CHUNK_ROWS = {
     "labels": 16,
     "counters": 16,
     "skipped": 128,
+    "tasks": 8,
     "paths": 128,
     "modules": 8,
     "functions": 8,

@@ -37,6 +37,19 @@ CPU_WAIT_TYPE = 49000006
 
 PREDICTED_TYPE = 49000007
 """At the begin of rank 0, value 1: the run was predicted by a replay."""
+OFF_CPU_TYPE = 49000010
+"""Value: ns without a CPU since the thread's event of this type before it. flags: OffCpu. Next comes a RUN_DELAY."""
+RUN_DELAY_TYPE = 49000011
+"""Right after OFF_CPU. Value: the part of that time in which the thread could have run and waited for a CPU; -1: the
+kernel does not say."""
+
+
+class OffCpu(IntEnum):
+    """Where a thread was when it had no CPU: `flags` of OFF_CPU_TYPE."""
+
+    OUTSIDE = 0  # outside MPI: the computation that ends here
+    INSIDE = 1  # inside the call that ended last
+    SHORT = 2  # in computations and calls too short to be looked at; of value 0: from here on the thread is looked at
 
 
 class CpuWait(IntEnum):
@@ -55,5 +68,7 @@ TRACERS_TYPES = (
     MISSED_SAMPLES_TYPE,
     CPU_WAIT_TYPE,
     PREDICTED_TYPE,
+    OFF_CPU_TYPE,
+    RUN_DELAY_TYPE,
 )
 """Types of the events that are not the program's own."""

@@ -68,6 +68,7 @@ class RankFile:
     labels: np.ndarray
     counters: np.ndarray
     skipped: np.ndarray
+    tasks: np.ndarray
     inside: np.ndarray  # schema.INSIDE: threads that died in a call, where `tracelib recover` has noted it
     modified_ns: int  # when it was last written, since 1970
 

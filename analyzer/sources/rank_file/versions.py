@@ -23,6 +23,7 @@ _NEW_TABLES = {
     2: {"accesses", "summaries", "counts", "objects", "labels", "counters", "skipped"},
     6: {"call_paths", "poll_paths", "paths", "modules", "functions"},
     7: {"samples"},
+    8: {"tasks"},
 }
 """Tables that earlier versions did not have."""
 

@@ -39,6 +39,7 @@ from analyzer.sources.run.clock_repair import repairs
 from analyzer.sources.run.clock_source import clock_source
 from analyzer.sources.run.code_samples import RunCodeSamples
 from analyzer.sources.run.communicators import merge_communicators
+from analyzer.sources.run.cpu_use import RunCpuUse
 from analyzer.sources.run.cuts import RECORDS, Cuts, Lanes
 from analyzer.sources.run.ends import End, how_it_ended
 from analyzer.sources.run.extras import (
@@ -259,6 +260,7 @@ class RunTrace(Trace):
             RunSummedCalls(lanes=lanes, ranks=summed_up),
             RunErrors(lanes=lanes),
             RunCpuWaits(lanes=lanes),
+            RunCpuUse(lanes=lanes, files=files),
             RunCallPaths(self._paths.known, lanes=lanes, cuts=cuts, paths=self._paths),
             RunCodeSamples(
                 any(file.lengths["samples"] for file in self._files),

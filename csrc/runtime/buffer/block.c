@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "counters/off_cpu.h"
 #include "mpi/procedures.h"
 #include "places/places.h"
 #include "record/rank_file.h"
@@ -79,9 +80,17 @@ enum flush {
     FLUSH_LEFT_OUT, /* the same, and before them the end of what was left out */
 };
 
-static int append_closing(struct store *store, const struct thread *t, uint64_t begin, enum flush flush)
+/* Of another thread's use of CPUs nothing is known since it looked last. */
+static int append_off_cpu(struct store *store, struct thread *t, uint64_t time)
 {
-    int error = flush == FLUSH_LEFT_OUT ? append_flush(store, t, begin, 0) : 0;
+    struct file_event events[2];
+    bool any = t == &self && off_cpu_last(t, time, events);
+    return any ? store_append(store, TABLE_EVENTS, events, 2) : 0;
+}
+
+static int append_closing(struct store *store, struct thread *t, uint64_t begin, enum flush flush)
+{
+    int error = flush == FLUSH_LEFT_OUT ? append_flush(store, t, begin, 0) : append_off_cpu(store, t, begin);
     if (!error) error = append_flush(store, t, begin, 1);
     return error ? error : append_flush(store, t, clock_ticks(), 0);
 }

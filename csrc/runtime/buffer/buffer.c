@@ -2,6 +2,7 @@
 
 #include "buffer/block.h"
 #include "counters/counters.h"
+#include "counters/off_cpu.h"
 #include "record/phase.h"
 #include "record/rank_file.h"
 
@@ -29,6 +30,31 @@ bool thread_is_empty(const struct thread *t)
     return thread_rows_held(t) == t->spool->count[TABLE_EVENTS];
 }
 
+/* One after the other, and later than the flush that may make room for them. */
+static void store_off_cpu(struct thread *t, struct file_event events[2])
+{
+    thread_need_events(t, 2);
+    uint64_t now = clock_ticks();
+    for (int i = 0; i < 2; i++) {
+        events[i].time = now;
+        *(struct file_event *)thread_row(t, TABLE_EVENTS) = events[i];
+        thread_commit(t, TABLE_EVENTS);
+    }
+}
+
+void thread_note_off_cpu(struct thread *t, uint16_t where)
+{
+    struct file_event events[2];
+    if (off_cpu_look(t, where, events)) store_off_cpu(t, events);
+}
+
+void thread_begin_off_cpu(struct thread *t)
+{
+    struct file_event events[2];
+    off_cpu_begin(t, events);
+    store_off_cpu(t, events);
+}
+
 void thread_flush(struct thread *t)
 {
     bool closing = phase_is_closed();
@@ -42,4 +68,5 @@ void thread_flush(struct thread *t)
     store_end();
     if (!closing) thread_store_event(t, clock_ticks(), FLUSH_TYPE, 0);
     counting_resume(t, &pause);
+    if (!closing) thread_note_off_cpu(t, OFFCPU_SHORT);
 }

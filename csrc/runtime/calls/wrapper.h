@@ -5,10 +5,12 @@
 #include <string.h>
 #include <strings.h>
 
+#include "buffer/buffer.h"
 #include "buffer/counter_set.h"
 #include "calls/decode.h"
 #include "calls/internal/aborting.h"
 #include "counters/counters.h"
+#include "counters/off_cpu.h"
 #include "mpi/missing.h"
 #include "mpi/pmpi.h"
 #include "places/places.h"
@@ -87,17 +89,32 @@ function wrapper_resolve(int slot);
     else                                                                                                               \
         thread_left(t)
 
+/* Ticks at which a call is entered: `now`, or later where a long computation ended and the thread looks at its CPU. */
+static inline uint64_t computation_over(struct thread *t, uint64_t now)
+{
+    if (__builtin_expect(now - t->off_cpu.since < off_cpu_long, 1)) return now;
+    thread_note_off_cpu(t, OFFCPU_OUTSIDE);
+    return clock_ticks();
+}
+
+static inline void call_over(struct thread *t, uint64_t enter, uint64_t exit)
+{
+    if (UNLIKELY(exit - enter >= off_cpu_long)) thread_note_off_cpu(t, OFFCPU_INSIDE);
+    t->off_cpu.since = exit;
+}
+
 /* Counters outside the stamps: see counters.h. */
 #define CALLING(id)                                                                                                    \
     struct frame f = {.t = t, .call = id, .path = t->path};                                                            \
     if (UNLIKELY(t->readings)) counting_enter(t);                                                                      \
-    f.enter = clock_ticks();                                                                                           \
+    f.enter = computation_over(t, clock_ticks());                                                                      \
     thread_enter(t, id, f.enter)
 
 #define CALLED                                                                                                         \
     f.exit = clock_ticks();                                                                                            \
     t->path = f.path;                                                                                                  \
-    if (UNLIKELY(t->readings)) counting_exit(t)
+    if (UNLIKELY(t->readings)) counting_exit(t);                                                                       \
+    call_over(t, f.enter, f.exit)
 
 #define CALL(id, ...)                                                                                                  \
     CALLING(id);                                                                                                       \

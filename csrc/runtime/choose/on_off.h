@@ -8,13 +8,6 @@
 
 #include "record/thread.h"
 
-enum mode {
-    MODE_SETTLE = 1, /* the process has been switched since this thread's latest row */
-    MODE_OFF = 2,    /* this thread records nothing; it counts messages */
-    MODE_TIMED = 4,  /* it looks at the clock, for a change may be due */
-    MODE_CHOOSE = 8, /* some kinds of calls are only summed up */
-};
-
 /* Read the environment, before the first record. */
 void switch_start(void);
 

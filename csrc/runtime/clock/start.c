@@ -11,10 +11,12 @@ static struct start start;
 
 static void look(void)
 {
-    struct timespec now;
+    struct timespec now, cpu;
     clock_choose();
     clock_pair(&start.clock.ticks, &start.clock.monotonic_ns);
     clock_gettime(CLOCK_REALTIME, &now);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
+    start.cpu_ns = cpu.tv_sec * INT64_C(1000000000) + cpu.tv_nsec;
     start.realtime_ns = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 

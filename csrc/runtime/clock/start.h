@@ -9,6 +9,7 @@
 struct start {
     struct file_clock clock;
     int64_t realtime_ns; /* since 1970, at the same moment */
+    int64_t cpu_ns;      /* that the thread that looked had had a CPU for */
 };
 
 /* Chooses the clock and looks at it, once: when the library is loaded, or at a call that comes before, from the

@@ -3,6 +3,8 @@
 #include <signal.h>
 #include <stddef.h>
 
+const char own_thread_name[] = "tracelib";
+
 int own_thread_start(pthread_t *thread, void *(*run)(void *))
 {
     sigset_t all, before;

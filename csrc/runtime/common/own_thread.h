@@ -4,6 +4,8 @@
 
 #include <pthread.h>
 
+extern const char own_thread_name[]; /* of each, as the kernel and debuggers show it */
+
 /* Starts a thread to which no signal of the program is delivered. 0 or errno. */
 int own_thread_start(pthread_t *thread, void *(*run)(void *));
 

@@ -2,13 +2,13 @@
 #include "output/describe.h"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "clock/clock.h"
+#include "common/tasks.h"
 #include "mpi/abi.h"
 #include "mpi/pmpi.h"
 #include "output/job.h"
@@ -32,28 +32,6 @@ static void describe_command(char *text, size_t room)
     for (ssize_t i = 0; i + 1 < n; i++)
         if (text[i] == '\0') text[i] = ' ';
     text[n] = '\0';
-}
-
-/* Those that the process may use, as "0-3,8"; empty if not known, "..." at the end if there is no room for all. */
-static void describe_cpus(char *text, size_t room)
-{
-    enum { MOST = 1 << 16 };
-    size_t bytes = CPU_ALLOC_SIZE(MOST), length = 0;
-    cpu_set_t *set = CPU_ALLOC(MOST);
-    text[0] = '\0';
-    if (set && sched_getaffinity(0, bytes, set) == 0)
-        for (int first = 0, last; first < MOST; first = last + 1) {
-            for (last = first; last < MOST && CPU_ISSET_S(last, bytes, set); last++) continue;
-            if (last == first) continue;
-            char range[32];
-            snprintf(range, sizeof range, last - first > 1 ? "%s%d-%d" : "%s%d", length ? "," : "", first, last - 1);
-            size_t more = strlen(range);
-            bool fits = length + more + sizeof ",..." <= room;
-            memcpy(text + length, fits ? range : ",...", fits ? more + 1 : sizeof ",...");
-            length += more;
-            if (!fits) break;
-        }
-    if (set) CPU_FREE(set);
 }
 
 /* Empty without MPI. */
@@ -96,7 +74,7 @@ void describe_process(struct store *s, struct identity who)
     store_put_text(s, AT_MPI_LIBRARY, ROOM_MPI_LIBRARY, library);
     describe_command(text, ROOM_COMMAND);
     store_put_text(s, AT_COMMAND, ROOM_COMMAND, text);
-    describe_cpus(text, ROOM_CPUS);
+    task_cpus(0, text, ROOM_CPUS);
     store_put_text(s, AT_CPUS, ROOM_CPUS, text);
     store_put_text(s, AT_JOB, ROOM_JOB, job_key(text) ? text : "");
     store_put_integer(s, AT_PARENT_SIZE, who.has_world ? parent_size() : 0);

@@ -19,6 +19,21 @@ enum gate {
     GATE_SHUT,   /* this thread is not recorded (tracing is off, or failed) */
 };
 
+/* What is recorded of a thread (choose/on_off.h). */
+enum mode {
+    MODE_SETTLE = 1, /* the process has been switched since this thread's latest row */
+    MODE_OFF = 2,    /* this thread records nothing; it counts messages */
+    MODE_TIMED = 4,  /* it looks at the clock, for a change may be due */
+    MODE_CHOOSE = 8, /* some kinds of calls are only summed up */
+};
+
+/* What a thread has seen of its use of CPUs (buffer/off_cpu.h). */
+struct off_cpu {
+    uint64_t since;          /* ticks: it left its latest call */
+    int64_t wall_ns, cpu_ns; /* when it looked last: CLOCK_MONOTONIC, its CPU time, */
+    uint64_t delay_ns;       /* its run delay */
+};
+
 /* Working memory of one thread. */
 struct scratch {
     void *memory;
@@ -49,7 +64,7 @@ struct thread {
     enum gate gate;
     bool without_buffer;        /* there was no memory: its calls are only counted */
     bool measured;              /* its rows lie elsewhere meanwhile: the set of counters must stay (overhead.c) */
-    int mode;                   /* 0: every row is recorded; else on_off.c decides */
+    int mode;                   /* bits of enum mode; 0: every row is recorded */
     void *inside;               /* stack frame of the recorded call that is going on */
     uint32_t index;             /* order of first call in the process */
     int32_t tid;                /* the kernel's number of it */
@@ -69,6 +84,7 @@ struct thread {
     uint32_t buffers;          /* that were full, or the last */
     struct off off;
     struct summed summed;
+    struct off_cpu off_cpu;
     struct stack_memory *stacks;      /* whose paths it remembers (places.c); NULL: none yet */
     uint32_t path;                    /* of the call that is going on, or was the last; 0: not known */
     struct scratch handles, statuses; /* working copies for calls with arrays */

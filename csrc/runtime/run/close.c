@@ -4,6 +4,7 @@
 #include "record/phase.h"
 #include "record/rank_file.h"
 #include "record/space_limit.h"
+#include "record/tasks_table.h"
 #include "record/threads.h"
 #include "run/internal/counter_sampler.h"
 #include "run/internal/joining.h"
@@ -19,6 +20,15 @@ static void write_totals(const struct totals *totals)
     if (!rank_file.error) store_put_integer(store, AT_STATE, end_state);
 }
 
+/* A run may be closed again, at the end of the process: threads may be gone then. */
+static int write_tasks_once(struct store *store)
+{
+    static bool written;
+    if (written) return 0;
+    written = true;
+    return tasks_write(store);
+}
+
 void run_close(uint64_t state)
 {
     counter_sampler_stop();
@@ -30,6 +40,7 @@ void run_close(uint64_t state)
     if (!store_begin()) return;
     struct store *store = rank_file_store();
     int error = store ? limit_close(store) : 0;
+    if (store && !error) error = write_tasks_once(store);
     if (error) rank_file_failed(error);
     if (rank_file.store.fd >= 0 && store_check(&rank_file.store, rank_file.path) == 0) write_totals(&totals);
     threads_remove_spools();

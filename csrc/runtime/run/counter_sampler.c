@@ -168,7 +168,7 @@ static bool sample_by_triggers(void)
 
 static void *run_sampler(void *unused)
 {
-    prctl(PR_SET_NAME, "tracelib");
+    prctl(PR_SET_NAME, own_thread_name);
     prctl(PR_SET_TIMERSLACK, 1);
     if (!thread_join_as_sampler()) return unused;
     due_ns = clock_monotonic_ns() + sampler.period_ns;

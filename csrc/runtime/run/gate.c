@@ -43,6 +43,7 @@ bool thread_open(struct thread *t, void *frame)
         threads_count_without_buffer();
         return false;
     }
+    thread_begin_off_cpu(t);
     if (t->set) thread_store_event(t, clock_ticks(), COUNTER_SET_TYPE, t->set);
     thread_set_gate(t, GATE_OPEN);
     return true;

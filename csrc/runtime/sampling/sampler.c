@@ -18,6 +18,7 @@
 #include "common/descriptors.h"
 #include "common/own_thread.h"
 #include "common/settings.h"
+#include "common/tasks.h"
 #include "common/user_message.h"
 #include "places/places.h"
 #include "places/samples.h"
@@ -126,28 +127,17 @@ static void mark(int32_t tid, bool at_start)
     if (t) t->seen = task_cpu_ns(tid, &t->cpu_seen);
 }
 
-/* Threads have no order of their own; a new one may be missed until the next look. */
+static void mark_task(int32_t tid, void *at_start)
+{
+    mark(tid, *(bool *)at_start);
+}
+
+/* A new thread may be missed until the next look. */
 static void look_at_tasks(bool at_start)
 {
-    struct entry {
-        uint64_t inode;
-        int64_t offset;
-        uint16_t bytes;
-        uint8_t type;
-        char name[];
-    };
-    static char buffer[16384] __attribute__((aligned(8)));
-    int folder = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    long n;
-    for (unsigned i = 0; i < task_count; i++) tasks[i]->seen = folder < 0;
-    while (folder >= 0 && (n = syscall(SYS_getdents64, folder, buffer, sizeof buffer)) > 0)
-        for (long at = 0; at < n;) {
-            const struct entry *e = (const struct entry *)(buffer + at);
-            int tid = atoi(e->name);
-            if (tid > 0) mark(tid, at_start);
-            at += e->bytes;
-        }
-    if (folder >= 0) close(folder);
+    for (unsigned i = 0; i < task_count; i++) tasks[i]->seen = false;
+    if (tasks_each(mark_task, &at_start)) return;
+    for (unsigned i = 0; i < task_count; i++) tasks[i]->seen = true;
 }
 
 static void number_task(struct thread *thread, void *unused)
@@ -297,7 +287,7 @@ static void *run_sampler(void *unused)
 {
     struct pollfd told = {.fd = sampler.stop, .events = POLLIN};
     int n = 0;
-    prctl(PR_SET_NAME, "tracelib");
+    prctl(PR_SET_NAME, own_thread_name);
     sampler.tid = (int32_t)syscall(SYS_gettid);
     choose_way(samples_look_around());
     for (bool at_start = true; n == 0 || (n < 0 && errno == EINTR); at_start = false) {

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/tasks.h"
 #include "schema.h"
 
 enum { MOST_TASKS = 4096, RING = 256, NO_TIMER = -1 };
@@ -36,11 +37,5 @@ struct task {
     void *page;
     uint64_t page_bytes;
 };
-
-/* The CPU time of any thread of this process. False: it has ended. */
-bool task_cpu_ns(int32_t tid, uint64_t *ns);
-
-/* The clock that says it. */
-int task_clock(int32_t tid);
 
 #endif

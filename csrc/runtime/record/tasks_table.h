@@ -1,0 +1,10 @@
+/* The process's threads as the kernel sees them: rows of the table `tasks`. */
+#ifndef TASKS_TABLE_H
+#define TASKS_TABLE_H
+
+#include "record/store.h"
+
+/* Append a row for each thread of the program that is there now. Between store_begin and store_end. 0 or errno. */
+int tasks_write(struct store *store);
+
+#endif
