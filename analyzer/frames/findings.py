@@ -39,7 +39,8 @@ def waits(where: Where, begin: int, end: int) -> Iterator[Block]:
     trace = where.trace
     search = Search(trace, Team())
     found = find(search)
-    places = wait_places(trace, found)
+    known = wait_places(trace, found)
+    places = known.where if known else None
     lanes = search.lanes
     for first, rows in found.rows.pieces():
         rank, thread = lanes.rank[rows["lane"]], lanes.thread[rows["lane"]]

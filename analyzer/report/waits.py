@@ -25,6 +25,8 @@ from analyzer.waits.waits import Cause, Single, Waits
 
 MOST_ROWS = 10
 MOST_REASONS = 6
+_NEARLY_ALL = 0.95
+"""Share of a wait from which on what was done longest in it is not said to be a part."""
 NOTEWORTHY = 0.03
 """From this share of the time on, the first look mentions waiting."""
 
@@ -125,6 +127,8 @@ def _longest_table(longest: Sequence[Single]) -> Table:
     for one in longest:
         call = one.procedure.removeprefix("MPI_")
         line, meanwhile = one.lines
+        if meanwhile and one.cause_ns < _NEARLY_ALL * one.time_ns:
+            meanwhile += f" ({units.percent(one.cause_ns / one.time_ns)})"
         texts = (f"{call} {line}".rstrip(), meanwhile or "-") if at else (LABELS[one.kind], call, one.path or "-")
         table.add_row(
             f"{one.begin_ns / 1e9:.6f} s", *map(Text, texts), units.time(one.time_ns),
@@ -141,7 +145,8 @@ def longest_in_words(one: Single) -> str:
     function, _, line = (callers or [""])[0].rpartition(" ")
     called = f", called from {f'{function} at {line}' if function else line}" if callers else ""
     doing = one.cause.replace("computing", "computes", 1) if one.cause.startswith("computing") else f"is in {one.cause}"
-    which = f", which {doing}" if one.cause else ""
+    part = "" if one.cause_ns >= _NEARLY_ALL * one.time_ns else f" for {units.time(one.cause_ns)} of that"
+    which = f", which {doing}{part}" if one.cause else ""
     rank, other = _thread(one.rank, one.thread), _thread(one.cause_rank, one.cause_thread)
     waits = f"rank {rank} waits {units.time(one.time_ns)} in {call_at(one.procedure, place)}{called}"
     return f"The longest wait: {waits}, for rank {other}{which}."
@@ -239,9 +244,9 @@ def _in_mpi(waits: Waits, cpus: Cpus) -> str:
 
 def _rest(rest: int, use: CpuUse) -> str:
     """The rest of the time in MPI where ranks share CPUs: both parts are upper bounds."""
-    had, without = (min(rest, int(ns.sum())) for ns in (use.mpi_cpu_ns, use.mpi_without_ns))
+    had, waits = (min(rest, int(ns.sum())) for ns in (use.mpi_cpu_ns, use.mpi_waits_ns))
     had_one = f"In this rest MPI had a CPU for at most {units.time(had)}"
-    return f"{had_one}; up to {units.time(without)} of it is waiting for a CPU."
+    return f"{had_one}; up to {units.time(waits)} of it is waiting for a CPU."
 
 
 def _overlap(waits: Waits) -> list[str]:
@@ -376,4 +381,5 @@ def _single_json(one: Single) -> dict[str, Any]:
         "caused_s": one.caused_ns / 1e9,
         "place": one.place or None,
         "meanwhile": one.cause or None,
+        "meanwhile_s": one.cause_ns / 1e9,
     }

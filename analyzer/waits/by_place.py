@@ -8,6 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from analyzer.columns.by_index import by_index
+from analyzer.columns.joined import joined
 from analyzer.columns.rows import Rows
 from analyzer.columns.spill import Spill
 from analyzer.pairing.call_paths import calls_with_paths
@@ -30,15 +32,19 @@ WHERE = np.dtype(
 computed between calls from the paths `before` and `after`, of which the latter is of `call`; or it was in `call`, from
 the path `after`."""
 
+DID = np.dtype([("wait", "<i8"), *((name, "<i8") for name in WHERE.names or () if name != "path")])
+"""One thing that the thread did which wait number `wait` was for, and for how many ns of it. Together as long as the
+wait."""
+
 _ASKED = np.dtype(
-    [("wait", "<i8"), ("time", "<i8"), ("begin", "<i8"), ("thread", "<i8"), ("causes", "<i8")]
-)  # of a wait: which; when a call was entered; since when that is asked; whether it is the one that was waited for
+    [("wait", "<i8"), ("time", "<i8"), ("begin", "<i8"), ("end", "<i8"), ("thread", "<i8"), ("causes", "<i8")]
+)  # of a wait: which; when a call was entered; from when to when that is asked; whether it was the one waited for
 _CALL = np.dtype([("enter", "<i8"), ("over", "<i8"), ("call", "<i8"), ("path", "<i8")])
 
 
 @dataclass(frozen=True)
 class Reason:
-    """Waits in one call at one place, for others that did the same meanwhile; all ranks together."""
+    """What others did for a part of the waits in one call at one place; all ranks together. `time_ns` is that part."""
 
     procedure: str
     place: str  # of the wait
@@ -49,19 +55,41 @@ class Reason:
     time_ns: int
 
 
-def wait_places(trace: Trace, found: Found) -> Rows | None:
-    """WHERE of each wait that was found, in their order; None: the trace does not know its places.
+@dataclass(frozen=True)
+class WaitPlaces:
+    """WHERE of each wait, in their order, and DID of them in any."""
+
+    where: Rows
+    did: Rows
+
+    def chosen(self, paths: np.ndarray) -> WaitPlaces:
+        """Of the waits alone in calls of these paths (bool by path), numbered anew."""
+        where, did = Rows(WHERE), Rows(DID)
+        kept = [np.zeros(0, bool), *(paths[piece["path"]] for _, piece in self.where.pieces())]
+        mine = np.concatenate(kept)
+        number = np.cumsum(mine) - 1
+        for first, piece in self.where.pieces():
+            where.append(piece.compress(mine[first : first + len(piece)]))
+        for _, piece in self.did.pieces():
+            rows = piece.compress(mine[piece["wait"]])
+            rows["wait"] = number[rows["wait"]]
+            did.append(rows)
+        return WaitPlaces(where, did)
+
+
+def wait_places(trace: Trace, found: Found) -> WaitPlaces | None:
+    """What is known of each wait that was found; None: the trace does not know its places.
 
     Each rank's calls are read once, window by window.
     """
     if not trace.extra(CallPaths).known:
         return None
-    windows, where = trace.windows(), Rows.zeros(len(found.rows), WHERE)
+    windows, places = trace.windows(), WaitPlaces(Rows.zeros(len(found.rows), WHERE), Rows(DID))
     asked, ranks = _questions(found, windows)
     for rank in np.flatnonzero(ranks).tolist():
-        _answer(trace, rank, asked, windows, where)
+        _answer(trace, rank, asked, windows, places)
     asked.close()
-    return where
+    return places
 
 
 def _questions(found: Found, windows: np.ndarray) -> tuple[Spill, np.ndarray]:
@@ -73,6 +101,7 @@ def _questions(found: Found, windows: np.ndarray) -> tuple[Spill, np.ndarray]:
         for causes, lane, time in ((0, "lane", "enter"), (1, "cause", "cause_enter")):
             rows = np.zeros(len(waits), _ASKED)
             rows["wait"], rows["time"], rows["begin"] = first + np.arange(len(waits)), waits[time], waits["enter"]
+            rows["end"] = waits["end"]
             rows["thread"], rows["causes"] = lanes.thread[waits[lane]], causes
             rank = lanes.rank[waits[lane]]
             asked.append_each(rank * count + window_of(windows, rows["time"]), rows)
@@ -80,7 +109,7 @@ def _questions(found: Found, windows: np.ndarray) -> tuple[Spill, np.ndarray]:
     return asked, ranks
 
 
-def _answer(trace: Trace, rank: int, asked: Spill, windows: np.ndarray, where: Rows) -> None:
+def _answer(trace: Trace, rank: int, asked: Spill, windows: np.ndarray, places: WaitPlaces) -> None:
     """What is asked of the calls of one rank."""
     before: dict[int, np.ndarray] = {}  # the last calls of each thread
     for window, (begin, end) in enumerate(pairwise(windows.tolist())):
@@ -93,48 +122,95 @@ def _answer(trace: Trace, rank: int, asked: Spill, windows: np.ndarray, where: R
                 before[thread] = np.concatenate([before.get(thread, rows[:0]), rows])
         questions = asked.read(rank * (len(windows) - 1) + window)
         for thread in np.unique(questions["thread"]).tolist():
-            if thread in before:
-                _answer_thread(questions.compress(questions["thread"] == thread), before[thread], where)
-        where.forget()
+            mine = questions.compress(questions["thread"] == thread)
+            _answer_thread(mine, before.get(thread, np.zeros(0, _CALL)), places)
+        places.where.forget()
         before = {thread: rows[-MOST_CALLS - 1 :] for thread, rows in before.items()}
 
 
-def _answer_thread(asked: np.ndarray, calls: np.ndarray, where: Rows) -> None:
+def _answer_thread(asked: np.ndarray, calls: np.ndarray, places: WaitPlaces) -> None:
     """calls: _CALL of the thread, as far back as is looked."""
     at = np.searchsorted(calls["enter"], asked["time"], "right") - 1
+    places.did.append(_rest(asked.compress((at < 0) & (asked["causes"] > 0)), np.zeros(0, DID)))
     asked, at = asked.compress(at >= 0), at.compress(at >= 0)
-    out, causes = where.mapped(), asked["causes"] > 0
+    out, causes = places.where.mapped(), asked["causes"] > 0
     out["path"][asked["wait"][~causes]] = calls["path"][at[~causes]]
-    _look_back(asked.compress(causes), at.compress(causes), calls, out)
+    _look_back(asked.compress(causes), at.compress(causes), calls, out, places.did)
 
 
-def _look_back(asked: np.ndarray, at: np.ndarray, calls: np.ndarray, out: np.ndarray) -> None:
-    """What was done longest between `begin` and the entry of the calls `at`."""
-    best = np.zeros(len(asked), WHERE)
+def _look_back(asked: np.ndarray, at: np.ndarray, calls: np.ndarray, out: np.ndarray, did: Rows) -> None:
+    """What was done between the begin and the end of each wait, and what was done longest before the entry of the
+    calls `at`."""
+    if not len(asked):
+        return
+    begin, end = asked["begin"], asked["end"]
+    parts = [
+        _part(asked, at, calls, IN_CALL, np.maximum(calls["enter"][at], begin), np.minimum(calls["over"][at], end))
+    ]
+    at = at.copy()
     open_ = np.arange(len(asked))
     for _ in range(MOST_CALLS):
         if not len(open_):
             break
-        this, begin = at[open_], asked["begin"][open_]
+        this, since, until = at[open_], begin[open_], end[open_]
         earlier = this > 0
-        over = np.where(earlier, calls["over"][this - 1], begin)
-        computed = calls["enter"][this] - np.maximum(over, begin)
-        inside = np.where(earlier, over - np.maximum(calls["enter"][this - 1], begin), 0)
-        path, last = calls["path"][this], np.where(earlier, calls["path"][this - 1], 0)
-        _better(best, open_, computed, (last, path, calls["call"][this]), COMPUTES)
-        _better(best, open_, inside, (0 * last, last, calls["call"][this - 1]), IN_CALL)
+        over = np.maximum(np.where(earlier, calls["over"][this - 1], since), since)
+        enter = np.maximum(np.where(earlier, calls["enter"][this - 1], since), since)
+        its = asked[open_]
+        parts.append(_part(its, this, calls, COMPUTES, over, np.minimum(calls["enter"][this], until), earlier))
+        parts.append(_part(its, this - earlier, calls, IN_CALL, enter, np.minimum(over, until)))
         at[open_] -= 1
-        open_ = open_.compress(earlier & (np.where(earlier, calls["enter"][this - 1], begin) > begin))
+        open_ = open_.compress(earlier & (enter > since))
+    rows = _added(joined(parts, DID))
+    best = _longest(rows)
     for name in ("before", "after", "call", "does", "ns"):
-        out[name][asked["wait"]] = best[name]
+        out[name][best["wait"]] = best[name]
+    did.append(rows)
+    did.append(_rest(asked, rows))
 
 
-def _better(best: np.ndarray, rows: np.ndarray, ns: np.ndarray, what: tuple[np.ndarray, ...], does: int) -> None:
-    longer = ns > best["ns"][rows]
-    rows = rows.compress(longer)
-    for name, values in zip(("before", "after", "call", "ns"), (*what, ns), strict=True):
-        best[name][rows] = values.compress(longer)
-    best["does"][rows] = does
+def _part(
+    asked: np.ndarray, at: np.ndarray, calls: np.ndarray, does: int, since: np.ndarray, until: np.ndarray,
+    follows: np.ndarray | None = None,
+) -> np.ndarray:  # fmt: skip
+    """DID of each question: in the call `at`, or computing before it (`follows`: after another call), from `since`
+    until `until`."""
+    rows = np.zeros(len(asked), DID)
+    rows["wait"], rows["does"], rows["ns"] = asked["wait"], does, until - since
+    rows["after"], rows["call"] = calls["path"][at], calls["call"][at]
+    if follows is not None:
+        rows["before"] = np.where(follows, calls["path"][at - 1], 0)
+    return rows.compress(rows["ns"] > 0)
+
+
+_SAME = ("wait", "does", "before", "after", "call")
+
+
+def _added(rows: np.ndarray) -> np.ndarray:
+    """DID with one row for each thing that was done in a wait."""
+    if not len(rows):
+        return rows
+    rows = rows.take(np.lexsort([rows[name] for name in reversed(_SAME)]))
+    first = np.flatnonzero(np.any([np.diff(rows[name], prepend=-1) != 0 for name in _SAME], axis=0))
+    found = rows.take(first)
+    found["ns"] = np.add.reduceat(rows["ns"], first)
+    return found
+
+
+def _longest(rows: np.ndarray) -> np.ndarray:
+    """The row of each wait that lasts longest (rows: DID by wait)."""
+    rows = rows.take(np.lexsort((-rows["ns"], rows["wait"])))
+    return rows.compress(np.diff(rows["wait"], prepend=-1) != 0)
+
+
+def _rest(asked: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """DID of what is not known of each wait: longer ago than is looked, or before its first call."""
+    order = np.argsort(asked["wait"])
+    rest = np.zeros(len(asked), DID)
+    rest["wait"] = asked["wait"][order]
+    known = by_index(np.searchsorted(rest["wait"], rows["wait"]), rows["ns"], len(rest))
+    rest["ns"] = (asked["end"] - asked["begin"])[order] - known
+    return rest.compress(rest["ns"] > 0)
 
 
 class Said:
@@ -182,14 +258,22 @@ class Said:
         return number
 
 
-def reasons(trace: Trace, found: Found, where: Rows) -> tuple[Reason, ...]:
-    """Waits by their places and by what was done meanwhile, those that take longest first."""
+def reasons(trace: Trace, found: Found, places: WaitPlaces) -> tuple[Reason, ...]:
+    """Waits by their places and by what was done meanwhile, those that take longest first. A wait counts for each thing
+    that was done in it, with the time that this took."""
     said, lanes = Said(trace), found.search.lanes
+    waits, where = found.rows.mapped(), places.where.mapped()
     sums: dict[tuple[int, int, int], dict[int, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0]))
-    for (_, waits), (_, rows) in zip(found.rows.pieces(), where.pieces(), strict=True):
-        columns = waits["call"], said.places.place[rows["path"]], said.causes(rows), lanes.rank[waits["cause"]]
+    for _, did in places.did.pieces():
+        at = did["wait"]
+        columns = (
+            waits["call"][at],
+            said.places.place[where["path"][at]],
+            said.causes(did),
+            lanes.rank[waits["cause"][at]],
+        )
         keys, which = np.unique(np.stack(columns, axis=1).astype(np.int64), axis=0, return_inverse=True)
-        times = np.bincount(which.ravel(), waits["end"] - waits["enter"], len(keys)).astype(np.int64)
+        times = by_index(which.ravel(), did["ns"], len(keys))
         counts = np.bincount(which.ravel(), minlength=len(keys))
         for (call, place, cause, rank), ns, count in zip(keys.tolist(), times.tolist(), counts.tolist(), strict=True):
             of_rank = sums[call, place, cause][rank]

@@ -15,7 +15,7 @@ from analyzer.metrics.profile import Profile
 from analyzer.parallel import Team
 from analyzer.trace import CallPaths, Chosen, Losses, Trace
 from analyzer.trace.at_places import PlaceChoice
-from analyzer.waits.by_place import Reason, Said, reasons, wait_places
+from analyzer.waits.by_place import Reason, Said, WaitPlaces, reasons, wait_places
 from analyzer.waits.clocks import Uncounted
 from analyzer.waits.delays import Costs, delay_costs
 from analyzer.waits.explained import Explained, explained
@@ -69,6 +69,7 @@ class Single:
     caused_ns: float  # waiting of others that it caused later
     place: str = ""  # "exchange.c:212 in exchange < solve main.c:88 < main main.c:40"; empty: not known
     cause: str = ""  # what was done longest meanwhile by the thread that was waited for, and where; empty: not known
+    cause_ns: int = 0  # for how long of the wait it did so
     lines: tuple[str, str] = ("", "")  # both in short: "exchange.c:212", "computing smooth.c:40-61"
 
 
@@ -134,25 +135,25 @@ def waits(
     if costs:
         where = wait_places(trace, done.found)
         if where and place and chosen is not None:
-            done, costs, where = _chosen(done, costs, where, chosen)
+            done, costs, where = *_chosen(done, costs, where.where, chosen), where.chosen(chosen)
             times = _Sums.of(search, (waits for _, waits in done.found.rows.pieces())).times
             result = replace(result, time_ns=times[0], count=times[1], overlap_ns=times[2], place=place.text)
         result = replace(result, **_told(trace, done, costs, where, longest))
     return team.bcast(result if costs else None)
 
 
-def _chosen(done: Explained, costs: Costs, where: Rows, chosen: np.ndarray) -> tuple[Explained, Costs, Rows]:
-    """The same of the waits alone in calls of these paths (bool by path). Delays are those of the whole run: there are
-    none."""
+def _chosen(done: Explained, costs: Costs, where: Rows, chosen: np.ndarray) -> tuple[Explained, Costs]:
+    """The same of the waits alone in calls of these paths (bool by path; where: WHERE). Delays are those of
+    the whole run: there are none."""
     every = (done.found.rows, done.path, costs.indirect, costs.caused, where)
     kept = [Rows(rows.dtype) for rows in every]
     for pieces in zip(*(rows.pieces() for rows in every), strict=True):
         mine = chosen[pieces[-1][1]["path"]]
         for rows, (_, piece) in zip(kept, pieces, strict=True):
             rows.append(piece.compress(mine))
-    found, path, indirect, caused, where = kept
+    found, path, indirect, caused, _ = kept
     done = replace(done, found=replace(done.found, rows=found), path=path)
-    return done, Costs(np.zeros_like(costs.by_lane), costs.activities, indirect, caused), where
+    return done, Costs(np.zeros_like(costs.by_lane), costs.activities, indirect, caused)
 
 
 def _sum(search: Search, parts: Iterable[np.ndarray]) -> _Sums:
@@ -216,13 +217,14 @@ def _waits(trace: Trace, calls: Profile, sums: _Sums) -> Waits:
     )
 
 
-def _told(trace: Trace, done: Explained, costs: Costs, where: Rows | None, longest: int) -> dict:
+def _told(trace: Trace, done: Explained, costs: Costs, places: WaitPlaces | None, longest: int) -> dict:
     found, path, paths = done.found, done.path, done.paths
+    where = places.where if places else None
     return {
         "places": _places(trace, found, path, paths, costs, where),
         "causes": _causes(trace, found, paths, costs),
         "longest": _longest(trace, found, path, paths, costs, where, longest),
-        "reasons": reasons(trace, found, where) if where else (),
+        "reasons": reasons(trace, found, places) if places else (),
         "notes": _notes(trace, where) if where else (),
     }
 
@@ -289,6 +291,7 @@ def _longest(
         kept = np.argsort(-longest, kind="stable")[:number]
         longest, order = longest[kept], order[kept]
     texts = _in_words(trace, where.mapped()[order]) if where else [("", "", ("", ""))] * len(order)
+    did_ns = where.mapped()["ns"][order].tolist() if where else [0] * len(order)
     return tuple(
         Single(
             kind=Kind(int(wait["kind"])),
@@ -304,8 +307,11 @@ def _longest(
             place=place,
             cause=cause,
             lines=lines,
+            cause_ns=ns,
         )
-        for index, wait, (place, cause, lines) in zip(order.tolist(), found.waits[order], texts, strict=True)
+        for index, wait, (place, cause, lines), ns in zip(
+            order.tolist(), found.waits[order], texts, did_ns, strict=True
+        )
     )
 
 

@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from itertools import pairwise
 
 from hypothesis import given, settings
 from pathed_runs import pathed_runs
@@ -59,13 +58,27 @@ def test_a_late_sender_by_hand(tmp_path):
 def test_what_was_done_before_small_calls_counts(tmp_path):
     """Rank 0 computes 600 before two small calls, and 30 before the one that is waited for."""
     small = [(700, 705, (MAIN, ("work", 5))), (860, 870, (MAIN, ("work", 6)))]
-    (reason,) = of(late_sender(tmp_path, small)).reasons
-    assert reason.cause == "computing at work.py:3-5 in work before MPI_Comm_rank"
+    found = of(late_sender(tmp_path, small))
+    assert [(r.cause, r.time_ns) for r in found.reasons] == [
+        ("computing at work.py:3-5 in work before MPI_Comm_rank", 600),
+        ("computing at work.py:5-6 in work before MPI_Comm_rank", 155),
+        ("computing at work.py:6-9 in work before MPI_Send", 30),
+        ("MPI_Comm_rank at work.py:6 in work", 10),
+        ("MPI_Comm_rank at work.py:5 in work", 5),
+    ]
+    assert longest_in_words(found.longest[0]).endswith(
+        "for rank 0, which computes at work.py:3-5 in work before MPI_Comm_rank for 600 ns of that."
+    )
 
 
 def test_a_cause_that_is_in_mpi_itself(tmp_path):
-    (reason,) = of(late_sender(tmp_path, [(150, 850, (MAIN, ("work", 5)))])).reasons
-    assert reason.cause == "MPI_Comm_rank at work.py:5 in work"
+    """What it computes right before its send is little: it does not stand for the whole wait."""
+    found = of(late_sender(tmp_path, [(150, 850, (MAIN, ("work", 5)))]))
+    assert [(r.cause, r.time_ns) for r in found.reasons] == [
+        ("MPI_Comm_rank at work.py:5 in work", 700),
+        ("computing at work.py:3-5 in work before MPI_Comm_rank", 50),
+        ("computing at work.py:5-9 in work before MPI_Send", 50),
+    ]
 
 
 def test_so_far_back_it_looks_and_no_further(tmp_path):
@@ -130,21 +143,23 @@ def test_each_wait_by_all_calls_of_both(tmp_path_factory, run):
     trace = analyzer.open(write_run(tmp_path_factory.mktemp("waits"), ranks, tsc_per_us=tsc_per_us))
     search = Search(trace, Team(), with_syncs=True)
     found = find(search)
-    where = wait_places(trace, found)
-    if where is None:
+    places = wait_places(trace, found)
+    if places is None:
         assert not trace.extra(CallPaths).known
     else:
-        for wait, row in zip(found.waits, where.mapped(), strict=True):
+        said = {}
+        for row in places.did.mapped():
+            key = tuple(int(row[name]) for name in ("does", "before", "after", "call"))
+            said.setdefault(int(row["wait"]), Counter())[key] += int(row["ns"])
+        for number, (wait, row) in enumerate(zip(found.waits, places.where.mapped(), strict=True)):
             waited = calls_of(trace, search, int(wait["lane"]))
             assert int(row["path"]) == [path for enter, _, _, path in waited if enter <= wait["enter"]][-1]
             did = done_meanwhile(calls_of(trace, search, int(wait["cause"])), wait)
+            rest = int(wait["end"] - wait["enter"]) - sum(did.values())
+            assert said.get(number, Counter()) == did + Counter({(0, 0, 0, 0): rest})
             assert int(row["ns"]) == max(did.values(), default=0)
-            if row["ns"]:
-                named = tuple(int(row[name]) for name in ("does", "before", "after", "call"))
-                assert did[named] == row["ns"]
         total = of_run(trace)
         assert sum(r.time_ns for r in total.reasons) == total.total_ns == sum(p.time_ns for p in total.places)
-        assert sum(r.count for r in total.reasons) == len(found.waits)
     search.close()
     trace.close()
 
@@ -165,14 +180,13 @@ def calls_of(trace, search, lane):
 
 
 def done_meanwhile(calls, wait):
-    """The longest single stretch of each activity between the begin of the wait and the entry of what it was for."""
-    begin, upto = int(wait["enter"]), [row for row in calls if row[0] <= wait["cause_enter"]]
+    """How long each thing was done between the begin and the end of the wait, up to the call that it was for."""
+    begin, end = int(wait["enter"]), int(wait["end"])
+    upto = [row for row in calls if row[0] <= wait["cause_enter"]]
     found, last, before = Counter(), 0, begin
-    for enter, over, number, path in upto:
-        key = COMPUTES, last, path, number
-        found[key] = max(found[key], enter - max(before, begin))
+    for number, (enter, over, call_, path) in enumerate(upto):
+        found[COMPUTES, last, path, call_] += max(min(enter, end) - max(before, begin), 0)
+        following = upto[number + 1][0] if number + 1 < len(upto) else over
+        found[IN_CALL, 0, path, call_] += max(min(over, following, end) - max(enter, begin), 0)
         last, before = path, over
-    for (enter, over, number, path), (following, *_) in pairwise(upto):
-        key = IN_CALL, 0, path, number
-        found[key] = max(found[key], min(over, following) - max(enter, begin))
     return Counter({key: ns for key, ns in found.items() if ns > 0})
