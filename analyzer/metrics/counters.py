@@ -6,11 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analyzer.metrics.useful_counts import useful_counts
 from analyzer.parallel import Team
 from analyzer.trace import UNKNOWN, Counter, Counters, Trace
-
-RATIOS = (("PAPI_TOT_INS", "PAPI_TOT_CYC"), ("perf::INSTRUCTIONS", "perf::CYCLES"))
-"""Instructions and cycles of one source."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +23,7 @@ class Counted:
     inside: np.ndarray  # in MPI
     bursts: np.ndarray  # how many bursts were counted
     calls: np.ndarray  # (ranks,) how many there were
-    instructions: np.ndarray  # (ranks,) in bursts in which cycles were counted, too
+    instructions: np.ndarray  # (ranks,) in bursts in which cycles were counted, too (`useful_counts`)
     cycles: np.ndarray  # (ranks,)
 
     @property
@@ -51,23 +49,15 @@ def _ratio(instructions: int, cycles: int) -> float | None:
 def counted(trace: Trace, team: Team) -> Counted:
     """The sums of all ranks; without columns in a trace without counters. Collective over the team."""
     columns, rows = (trace.size, len(trace.extra(Counters).known)), (trace.size,)
-    zeros = [np.zeros(shape, np.int64) for shape in (columns, columns, columns, rows, rows, rows)]
-    sums = Counted(trace.extra(Counters).known, *zeros)
-    pairs = _pairs([counter.name for counter in trace.extra(Counters).known])
-    for rank in trace.share(team) if sums.counters else ():
+    known, (useful, inside, bursts) = trace.extra(Counters).known, (np.zeros(columns, np.int64) for _ in range(3))
+    calls = np.zeros(rows, np.int64)
+    for rank in trace.share(team) if known else ():
         for block in trace.extra(Counters).counts(rank):
-            for total, part in ((sums.useful, block.burst), (sums.inside, block.inside)):
+            for total, part in ((useful, block.burst), (inside, block.inside)):
                 total[rank] += np.where(part == UNKNOWN, 0, part).sum(axis=0)
-            sums.bursts[rank] += (block.burst != UNKNOWN).sum(axis=0)
-            sums.calls[rank] += len(block.calls)
-            for instructions, cycles in pairs[:1]:
-                both = (block.burst[:, [instructions, cycles]] != UNKNOWN).all(axis=1)
-                sums.instructions[rank] += block.burst[both, instructions].sum()
-                sums.cycles[rank] += block.burst[both, cycles].sum()
-    arrays = ("useful", "inside", "bursts", "calls", "instructions", "cycles")
-    members = team.allgather([getattr(sums, name) for name in arrays])
-    return Counted(trace.extra(Counters).known, *(np.sum(parts, axis=0) for parts in zip(*members, strict=True)))
-
-
-def _pairs(names: list[str]) -> list[tuple[int, int]]:
-    return [(names.index(i), names.index(c)) for i, c in RATIOS if i in names and c in names]
+            bursts[rank] += (block.burst != UNKNOWN).sum(axis=0)
+            calls[rank] += len(block.calls)
+    totals = [np.sum(parts, axis=0) for parts in zip(*team.allgather([useful, inside, bursts, calls]), strict=True)]
+    both = useful_counts(trace, team)
+    sums = dict(zip(("useful", "inside", "bursts", "calls"), totals, strict=True))
+    return Counted(known, instructions=both.instructions_by_rank, cycles=both.cycles_by_rank, **sums)

@@ -14,9 +14,9 @@ import numpy as np
 from analyzer.efficiency.by_region import region_efficiencies
 from analyzer.efficiency.cpu_use import cpu_use
 from analyzer.efficiency.ideal import UNKNOWN_IDEAL, Ideal, ideal_of_program, ideal_replay, obstacle
-from analyzer.efficiency.useful_counts import useful_counts
 from analyzer.errors import TracelibError
 from analyzer.metrics.unrecorded import unrecorded
+from analyzer.metrics.useful_counts import useful_counts
 from analyzer.parallel import Team
 from analyzer.replay.section import section_bounds, section_of
 from analyzer.structure.iterations import Iterations

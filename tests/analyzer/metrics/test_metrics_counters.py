@@ -67,3 +67,20 @@ def test_without_counters_nothing_is_made_up(tmp_path, capsys):
     assert found["counters"] == {}
     assert main(["info", str(run)]) == 0
     assert "Counters" not in capsys.readouterr().out
+
+
+def test_counters_of_another_tool_give_the_same_everywhere(tmp_path, capsys):
+    """Extrae's events: 900 instructions in 600 cycles of computing; what is counted in the call does not matter."""
+    (tmp_path / "x.prv").write_text(
+        "#Paraver (01/02/2020 at 10:00):900_ns:1(1):1:1(1:1),1\nc:1:1:1:1\n"
+        "1:1:1:1:1:0:300:1\n1:1:1:1:1:300:500:13\n1:1:1:1:1:500:900:1\n"
+        "2:1:1:1:1:300:50000002:10:42000050:300:42000059:200\n"
+        "2:1:1:1:1:500:50000002:0:42000050:70:42000059:90\n"
+        "2:1:1:1:1:900:40000001:0:42000050:600:42000059:400\n"
+    )
+    found = {}
+    for command in ("info", "efficiency"):
+        assert main([command, "--json", str(tmp_path / "x.prv")]) == 0
+        found[command] = json.loads(capsys.readouterr().out)
+    assert found["info"]["ipc"] == {"all": 1.5, "by_rank": [1.5]}
+    assert found["efficiency"]["ipc"] == 1.5

@@ -7,21 +7,35 @@ from itertools import pairwise
 
 import numpy as np
 
-from analyzer.metrics.counters import RATIOS
+from analyzer.columns.by_index import by_index
 from analyzer.parallel import Team
 from analyzer.trace import STATE, State, Trace
 
+RATIOS = (("PAPI_TOT_INS", "PAPI_TOT_CYC"), ("perf::INSTRUCTIONS", "perf::CYCLES"))
+"""Instructions and cycles of one source."""
 _WINDOW = 1 << 15
 """Records at once: each call may have events of many counters."""
 
 
 @dataclass(frozen=True)
 class UsefulCounts:
-    """Sums over the bursts of all threads in which both were counted."""
+    """Sums over the bursts in which both were counted, int64 of shape (ranks,); `time_ns` is their useful time."""
 
-    instructions: int
-    cycles: int
-    time_ns: int  # useful time of these bursts
+    instructions_by_rank: np.ndarray
+    cycles_by_rank: np.ndarray
+    time_by_rank_ns: np.ndarray
+
+    @property
+    def instructions(self) -> int:
+        return int(self.instructions_by_rank.sum())
+
+    @property
+    def cycles(self) -> int:
+        return int(self.cycles_by_rank.sum())
+
+    @property
+    def time_ns(self) -> int:
+        return int(self.time_by_rank_ns.sum())
 
     @property
     def ipc(self) -> float | None:
@@ -41,7 +55,7 @@ def useful_counts(trace: Trace, team: Team) -> UsefulCounts:
     no time. Source: the rules of Dimemas' and PyPOP's published figures ("An ideal replay that equals Dimemas").
     """
     types = _types(trace)
-    sums = np.zeros(3, np.int64)
+    sums = np.zeros((3, trace.size), np.int64)
     ranks = trace.share(team)
     if types and len(ranks):
         threads = _Threads(trace)
@@ -49,7 +63,7 @@ def useful_counts(trace: Trace, team: Team) -> UsefulCounts:
             states = trace.states(begin, end, ranks)
             events = trace.events(begin, end, ranks)
             sums += threads.add(begin, end, states, _both(events, types))
-    return UsefulCounts(*np.sum(team.allgather(sums), axis=0).tolist())
+    return UsefulCounts(*team.total(sums))
 
 
 def _types(trace: Trace) -> tuple[int, int] | None:
@@ -95,7 +109,7 @@ class _Threads:
         self._uncounted = np.zeros(int(self._first[-1]), np.int64)  # useful time since the last reading
 
     def add(self, begin: int, end: int, states: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """Instructions, cycles and useful time of the bursts that end in a window."""
+        """Instructions, cycles and useful time of the bursts that end in a window, int64 of shape (3, ranks)."""
         running = np.concatenate([self._open, states[states["state"] == State.RUNNING]])
         running = running[running["end"] > running["begin"]]
         self._open = running[running["end"] >= end]
@@ -110,7 +124,8 @@ class _Threads:
         self._uncounted += stop - start
         self._uncounted[thread] = stop[thread] - now  # the last of each thread stays
         columns = (counts["instructions"], counts["cycles"], now - before)
-        return np.array([int(column[wanted].sum()) for column in columns])
+        ranks = len(self._first) - 1
+        return np.array([by_index(counts["rank"][wanted], column[wanted], ranks) for column in columns])
 
 
 class _Useful:
