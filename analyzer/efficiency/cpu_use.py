@@ -1,4 +1,4 @@
-"""How long ranks had a CPU, where they share CPUs and their CPU time was recorded."""
+"""How long ranks had a CPU, waited for one, and slept, as the kernel said while the run was recorded."""
 
 from __future__ import annotations
 
@@ -10,38 +10,62 @@ import numpy as np
 
 from analyzer.efficiency.factors import Efficiency
 from analyzer.metrics.regions import Accumulated
-from analyzer.operations.bursts import CPU_TIME, is_any_measured, is_measured
+from analyzer.operations.bursts import CPU_TIME, reads_cpu_time
 from analyzer.pairing.requests import windows_of_rank
 from analyzer.parallel import Team
 from analyzer.trace import UNKNOWN, Counters, Losses, State, Trace, TracerTime
-from analyzer.trace.sharing import Sharing, sharing
+from analyzer.trace import CpuUse as KernelsCpuUse
+from analyzer.trace.sharing import Crowd, Sharing, crowds_of_threads, sharing
+from tracelib.schema import OffCpu
 from tracelib.schema.procedures import INIT
 
 
 @dataclass(frozen=True)
 class CpuUse:
-    """ns of each rank, int64 of shape (ranks,): how long it computed and was in MPI by the clock, and for how much of
-    that it had a CPU. All 0 for ranks whose CPU time was not recorded.
+    """ns of each rank, int64 of shape (ranks,): how long it computed and was in MPI by the clock, for how much of that
+    it had a CPU, and for how much it could have run and waited for one. Summed over its threads that call MPI.
 
-    Counted are the bursts and calls whose CPU time is known, and no call that starts MPI: polls that fail have no
-    readings. As in a replay, no burst and no call has a CPU for longer than it lasts (`op_burst_of`). A rank without a
-    CPU waits for one, or sleeps: in MPI until a message comes, outside of it until a file is read or a timer ends.
+    All 0 for ranks of which nothing was recorded. No call that starts MPI counts. No time has a CPU for longer than it
+    lasts. Without a CPU a rank waits for one, or sleeps: in MPI until a message comes, outside of it until a file is
+    read, a child ends, or a timer. The kernel's run delay tells which. The delays are None where it was not recorded.
     """
 
     computing_ns: np.ndarray
     computing_cpu_ns: np.ndarray
     mpi_ns: np.ndarray
     mpi_cpu_ns: np.ndarray
+    computing_delay_ns: np.ndarray | None = None
+    mpi_delay_ns: np.ndarray | None = None
+
+    @property
+    def tells_sleep(self) -> bool:
+        """Whether sleeping is told from waiting for a CPU."""
+        return self.computing_delay_ns is not None
+
+    @property
+    def computing_without_ns(self) -> np.ndarray:
+        """The time that each rank was outside MPI without a CPU."""
+        return self.computing_ns - self.computing_cpu_ns
 
     @property
     def computing_waits_ns(self) -> np.ndarray:
-        """The most that each rank waited for a CPU while it computed."""
-        return self.computing_ns - self.computing_cpu_ns
+        """How long each rank waited for a CPU outside MPI; where sleep is not told from it, at most."""
+        return self.computing_without_ns if self.computing_delay_ns is None else self.computing_delay_ns
+
+    @property
+    def computing_asleep_ns(self) -> np.ndarray:
+        """How long each rank slept outside MPI, as far as that is known: else 0."""
+        return self.computing_without_ns - self.computing_waits_ns
 
     @property
     def mpi_without_ns(self) -> np.ndarray:
         """The time that each rank was in MPI without a CPU."""
         return self.mpi_ns - self.mpi_cpu_ns
+
+    @property
+    def mpi_waits_ns(self) -> np.ndarray:
+        """How long each rank waited for a CPU in MPI; where sleep is not told from it, at most."""
+        return self.mpi_without_ns if self.mpi_delay_ns is None else self.mpi_delay_ns
 
 
 def starts_mpi(procedures: Sequence[str]) -> np.ndarray:
@@ -51,10 +75,11 @@ def starts_mpi(procedures: Sequence[str]) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Cpus:
-    """Where ranks share CPUs, and how long they had one (None: not recorded)."""
+    """Where ranks share CPUs, where threads of one rank do, and how long ranks had one (None: not recorded)."""
 
     sharing: tuple[Sharing, ...] = ()
     use: CpuUse | None = None
+    crowds: tuple[Crowd, ...] = ()
 
     def of_transfer_ns(self, efficiency: Efficiency, longest: int) -> int | None:
         """How much of the time that an ideal network would save may be waiting for a CPU; None where that is not known.
@@ -66,7 +91,7 @@ class Cpus:
         if self.use is None or not runtime or useful is None:
             return None
         saved = max(efficiency.runtime_ns - runtime, 0)
-        return min(max(int(self.use.mpi_without_ns[longest]) - (runtime - useful), 0), saved)
+        return min(max(int(self.use.mpi_waits_ns[longest]) - (runtime - useful), 0), saved)
 
 
 NOT_KNOWN = Cpus()
@@ -75,33 +100,41 @@ NOT_KNOWN = Cpus()
 
 def cpus(trace: Trace, team: Team) -> Cpus:
     """Those of a trace. Collective over the team."""
-    return Cpus(sharing(trace), cpu_use(trace, team))
+    return Cpus(sharing(trace), cpu_use(trace, team), crowds_of_threads(trace, team))
 
 
 def cpu_use(trace: Trace, team: Team) -> CpuUse | None:
-    """The sums of each rank; None where no CPU time was recorded. Collective over the team."""
-    if not is_any_measured(trace):
-        return None
+    """The sums of each rank; None where nothing was recorded. Collective over the team."""
+    kernels = trace.extra(KernelsCpuUse)
+    if kernels.is_any_known():
+        return _by_kernel(trace, team, kernels)
+    return _by_counter(trace, team) if reads_cpu_time(trace) else None
+
+
+def _by_counter(trace: Trace, team: Team) -> CpuUse:
+    """By the CPU time that was read at the entry and the exit of calls."""
     sums = np.zeros((4, trace.size), np.int64)
     missing = set(trace.extra(Losses).missing)
     for rank in trace.share(team):
-        if rank not in missing and is_measured(trace, rank):
-            sums[:, rank] = _of_rank(trace, rank)
+        if rank not in missing:
+            for thread in range(int(trace.threads[rank])):
+                sums[:, rank] += _of_thread(trace, rank, thread)
     return CpuUse(*np.sum(team.allgather(sums), axis=0))
 
 
-def _of_rank(trace: Trace, rank: int) -> np.ndarray:
-    """The four sums of one rank, whose only thread is 0."""
+def _of_thread(trace: Trace, rank: int, thread: int) -> np.ndarray:
+    """The four sums of one thread. Polls that fail have no readings."""
     column = [counter.name for counter in trace.extra(Counters).known].index(CPU_TIME)
     starts = starts_mpi(trace.procedures)
     overhead_ns = trace.extra(TracerTime).after_call_cpu_ns(rank)
     running, sums, before = Accumulated(), np.zeros(4, np.int64), 0
     for begin, end in pairwise(windows_of_rank(trace, rank).tolist()):
         states = trace.states(begin, end, range(rank, rank + 1))
-        states = states[states["state"] == State.RUNNING]
+        states = states[(states["state"] == State.RUNNING) & (states["thread"] == thread)]
         running.append(states["begin"], states["end"], states["end"] - states["begin"])
         for counts in trace.extra(Counters).counts(rank, begin, end):
-            read = counts.exit[:, column] != UNKNOWN  # polls are not: what lies between them is of the next burst
+            # polls are not read: what lies between them is of the next burst
+            read = (counts.exit[:, column] != UNKNOWN) & (counts.calls["thread"] == thread)
             calls, burst, inside = counts.calls[read], counts.burst[read, column], counts.inside[read, column]
             until = running.until(calls["enter"])
             counted = (inside != UNKNOWN) & ~starts[calls["call"]]
@@ -117,3 +150,54 @@ def _sums(time_ns: np.ndarray, cpu_ns: np.ndarray, counted: np.ndarray) -> tuple
     """What some intervals last in sum, and for how much of it there was a CPU."""
     time_ns, cpu_ns = time_ns[counted], cpu_ns[counted]
     return int(time_ns.sum()), int(np.clip(cpu_ns, 0, time_ns).sum())
+
+
+def _by_kernel(trace: Trace, team: Team, kernels: KernelsCpuUse) -> CpuUse:
+    """By what threads asked the kernel after long computations and calls. In shorter ones they count as having a
+    CPU."""
+    sums = np.zeros((6, trace.size), np.int64)
+    told = True
+    for rank in trace.share(team):
+        if kernels.is_known(rank):
+            rows = kernels.of(rank)
+            told = told and not (rows["delay"] == UNKNOWN).any()
+            sums[:, rank] = _of_rank(trace, rank, rows)
+    computing, computing_off, computing_delay, mpi, mpi_off, mpi_delay = np.sum(team.allgather(sums), axis=0)
+    delays = (computing_delay, mpi_delay) if all(team.allgather(told)) else (None, None)
+    return CpuUse(computing, computing - computing_off, mpi, mpi - mpi_off, *delays)
+
+
+def _of_rank(trace: Trace, rank: int, rows: np.ndarray) -> np.ndarray:
+    """Computing, off and delay in it; MPI, off and delay in it."""
+    starts, sums = starts_mpi(trace.procedures), np.zeros(6, np.int64)
+    initializing = []
+    for begin, end in pairwise(windows_of_rank(trace, rank).tolist()):
+        states = trace.states(begin, end, range(rank, rank + 1))
+        states = states[states["state"] == State.RUNNING]
+        sums[0] += (states["end"] - states["begin"]).sum()
+        for calls in trace.calls(rank, begin, end):
+            sums[3] += calls["inside"].sum()
+            for first in calls[starts[calls["call"]]]:
+                sums[3] -= first["inside"]
+                initializing.append((int(first["thread"]), int(first["enter"]), int(first["exit"]) + _LATE_NS))
+    inside = rows["where"] == OffCpu.INSIDE
+    for thread, enter, until in initializing:
+        inside &= ~((rows["thread"] == thread) & (rows["time"] >= enter) & (rows["time"] <= until))
+    for place, which in ((0, rows["where"] == OffCpu.OUTSIDE), (3, inside)):
+        off = min(int(rows["off"][which].sum()), int(sums[place]))
+        sums[place + 1], sums[place + 2] = off, min(int(rows["delay"][which].clip(min=0).sum()), off)
+    return sums
+
+
+def others(trace: Trace, team: Team) -> np.ndarray:
+    """ns that threads which make no call had or wanted a CPU, int64 of shape (ranks,). Collective over the team."""
+    found = np.zeros(trace.size, np.int64)
+    for rank in trace.share(team):
+        tasks = trace.extra(KernelsCpuUse).tasks(rank)
+        mine = tasks[tasks["thread"] < 0]
+        found[rank] = mine["cpu"].clip(min=0).sum() + mine["delay"].clip(min=0).sum()
+    return team.total(found)
+
+
+_LATE_NS = 1_000_000
+"""A thread asks the kernel within this after a call."""

@@ -26,12 +26,13 @@ from analyzer.efficiency.scaling import (
     work,
     work_of_region,
 )
-from analyzer.efficiency.useful_counts import useful_counts
 from analyzer.in_notebook import InNotebook
 from analyzer.metrics.flushes import flushes
 from analyzer.metrics.lost_at import NOWHERE, LostAt, lost_at
 from analyzer.metrics.unrecorded import unrecorded
 from analyzer.metrics.useful import useful
+from analyzer.metrics.useful_counts import useful_counts
+from analyzer.operations.bursts import is_any_measured
 from analyzer.parallel import Team
 from analyzer.trace import Chosen, Losses, Trace
 from analyzer.trace.computing_known import check_computing
@@ -88,10 +89,10 @@ def efficiencies(
         regions,
         visits,
         had,
-        had.of_transfer_ns(whole, int(computed.by_rank().argmax())),
+        had.of_transfer_ns(whole, int(computed.of_ranks(whole.runtime_ns).argmax())),
         computed.by_rank(),
         trace.extra(Chosen).ranks,
-        ideal_replay(trace, missed, team, eager_limit, cpu_time=True) if had.use else UNKNOWN_IDEAL,
+        ideal_replay(trace, missed, team, eager_limit, cpu_time=True) if is_any_measured(trace) else UNKNOWN_IDEAL,
         lost_at(trace, team),
     )
 

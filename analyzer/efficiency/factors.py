@@ -123,7 +123,8 @@ def efficiency(
 ) -> Efficiency:
     """Parallel efficiency mean(useful) / runtime, load balance mean / max, communication efficiency max / runtime.
 
-    Means and maxima go over all threads of the ranks that could be read. Runtime is the end of the trace;
+    Means and maxima go over the ranks that could be read, each with the mean of its threads (`Useful.of_ranks`); in
+    traces of other tools over all threads, as in their published figures. Runtime is the end of the trace;
     where the tracer's time is taken out of the computation (measured runs), it is less the time that *every* thread
     lost to the tracer, min over threads. That is the part that certainly was not the program's; it keeps
     max(useful) <= runtime. What ranks waited for one that flushed is not told apart from other waiting:
@@ -134,13 +135,15 @@ def efficiency(
     if trace.origin.tracer_times:
         lost = flushes.shared_ns + missed.shared_ns + useful.least_tracer_by_rank()
         runtime -= int(np.delete(lost, trace.extra(Losses).missing).min(initial=runtime))
-    present = useful.time_ns[~np.isin(useful.rank, trace.extra(Losses).missing)]
-    return factors(present, runtime, ideal, published=not trace.origin.tracer_times)
+    if not trace.origin.tracer_times:
+        present = useful.time_ns[~np.isin(useful.rank, trace.extra(Losses).missing)]
+        return factors(present, runtime, ideal, published=True)
+    return factors(np.delete(useful.of_ranks(runtime), trace.extra(Losses).missing), runtime, ideal)
 
 
 def factors(
     useful_ns: np.ndarray, runtime: int, ideal: Ideal = UNKNOWN_IDEAL, *, published: bool = False
 ) -> Efficiency:
-    """The factors from the useful time of each thread."""
-    longest = int(useful_ns.max(initial=0))
+    """The factors from the useful time of each thread, or rank."""
+    longest = round(useful_ns.max(initial=0))
     return Efficiency(float(useful_ns.mean()) if longest else 0.0, longest, runtime, ideal, published)

@@ -11,6 +11,7 @@ from analyzer.errors import TracelibError
 from analyzer.machine.machine import Machine
 from analyzer.metrics.eager import shown_eager_limit
 from analyzer.metrics.unrecorded import Unrecorded
+from analyzer.operations.procedures import NOTHING, plan_of
 from analyzer.operations.program import SharedProgram
 from analyzer.parallel import Team
 from analyzer.program.program import Program
@@ -21,6 +22,7 @@ from analyzer.trace import Leftovers, Losses, Trace
 from analyzer.trace.chosen import ranks_lacking
 from analyzer.trace.computing_known import NOT_KNOWN
 from analyzer.trace.ranks import ranks_named
+from tracelib.schema.procedures import TESTS, WAITS, base_name
 
 EAGER_LIMIT = 32768
 """Bytes from which a send waits for its receive: what the published figures of other tools use."""
@@ -143,8 +145,8 @@ def obstacle(trace: Trace, missed: Unrecorded) -> str:
     "": for no reason."""
     if reason := not_whole(trace, missed):
         return reason
-    threaded = ranks_of_many_callers(trace)
-    return f"several threads of {ranks_named(threaded)} call MPI" if threaded else ""
+    threaded = [rank for rank in ranks_of_many_callers(trace) if _threads_call(trace, rank, only=_acts(trace))]
+    return f"several threads of {ranks_named(threaded)} communicate" if threaded else ""
 
 
 def not_whole(trace: Trace, missed: Unrecorded) -> str:
@@ -177,11 +179,20 @@ def lacking(trace: Trace, missed: Unrecorded) -> str:
     return UNMATCHED if trace.extra(Leftovers).unmatched() else ""
 
 
-def _threads_call(trace: Trace, rank: int) -> bool:
-    """Whether several threads of a rank call MPI: one sequence of operations does not stand for them."""
+def _acts(trace: Trace) -> np.ndarray:
+    """Which procedures a replay does something for, by themselves or by what they complete."""
+    return np.array(
+        [plan_of(name)[0] != NOTHING or base_name(name) in WAITS | TESTS for name in trace.procedures], bool
+    )
+
+
+def _threads_call(trace: Trace, rank: int, only: np.ndarray | None = None) -> bool:
+    """Whether several threads of a rank call MPI: one sequence of operations does not stand for them. only: bool of
+    each procedure, those that count; None: all."""
     threads: set[int] = set()
     for block in trace.calls(rank):
-        threads.update(np.unique(block["thread"]).tolist())
+        counted = block if only is None else block[only[block["call"]]]
+        threads.update(np.unique(counted["thread"]).tolist())
         if len(threads) > 1:
             return True
     return False

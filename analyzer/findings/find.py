@@ -56,8 +56,7 @@ def first(found: list[Finding], most: int = MOST) -> list[Finding]:
 
 def _factors(of: Evidence) -> Iterator[Finding]:
     """Load imbalance, serialization and transfer; starting and ending MPI is told apart from transfer."""
-    known, efficiency = np.isin(of.useful.rank, of.present), of.efficiency
-    useful, rank = of.useful.time_ns[known], of.useful.rank[known]
+    useful, rank, efficiency = of.computed_ns, of.computed_by, of.efficiency
     if not efficiency.useful_max_ns:
         return
     longest = int(rank[useful.argmax()])
@@ -150,18 +149,29 @@ def _iterations(of: Evidence) -> Iterator[Finding]:
 
 
 def _cpus(of: Evidence) -> Iterator[Finding]:
-    """Waiting for a CPU of the rank that computes longest: while it computes, and of the time that an ideal network
-    saves. Where that was not recorded, what R ranks lose on C CPUs if none of them ever sleeps: 1 - C / R."""
-    runtime = of.efficiency.runtime_ns
-    crowd = max(of.cpus.sharing, key=lambda s: s.ranks / max(s.cpus, 1), default=None)
-    ratio = crowd.ranks / max(crowd.cpus, 1) if crowd else 0.0
-    if of.cpus.use is not None:
-        longest = int(of.useful.by_rank().argmax())
+    """Waiting for a CPU, and sleep outside MPI, of the rank that computes longest.
+
+    It waits while it computes, and in the time that an ideal network saves; or threads of a rank wait for each other.
+    Where that was not recorded, it is what R ranks lose on C CPUs if none of them ever sleeps: 1 - C / R. Where only
+    CPU time was, sleep is not told from it: then ranks are said to wait only where they share CPUs.
+    """
+    use, longest = of.cpus.use, int(of.computed_by[of.computed_ns.argmax()]) if len(of.computed_ns) else 0
+    ratio = max((s.ranks / max(s.cpus, 1) for s in of.cpus.sharing), default=0.0)
+    if of.cpus.crowds:
+        worst = max(of.cpus.crowds, key=lambda crowd: (crowd.delay_ns, crowd.threads / crowd.cpus))
+        if worst.delay_ns > 0:
+            yield Finding(Kind.THREADS, worst.delay_ns, 0.0, Sure.MEASURED, worst.rank)
+    if use is not None and (use.tells_sleep or ratio > 1):
         in_mpi = of.cpus.of_transfer_ns(of.efficiency, longest) or 0
-        cost = int(of.cpus.use.computing_waits_ns[longest]) + in_mpi
-        yield Finding(Kind.CPUS, cost, 0.0, Sure.MEASURED, longest)
-    elif ratio > 1:
-        yield Finding(Kind.CPUS, round(runtime * (1 - 1 / ratio)), 0.0, Sure.ESTIMATED)
+        cost = int(use.computing_waits_ns[longest]) + in_mpi
+        yield Finding(Kind.CPUS, cost, 0.0, Sure.MEASURED if use.tells_sleep else Sure.BOUND, longest)
+    elif use is None and ratio > 1:
+        yield Finding(Kind.CPUS, round(of.efficiency.runtime_ns * (1 - 1 / ratio)), 0.0, Sure.ESTIMATED)
+    if use is not None and use.tells_sleep:
+        # a thread that sleeps while another one of its rank works waits for that
+        asleep = (use.computing_asleep_ns - of.others_ns).clip(min=0)[of.present]
+        most = int(asleep.argmax())
+        yield Finding(Kind.ASLEEP, int(asleep[most]), 0.0, Sure.MEASURED, int(of.present[most]))
 
 
 def _tracer(of: Evidence) -> Iterator[Finding]:

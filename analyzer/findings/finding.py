@@ -32,6 +32,8 @@ class Kind(Enum):
     DRIFT = "drift"  # iterations that become longer, or shorter
     PIPELINE = "pipeline"  # ranks that wait one for the other
     CPUS = "shared CPUs"
+    THREADS = "threads that share CPUs"
+    ASLEEP = "sleep outside MPI"  # for files, children, timers, locks
     TRACER = "the tracer"
 
 
@@ -52,6 +54,7 @@ class Sure(Enum):
     """What the cost of a finding is made of."""
 
     MEASURED = "measured"  # times of the run
+    BOUND = "bound"  # the same, of more than is meant: a CPU was lacking, whether or not it was wanted
     REPLAYED = "replayed"  # the run on an ideal network
     ESTIMATED = "estimated"
 
@@ -62,10 +65,13 @@ class Evidence:
 
     efficiency: Efficiency
     useful: Useful
+    computed_ns: np.ndarray  # what the efficiencies are made of: useful time of ranks, or of threads,
+    computed_by: np.ndarray  # and the rank of each
     profile: Profile
     waits: Waits
     regions: RegionProfile
     cpus: Cpus
+    others_ns: np.ndarray  # how long threads that make no call had or wanted a CPU, by rank
     even: Evenness | None  # None: the run has no iterations, or they were not looked for
     threads: np.ndarray
     present: np.ndarray  # numbers of the ranks that could be read

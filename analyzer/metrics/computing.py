@@ -44,10 +44,14 @@ class ComputingSums(Sums[np.ndarray]):
         for at in np.flatnonzero(np.append(first[1:], True)).tolist():
             self._last[int(rank[at]), int(calls["thread"][at])] = int(over[at]), int(paths[at])
         rows = np.zeros(len(calls), COMPUTED)
-        columns = (rank, before, paths, calls["call"], np.maximum(calls["enter"] - left, 0))
+        columns = (rank, before, paths, calls["call"], self._spent(rank, calls, left))
         for name, values in zip(COMPUTED.names or (), columns, strict=True):
             rows[name] = values
         self._rows.append(_added(rows))
+
+    def _spent(self, rank: np.ndarray, calls: np.ndarray, left: np.ndarray) -> np.ndarray:
+        """ns that count of those before each call (CALL, by rank, thread and time), which `left` is the begin of."""
+        return np.maximum(calls["enter"] - left, 0)
 
     def total(self, team: Team) -> np.ndarray:
         return _added(joined(team.allgather(_added(joined(self._rows, COMPUTED))), COMPUTED))

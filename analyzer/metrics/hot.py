@@ -11,7 +11,8 @@ from analyzer.columns.joined import joined
 from analyzer.metrics.sums import Sums, add_up
 from analyzer.pairing.parts import Part
 from analyzer.parallel import Team
-from analyzer.trace import STATE, CallPaths, CodeSamples, State, Trace
+from analyzer.trace import STATE, UNKNOWN, CallPaths, CodeSamples, CpuUse, State, Trace
+from tracelib.schema import OffCpu
 
 SPENT = np.dtype([("rank", "<i8"), ("path", "<i8"), ("count", "<i8"), ("ns", "<f8")])
 """Samples of a rank in one path (row of CallPaths.tables), and the computing time that they stand for."""
@@ -19,11 +20,13 @@ SPENT = np.dtype([("rank", "<i8"), ("path", "<i8"), ("count", "<i8"), ("ns", "<f
 OF_RANK = np.dtype(
     [
         ("rank", "<i8"), ("computing_ns", "<f8"), ("idle_ns", "<f8"), ("mpi_ns", "<f8"), ("samples", "<i8"),
-        ("lost", "<i8"), ("tasks", "<i8"),
+        ("lost", "<i8"), ("tasks", "<i8"), ("others", "<i8"), ("others_ns", "<f8"), ("waits_ns", "<f8"),
     ]
 )  # fmt: skip
 """Of a rank that was sampled: its computing time; the part of it in which threads had no CPU (they slept, waited for a
-file, or for a CPU); CPU time in MPI; samples that were taken and that were lost; threads."""
+file, or for a CPU); CPU time in MPI; samples that were taken and that were lost; threads. `others` of them make no
+call: their part of computing_ns is CPU time. waits_ns is the part of idle_ns in which threads waited for a CPU;
+negative: idle_ns is an estimate by samples, and its parts are not known."""
 
 _BETWEEN = np.dtype([("begin", "<i8"), ("end", "<i8")])
 NOTEWORTHY_IDLE = 0.02
@@ -46,6 +49,17 @@ class Hot:
     def busy_ns(self) -> float:
         """The part of it in which threads had a CPU."""
         return self.computing_ns - float(self.ranks["idle_ns"].sum())
+
+    @property
+    def idle_error_ns(self) -> float:
+        """Standard error of the time without a CPU where it is an estimate: that of as many samples."""
+        count = float(self.rows["count"].sum())
+        return self.busy_ns / count**0.5 if count else self.computing_ns
+
+    @property
+    def is_idle_known(self) -> bool:
+        """Whether the kernel said when threads had no CPU."""
+        return not (self.ranks["waits_ns"] < 0).any()
 
     def where(self, paths: np.ndarray) -> Hot:
         """Only what was spent in these paths (bool of each)."""
@@ -90,6 +104,7 @@ class HotSums(Sums[Hot]):
         whole = np.broadcast_to(np.array([0, np.iinfo(np.int64).max]), (trace.size, 2))
         self._stretches = whole if stretches is None else stretches
         self._samples = trace.extra(CodeSamples)
+        self._cpu_use = trace.extra(CpuUse)
         self._in_mpi = trace.extra(CallPaths).named().in_mpi() if self._samples.known else np.zeros(1, bool)
         self._readers: dict[int, _Reader] = {}
         self._computing: dict[tuple[int, int], float] = {}  # by rank and thread: measured since its samples began
@@ -144,10 +159,18 @@ class HotSums(Sums[Hot]):
         if not tasks:
             return None
         spent: dict[int, list[float]] = {}
-        computing = idle = 0.0
+        computing = idle = others = waits = 0.0
+        off_cpu = self._cpu_use.of(rank) if self._cpu_use.is_known(rank) else None
         for task in tasks.values():
             sampled = task.sampled
             whole, off = _measured(task, sampled, self._computing.get((rank, task.thread), 0.0))
+            if task.thread < 0:
+                others += whole
+            elif off_cpu is None:
+                waits = -1.0
+            else:
+                off, waited = _without_cpu(off_cpu, task, reader, whole)
+                waits = waits + waited if waited >= 0 and waits >= 0 else -1.0
             computing, idle = computing + whole, idle + off
             scale = (whole - off) / sampled if sampled else 0.0
             for path, (count, cpu) in task.spent.items():
@@ -157,7 +180,17 @@ class HotSums(Sums[Hot]):
         found = [(rank, path, count, ns) for path, (count, ns) in sorted(spent.items())]
         rows.append(np.array(found, SPENT))
         named = [sum(getattr(task, name) for task in tasks.values()) for name in ("mpi", "samples", "lost")]
-        return rank, computing, idle, *named, len(tasks)
+        silent = sum(task.thread < 0 for task in tasks.values())
+        return rank, computing, idle, *named, len(tasks), silent, others, waits
+
+
+def _without_cpu(off_cpu: np.ndarray, task: _Task, reader: _Reader, whole: float) -> tuple[float, float]:
+    """How long a thread computed without a CPU, and waited for one (-1: not known), as the kernel said (OFF_CPU)."""
+    mine = (off_cpu["thread"] == task.thread) & (off_cpu["where"] == OffCpu.OUTSIDE)
+    rows = off_cpu[mine & (off_cpu["time"] >= task.since) & (off_cpu["time"] < reader.until)]
+    off = min(float(rows["off"].sum()), whole)
+    known = not (rows["delay"] == UNKNOWN).any()
+    return off, min(float(rows["delay"].sum()), off) if known else -1.0
 
 
 def _measured(task: _Task, sampled: float, running: float) -> tuple[float, float]:

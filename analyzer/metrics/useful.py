@@ -20,6 +20,20 @@ class Useful:
     rank: np.ndarray
     time_ns: np.ndarray
     tracer_ns: np.ndarray  # what the tracer took after calls (state TRACER)
+    lived_ns: np.ndarray  # from its begin to its end, whatever it did: in all states in which it is there
+
+    def room_ns(self, runtime_ns: int) -> np.ndarray:
+        """How much time each thread had, int64 of the shape of `time_ns`: the first thread of a rank all the runtime,
+        the others from their begin to their end."""
+        first = np.diff(self.rank, prepend=-1) > 0
+        return np.where(first, runtime_ns, np.minimum(self.lived_ns, runtime_ns))
+
+    def of_ranks(self, runtime_ns: int) -> np.ndarray:
+        """Useful time of a thread of each rank, float64 of shape (ranks,): the mean over its threads, each of which
+        counts for the part of the runtime that it lives. So it does not matter who else lived a moment: a thread
+        changes it by no more than its own life."""
+        count = np.bincount(self.rank, self.room_ns(runtime_ns)) / max(runtime_ns, 1)
+        return np.bincount(self.rank, self.time_ns) / np.maximum(count, 1)
 
     def by_rank(self) -> np.ndarray:
         """Summed over the threads of each rank, shape (ranks,)."""
@@ -28,6 +42,10 @@ class Useful:
     def tracer_by_rank(self) -> np.ndarray:
         """The same of the tracer."""
         return self._summed(self.tracer_ns)
+
+    def lived_by_rank(self) -> np.ndarray:
+        """The same of their lives."""
+        return self._summed(self.lived_ns)
 
     def least_tracer_by_rank(self) -> np.ndarray:
         """What the tracer took of the thread of each rank that lost least, shape (ranks,)."""
@@ -46,6 +64,9 @@ def useful(trace: Trace, team: Team) -> Useful:
     return add_up(trace, team, UsefulSums(trace))
 
 
+_NOT_THERE = (State.IDLE, State.NOT_CREATED)
+
+
 class UsefulSums(Sums[Useful]):
     """Adds up state 1 (Running) of each thread.
 
@@ -57,12 +78,13 @@ class UsefulSums(Sums[Useful]):
     def __init__(self, trace: Trace) -> None:
         self._rank = np.repeat(np.arange(trace.size), trace.threads)
         self._first = np.concatenate(([0], np.cumsum(trace.threads)))
-        self._sums = np.zeros((2, len(self._rank)), np.int64)
+        self._sums = np.zeros((3, len(self._rank)), np.int64)
 
     def add(self, part: Part) -> None:
         states = part.states
-        for of_state, state in zip(self._sums, (State.RUNNING, State.TRACER), strict=True):
-            rows = states.compress(states["state"] == state)
+        kinds = states["state"]
+        chosen = kinds == State.RUNNING, kinds == State.TRACER, ~np.isin(kinds, _NOT_THERE)
+        for of_state, rows in zip(self._sums, map(states.compress, chosen), strict=True):
             np.add.at(of_state, self._first[rows["rank"]] + rows["thread"], rows["end"] - rows["begin"])
 
     def total(self, team: Team) -> Useful:

@@ -24,6 +24,11 @@ def is_measured(trace: Trace, rank: int) -> bool:
     return trace.threads[rank] == 1 and any(counter.name == CPU_TIME for counter in trace.extra(Counters).known)
 
 
+def reads_cpu_time(trace: Trace) -> bool:
+    """Whether any thread's CPU time was read at calls."""
+    return any(counter.name == CPU_TIME for counter in trace.extra(Counters).known)
+
+
 def is_any_measured(trace: Trace) -> bool:
     """Whether that of any rank is."""
     names = {counter.name for counter in trace.extra(Counters).known}

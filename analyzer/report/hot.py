@@ -22,6 +22,8 @@ from analyzer.report.words.table import plain_table
 MOST_ROWS = 20
 FEW_SAMPLES = 100
 """Fewer of them in computing are said to be few."""
+_MOSTLY_BUSY = 0.98
+"""Share of computing with a CPU up to which shares are said to be of that."""
 AGAIN = "no samples, run again with TRACELIB_SAMPLE=10ms (tracelib run --sample 10ms)"
 
 
@@ -136,7 +138,15 @@ def _headline(hot: Hot, by_signal: bool) -> str:
     samples = units.plural(taken, "sample") if counted == taken else f"{counted} of {units.plural(taken, 'sample')}"
     ranks = units.plural(len(hot.ranks), "rank")
     way = "a signal" if by_signal else "the kernel"
-    return f"{units.time(hot.computing_ns)} of computing on {ranks}, by {samples} (by {way})"
+    return f"{units.time(hot.computing_ns)} of computing on {ranks}, by {samples} (by {way}){_others(hot)}"
+
+
+def _others(hot: Hot) -> str:
+    """How much of it is of threads that the first look does not know, for they make no call."""
+    count, ns = int(hot.ranks["others"].sum()), float(hot.ranks["others_ns"].sum())
+    if not ns:
+        return ""
+    return f"; {units.time(ns)} of it is CPU time of {units.plural(count, 'thread')} without calls"
 
 
 def notes(hot: Hot) -> list[str]:
@@ -144,14 +154,23 @@ def notes(hot: Hot) -> list[str]:
     said = []
     idle, lost = (float(hot.ranks[name].sum()) for name in ("idle_ns", "lost"))
     if idle:
-        share = units.percent(idle / hot.computing_ns)
-        why = "they slept, or waited for files or CPUs"
-        said.append(f"In {units.time(idle)} of it ({share}) threads had no CPU: {why}. Shares are of the rest.")
+        said.append(f"{_idle(hot, idle)}. Shares are of the rest.")
     if lost:
         said.append(f"{units.plural(int(lost), 'sample was', 'samples were')} lost.")
     if hot.rows["count"].sum() < FEW_SAMPLES:
         said.append("So few samples give a rough picture: sample more often, or longer.")
     return said
+
+
+def _idle(hot: Hot, idle: float) -> str:
+    """How long threads had no CPU: by the kernel, or by what no sample accounts for."""
+    share = units.percent(idle / hot.computing_ns)
+    if hot.is_idle_known:
+        waits = float(hot.ranks["waits_ns"].sum())
+        parts = f"they waited for one for {units.time(waits)}, and slept for {units.time(max(idle - waits, 0.0))}"
+        return f"In {units.time(idle)} of it ({share}) threads had no CPU: {parts}"
+    error = f"{units.time(idle)} +- {units.time(hot.idle_error_ns)}"
+    return f"In {error} of it ({share}), an estimate by samples, threads had no CPU: they slept, or waited for one"
 
 
 def _table(console: Console, title: str, found: Sequence[HotPlace], hot: Hot, whole: float) -> None:
@@ -182,7 +201,8 @@ def sentence(hot: Hot, places: Places) -> str:
         return ""
     first = found[0]
     line = next((p.name for p in hot_lines(hot, places) if p.function == first.function and p.file == first.file), "")
-    said = f"{units.percent(first.ns / hot.busy_ns)} of computing is in {first.name}"
+    busy = "computing" if hot.busy_ns > _MOSTLY_BUSY * hot.computing_ns else "computing with a CPU"
+    said = f"{units.percent(first.ns / hot.busy_ns)} of {busy} is in {first.name}"
     said += f", most at {line.split(' in ')[0]}" if " in " in line else ""
     if len(hot.ranks) > 1:
         worst = int(hot.ranks["rank"][int(first.by_rank_ns.argmax())])
@@ -200,7 +220,9 @@ def hot_json(hot: Hot, places: Places, *, lines: bool, by_signal: bool) -> dict[
             {
                 "rank": int(r["rank"]), "computing_s": r["computing_ns"] / 1e9, "without_cpu_s": r["idle_ns"] / 1e9,
                 "mpi_cpu_s": r["mpi_ns"] / 1e9, "samples": int(r["samples"]), "lost": int(r["lost"]),
-                "threads": int(r["tasks"]),
+                "waiting_for_cpu_s": r["waits_ns"] / 1e9 if r["waits_ns"] >= 0 else None,
+                "threads": int(r["tasks"]), "threads_without_calls": int(r["others"]),
+                "computing_of_threads_without_calls_s": r["others_ns"] / 1e9,
             }
             for r in hot.ranks
         ],

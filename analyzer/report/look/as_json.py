@@ -33,7 +33,7 @@ def summary_json(summary: Summary) -> dict[str, Any]:
     """What `analyze info --json` prints."""
     trace, bursts = summary.trace, summary.bursts
     present = summary.present
-    useful, inside = summary.useful.by_rank()[present], summary.profile.mpi_ns()[present]
+    useful, inside = summary.useful.by_rank()[present], summary.mpi_ns[present]
     return {
         "file": str(trace.path),
         "command": trace.origin.command,

@@ -13,9 +13,10 @@ from analyzer.findings.find import LEAST, first
 from analyzer.metrics.messages import SIZE_CLASSES
 from analyzer.report.evenness import in_words
 from analyzer.report.look.buffer import sufficient_buffer_bytes
+from analyzer.report.look.sentences import asleep_part
 from analyzer.report.look.summary import Summary
 from analyzer.report.look.who import Threads
-from analyzer.report.words.cpus import crowds
+from analyzer.report.words.cpus import crowds, crowds_of_threads
 from analyzer.report.words.units import count, percent, plural, size, time
 from analyzer.trace import Chosen, Losses
 from analyzer.trace.chosen import unreadable
@@ -24,8 +25,11 @@ from tracelib.schema.procedures import FINALIZE, INIT, is_of_files
 _SMALL_CLASS = 11
 """Messages of less than 1 KiB are of size classes below this one."""
 _MOSTLY_SMALL = 0.5
+_ALSO_ASLEEP = 0.5
+"""Ranks that sleep for this share of the longest sleep count as sleeping, too."""
 _SURE = {
     Sure.MEASURED: "measured",
+    Sure.BOUND: "a bound: it may also have slept",
     Sure.REPLAYED: "by a replay on an ideal network",
     Sure.ESTIMATED: "an estimate, because CPU times were not recorded",
 }
@@ -41,6 +45,8 @@ _COMMANDS = {
     Kind.DRIFT: "structure",
     Kind.PIPELINE: "critical-path",
     Kind.CPUS: "efficiency",
+    Kind.THREADS: "hot",
+    Kind.ASLEEP: "efficiency",
 }
 _SENTENCE_END = re.compile(r"\. (?=[A-Z])")
 OVERLAP = "Costs overlap: do not add them."
@@ -54,13 +60,17 @@ def findings(summary: Summary) -> list[Finding]:
 
 def evidence(summary: Summary) -> Evidence:
     """What findings are made of."""
+    threads = Threads(summary)
     return Evidence(
         efficiency=summary.efficiency,
         useful=summary.useful,
+        computed_ns=threads.time_ns,
+        computed_by=threads.rank,
         profile=summary.profile,
         waits=summary.waits,
         regions=summary.regions,
         cpus=summary.cpus,
+        others_ns=summary.others_ns,
         even=summary.even,
         threads=np.asarray(summary.trace.threads, np.int64),
         present=summary.present,
@@ -131,9 +141,11 @@ def what(one: Finding, summary: Summary) -> str:
     if one.kind is Kind.STARTING:
         return "every rank spends time in MPI_Init and MPI_Finalize; a longer run spends no more there"
     if one.kind is Kind.CPUS:
-        who = crowds(summary.cpus.sharing) or f"rank {one.rank} does not always have a CPU"
-        which = f", and rank {one.rank}, which computes longest, waits for one" if one.rank >= 0 else ""
-        return f"{who}{which if summary.cpus.sharing else ''}"
+        return _cpus(one, summary)
+    if one.kind is Kind.THREADS:
+        return crowds_of_threads(summary.cpus.crowds)
+    if one.kind is Kind.ASLEEP:
+        return _asleep(one, summary)
     if one.kind is Kind.TRACER:
         flushed = int(summary.flushes.time_ns[one.rank])
         part = f", {time(flushed)} of it for writing and clocks" if flushed else ""
@@ -141,10 +153,31 @@ def what(one: Finding, summary: Summary) -> str:
     return _iterations(one, summary)
 
 
+def _cpus(one: Finding, summary: Summary) -> str:
+    """Who shares CPUs; where no ranks of the run do, others have them."""
+    if summary.cpus.sharing:
+        which = f", and rank {one.rank}, which computes longest, waits for one" if one.rank >= 0 else ""
+        return f"{crowds(summary.cpus.sharing)}{which}"
+    others = "" if summary.cpus.crowds else ": other programs run on its CPUs"
+    return f"rank {one.rank}, which computes longest, waits for a CPU{others}"
+
+
+def _asleep(one: Finding, summary: Summary) -> str:
+    """Which ranks sleep, and between which calls."""
+    use = summary.cpus.use
+    assert use is not None, "sleep is known from the use of CPUs"
+    asleep = use.computing_asleep_ns[summary.present]
+    several = int((asleep >= _ALSO_ASLEEP * asleep.max(initial=0)).sum())
+    who = f"rank {one.rank} sleeps" if several < 2 else f"{several} of {plural(len(asleep), 'rank')} sleep"
+    place = f", most {summary.asleep[0].text}" if summary.asleep else ""
+    longest = "" if several < 2 else f"; rank {one.rank} longest"
+    return f"{who} outside MPI (files, children, timers, locks){place}{longest}"
+
+
 def _imbalance(one: Finding, summary: Summary) -> str:
     where = f" in region {one.region}" if one.region else ""
     waiting = f", the others wait for it in {one.call}" if one.call else ""
-    return f"{Threads(summary).longest()}{where}{waiting}"
+    return f"{Threads(summary).longest()}{where}{asleep_part(summary, one.rank)}{waiting}"
 
 
 def _transfer(one: Finding, summary: Summary) -> str:

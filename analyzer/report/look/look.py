@@ -163,7 +163,7 @@ def _print_efficiencies(summary: Summary, console: Console) -> None:
 
 
 def _print_places(summary: Summary, console: Console) -> None:
-    whole = summary.trace.duration_ns * summary.threads
+    whole = summary.whole_ns
     title = "MPI calls by place (varies: deviation of the ranks' times, in their mean)"
     _section(console, title, places.places_table(summary.from_places, summary.places, whole))
     print_place_notes(summary.places.notes(np.unique(summary.callers.rows["path"])), console)

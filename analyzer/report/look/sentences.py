@@ -53,11 +53,22 @@ def load_balance(summary: Summary) -> str:
     return f"{start}; the others wait for it in {where}" if where else start
 
 
+def asleep_part(summary: Summary, rank: int) -> str:
+    """How much of a rank's time outside MPI it slept; "" where that is little or not known."""
+    useful, use = int(summary.useful.by_rank()[rank]), summary.cpus.use
+    asleep = 0 if use is None else int(use.computing_asleep_ns[rank])
+    return f" (asleep for {time(asleep)} of its {time(useful)})" if asleep > (1 - GOOD) * useful else ""
+
+
 def _without_cpu(summary: Summary, rank: int) -> str:
-    """How much of a rank's computation may be waiting for a CPU."""
+    """How much of a rank's computation is waiting for a CPU, or may be."""
     useful, use = int(summary.useful.by_rank()[rank]), summary.cpus.use
     waits = 0 if use is None else int(use.computing_waits_ns[rank])
-    return f"; up to {time(waits)} of its {time(useful)} is waiting for a CPU" if waits > (1 - GOOD) * useful else ""
+    if use is None or waits <= (1 - GOOD) * useful:
+        return asleep_part(summary, rank)
+    if not use.tells_sleep:
+        return f"; for {time(waits)} of its {time(useful)} it had no CPU: it waited for one, or slept"
+    return f"; {time(waits)} of its {time(useful)} is waiting for a CPU{asleep_part(summary, rank)}"
 
 
 def communication_efficiency(summary: Summary) -> str:
@@ -95,7 +106,7 @@ def bursts(summary: Summary) -> str:
 def tracer(summary: Summary) -> str:
     """What the tracer's own time consists of; "" where it is too short to matter, or not in the trace."""
     present, lost = summary.present, summary.flushes
-    whole, own = summary.trace.duration_ns * summary.threads, int(summary.tracer_ns[present].sum())
+    whole, own = summary.whole_ns, int(summary.tracer_ns[present].sum())
     if not summary.trace.origin.tracer_times or own <= whole * MUCH_TRACING:
         return ""
     clocks = int(lost.clocks_ns[present].sum())
@@ -143,7 +154,7 @@ def _flushed_as(summary: Summary) -> str:
 
 def left_out(summary: Summary) -> list[str]:
     """What was not recorded because of the user's settings or a limit, one line each."""
-    missed, whole = summary.unrecorded, summary.trace.duration_ns * summary.threads
+    missed, whole = summary.unrecorded, summary.whole_ns
     lines = []
     if missed.time_ns.any():
         lines.append(f"recording was off for {percent(int(missed.time_ns.sum()) / whole)} of the time")

@@ -9,11 +9,12 @@ from functools import cached_property
 
 import numpy as np
 
-from analyzer.efficiency.cpu_use import Cpus, cpus
+from analyzer.efficiency.cpu_use import Cpus, cpus, others
 from analyzer.efficiency.factors import Efficiency, efficiency
 from analyzer.efficiency.ideal import ideal_replay
 from analyzer.evenness.evenness import Evenness, evenness
 from analyzer.metrics.accesses import Accessed, Failed, accesses, failed
+from analyzer.metrics.asleep import Asleep, AsleepSums, asleep_at
 from analyzer.metrics.bursts import Bursts, BurstSums
 from analyzer.metrics.callers import Callers, CallerSums, FromPlace, from_places
 from analyzer.metrics.collectives import Collective, CollectiveSums
@@ -66,6 +67,8 @@ class Summary:
     cpus: Cpus
     waits: Waits
     cpu_waits_ns: np.ndarray  # by rank, outside MPI
+    asleep: list[Asleep]  # outside MPI, by place, the longest first
+    others_ns: np.ndarray  # how long threads that make no call had or wanted a CPU, by rank
     callers: Callers
     hot: Hot
     structure: Structure | None  # None: it was not looked for
@@ -84,7 +87,16 @@ class Summary:
     @property
     def transfer_waits_ns(self) -> int | None:
         """What part of the time that an ideal network would save is waiting for a CPU; None where it is not known."""
-        return self.cpus.of_transfer_ns(self.efficiency, int(self.useful.by_rank().argmax()))
+        return self.cpus.of_transfer_ns(self.efficiency, int(self.useful.of_ranks(self.efficiency.runtime_ns).argmax()))
+
+    @property
+    def mpi_ns(self) -> np.ndarray:
+        """Time in MPI by rank. Of measured runs it is what is none of the other kinds (docs/computing.md): the buffers
+        that the tracer wrote inside calls are its own time."""
+        if not self.trace.origin.tracer_times:
+            return self.profile.mpi_ns()
+        others = self.useful.by_rank() + self.tracer_ns + self.unrecorded.time_ns + self.cpu_waits_ns
+        return self.useful.lived_by_rank() - others
 
     @property
     def tracer_ns(self) -> np.ndarray:
@@ -104,6 +116,19 @@ class Summary:
         return from_places(self.callers, self.places, self.trace)
 
     @property
+    def room_ns(self) -> np.ndarray:
+        """How much time the threads of each rank had: in measured runs each as long as it lived."""
+        if not self.trace.origin.tracer_times:
+            return self.trace.duration_ns * np.asarray(self.trace.threads, np.int64)
+        room = self.useful.room_ns(self.trace.duration_ns)
+        return np.bincount(self.useful.rank, room, self.trace.size).astype(np.int64)
+
+    @property
+    def whole_ns(self) -> int:
+        """The same of all ranks that could be read: what shares of the run are of."""
+        return int(self.room_ns[self.present].sum())
+
+    @property
     def threads(self) -> int:
         """Number of threads of these ranks."""
         return int(self.trace.threads[self.present].sum())
@@ -119,7 +144,7 @@ def summarize(
     paths = place.paths(trace) if place else None
     some = trace if paths is None else AtPlaces(trace, paths)
     with step("Adding up calls and computation"):
-        calls, computed, pieces, groups, callers, samples = _sums(trace, team)
+        calls, computed, pieces, groups, callers, samples, asleep = _sums(trace, team)
         shown = calls
         if paths is not None:
             shown, groups, callers = _sums_of_calls(some, team)
@@ -161,6 +186,8 @@ def summarize(
         cpus(trace, team),
         waited,
         cpu_waits(trace, team),
+        asleep,
+        others(trace, team),
         callers,
         samples,
         made_of,
@@ -180,13 +207,13 @@ def _structure(trace: Trace, team: Team, calls: Profile) -> tuple[Structure | No
     return found, evenness(trace, team, iterations) if iterations else None
 
 
-def _sums(trace: Trace, team: Team) -> tuple[Profile, Useful, Bursts, list[Collective], Callers, Hot]:
+def _sums(trace: Trace, team: Team) -> tuple[Profile, Useful, Bursts, list[Collective], Callers, Hot, list[Asleep]]:
     """What is added up of each rank alone, in one go through all of them."""
     calls, computed, pieces, groups = ProfileSums(trace), UsefulSums(trace), BurstSums(), CollectiveSums(trace)
-    callers, samples = CallerSums(trace), HotSums(trace)
-    add_all(trace, team, calls, computed, pieces, groups, callers, samples)
+    callers, samples, asleep = CallerSums(trace), HotSums(trace), AsleepSums(trace)
+    add_all(trace, team, calls, computed, pieces, groups, callers, samples, asleep)
     per_call = calls.total(team), computed.total(team), pieces.total(team), groups.total(team)
-    return *per_call, callers.total(team), samples.total(team)
+    return *per_call, callers.total(team), samples.total(team), asleep_at(asleep.total(team), trace)
 
 
 def _sums_of_calls(trace: Trace, team: Team) -> tuple[Profile, list[Collective], Callers]:

@@ -31,23 +31,28 @@ WIDEST_IN_BYTES = 9
 """Matrices with more blocks show shares of the whole instead of bytes."""
 
 
-def time_table(summary: Summary) -> Table:
-    """Where the time of all ranks went, and the ranks with least and most of it."""
+def time_parts(summary: Summary) -> dict[str, np.ndarray]:
+    """ns that each rank's threads spent in what, int64 of shape (ranks,); together all the time that they had."""
     trace = summary.trace
-    whole = trace.duration_ns * summary.threads
     parts = {
         "Computing": summary.useful.by_rank(),
-        "In MPI": summary.profile.mpi_ns(),
+        "In MPI": summary.mpi_ns,
         "Waiting for a CPU": summary.cpu_waits_ns,
     }
     if trace.origin.tracer_times:
         parts["Tracer"] = summary.tracer_ns
     parts["Not recorded"] = summary.unrecorded.time_ns
-    rest = trace.duration_ns * np.asarray(trace.threads, np.int64) - sum(parts.values())
-    if rest[summary.present].sum() > whole * _NOTICEABLE:
-        parts["Other"] = rest
+    parts["Other"] = summary.room_ns - sum(parts.values())
+    return parts
+
+
+def time_table(summary: Summary) -> Table:
+    """Where the time of all ranks went, and the ranks with least and most of it."""
+    whole, present = summary.whole_ns, summary.present
+    parts = time_parts(summary)
+    if parts["Other"][present].sum() <= whole * _NOTICEABLE:
+        del parts["Other"]
     table = plain_table("", "share", "total", "mean", "least", "on rank", "most", "on rank")
-    present = summary.present
     for name, of_all in parts.items():
         ns = of_all[present]
         if not ns.any():
@@ -80,7 +85,7 @@ def ranks_alike(summary: Summary) -> Alike | None:
 def calls_table(summary: Summary) -> Table:
     """The procedures by time, and how it spreads over the ranks."""
     profile = summary.shown
-    whole = summary.trace.duration_ns * summary.threads
+    whole = summary.whole_ns
     table = plain_table("MPI_", "time", "of run", "calls", "bytes", "mean", "least", "mean", "most")
     order = profile.by_time()
     for p in order[:MOST_CALLS]:
@@ -104,7 +109,7 @@ def regions_table(summary: Summary) -> Table:
     """The program's regions by time: how often, how long, what part of that was computation and MPI, and how evenly
     the ranks compute in them."""
     regions = summary.regions
-    whole = summary.trace.duration_ns * summary.threads
+    whole = summary.whole_ns
     table = plain_table("region", "calls", "time", "of run", "mean", "computing", "in MPI", "balance")
     order = regions.by_time()
     for r in order[:MOST_REGIONS]:

@@ -1,4 +1,4 @@
-"""The threads of a run by what they compute, and their names in sentences."""
+"""The ranks of a run, or in traces of other tools their threads, by what they compute, and their names in sentences."""
 
 from __future__ import annotations
 
@@ -9,11 +9,17 @@ from analyzer.report.words.units import percent
 
 
 class Threads:
-    """The useful time (ns) of each thread that could be read; the only thread of a rank is called by its rank."""
+    """The useful time (ns) of all that the efficiencies are made of: of measured runs each rank that could be read,
+    with the mean of its threads (`Useful.of_ranks`); of traces of other tools each thread. `rank` are their ranks."""
 
     def __init__(self, summary: Summary) -> None:
-        chosen = np.isin(summary.useful.rank, summary.present)
-        self.time_ns, self.rank = summary.useful.time_ns[chosen], summary.useful.rank[chosen]
+        useful = summary.useful
+        self.time_ns, self.rank = useful.time_ns, useful.rank
+        if summary.trace.origin.tracer_times:
+            of_ranks = useful.of_ranks(summary.efficiency.runtime_ns)
+            self.time_ns, self.rank = np.round(of_ranks).astype(np.int64), np.arange(len(of_ranks))
+        chosen = np.isin(self.rank, summary.present)
+        self.time_ns, self.rank = self.time_ns[chosen], self.rank[chosen]
         self.single = len(self.rank) == len(summary.present)
         self.kind = "rank" if self.single else "thread"
 

@@ -86,7 +86,7 @@ def _calls(run: Run) -> str:
     order = profile.by_time()
     if not order or not profile.inside_ns.any():
         return "Not shown: there are no MPI calls that take time."
-    whole = run.trace.duration_ns * run.summary.threads
+    whole = run.summary.whole_ns
     ns, rank = int(profile.inside_ns[:, order[0]].sum()), int(profile.mpi_ns().argmax())
     share = units.percent(ns / whole) if whole else "-"
     return (

@@ -1,19 +1,18 @@
-"""Ranks that share CPUs, in the same words wherever a report speaks of them."""
+"""Ranks that share CPUs, wait for them, or sleep, in the same words wherever a report speaks of them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from analyzer.efficiency.cpu_use import Cpus
+from analyzer.efficiency.cpu_use import Cpus, CpuUse
 from analyzer.report.words.units import percent, plural, time
-from analyzer.trace.sharing import Sharing
+from analyzer.trace.ranks import ranks_named
+from analyzer.trace.sharing import Crowd, Sharing
 
 MOST_NODES = 3
 _NOTEWORTHY = 0.01
-"""Where no ranks share CPUs: share of the computation from which on waiting for a CPU is mentioned."""
-_SLEEP = '("Up to": a rank without a CPU may also be asleep, in MPI until a message comes.)'
-"""Why these times are bounds."""
+"""Share of the computation from which on a lack of CPUs is mentioned, and sleep."""
 
 
 def crowds(sharing: Sequence[Sharing]) -> str:
@@ -23,20 +22,46 @@ def crowds(sharing: Sequence[Sharing]) -> str:
     return "; ".join(parts) + (f"; ranks share CPUs on {plural(more, 'more node')}" if more > 0 else "")
 
 
+def crowds_of_threads(found: Sequence[Crowd]) -> str:
+    """ "2 busy threads share 1 CPU on each of ranks 0-3: bind them to more (...)"."""
+    kinds: dict[tuple[int, int], list[int]] = {}
+    for crowd in found:
+        kinds.setdefault((crowd.threads, crowd.cpus), []).append(crowd.rank)
+    (threads, cpus), ranks = max(kinds.items(), key=lambda item: len(item[1]))
+    who = f"{threads} busy threads share {plural(cpus, 'CPU')} on {'each of ' if len(ranks) > 1 else ''}"
+    advice = f"bind each rank to {threads} CPUs (mpirun --map-by slot:PE={threads}), or to none (--bind-to none)"
+    return f"{who}{ranks_named(ranks)}; {advice}"
+
+
 def waiting_for_cpus(cpus: Cpus) -> list[str]:
-    """How long ranks waited for a CPU, in at most one line; none where they had one. It is the most that they did: a
-    rank without a CPU may also sleep."""
-    who = crowds(cpus.sharing)
-    if cpus.use is None:
+    """How long ranks waited for a CPU and slept, one line each; none where they had one."""
+    who, use = crowds(cpus.sharing), cpus.use
+    if use is None:
         return [f"{who}. They wait for a CPU, in MPI and while they compute; how long was not recorded."] if who else []
-    waits, computing = int(cpus.use.computing_waits_ns.sum()), int(cpus.use.computing_ns.sum())
+    return [*_waiting(who, use), *_asleep(use)]
+
+
+def _waiting(who: str, use: CpuUse) -> list[str]:
+    waits, computing = int(use.computing_waits_ns.sum()), int(use.computing_ns.sum())
     if not who and waits < max(_NOTEWORTHY * computing, 1):
         return []
-    without, mpi = int(cpus.use.mpi_without_ns.sum()), int(cpus.use.mpi_ns.sum())
-    parts = [f"up to {_part(waits, computing)} of computing"] if computing else []
-    parts += [f"up to {_part(without, mpi)} in MPI after MPI_Init"] if mpi else []
-    begin = f"{who}. They" if who else "Ranks"
-    return [f"{begin} wait for a CPU during {', and during '.join(parts)}. {_SLEEP}"] if parts else [f"{who}."]
+    in_mpi, mpi = int(use.mpi_waits_ns.sum()), int(use.mpi_ns.sum())
+    parts = [f"{_part(waits, computing)} of computing"] if computing else []
+    parts += [f"{_part(in_mpi, mpi)} in MPI after MPI_Init"] if mpi else []
+    if not parts:
+        return [f"{who}."]
+    begin, during = (f"{who}. They" if who else "Ranks"), ", and during ".join(parts)
+    if use.tells_sleep:
+        return [f"{begin} wait for a CPU during {during} (by the kernel's run delay)."]
+    return [f"{begin} have no CPU during {during}: they wait for one, or sleep. Which of both was not recorded."]
+
+
+def _asleep(use: CpuUse) -> list[str]:
+    asleep, computing = int(use.computing_asleep_ns.sum()), int(use.computing_ns.sum())
+    if asleep < max(_NOTEWORTHY * computing, 1):
+        return []
+    why = "for files, children, timers, locks or other threads, not for a CPU"
+    return [f"Ranks are asleep during {_part(asleep, computing)} of computing: {why}."]
 
 
 def _part(ns: int, whole_ns: int) -> str:
@@ -45,10 +70,19 @@ def _part(ns: int, whole_ns: int) -> str:
 
 
 def cpus_json(cpus: Cpus) -> dict[str, Any]:
-    """Seconds, summed over the ranks; null where they were not recorded."""
+    """Seconds, summed over the ranks; null where they were not recorded. Where sleep was not told from waiting for a
+    CPU, what waits is the time without one, and what sleeps is null."""
     use = cpus.use
+    told = use is not None and use.tells_sleep
     return {
         "computing_waiting_for_cpu_s": None if use is None else int(use.computing_waits_ns.sum()) / 1e9,
+        "computing_asleep_s": int(use.computing_asleep_ns.sum()) / 1e9 if use is not None and told else None,
         "mpi_without_cpu_s": None if use is None else int(use.mpi_without_ns.sum()) / 1e9,
+        "mpi_waiting_for_cpu_s": int(use.mpi_waits_ns.sum()) / 1e9 if use is not None and told else None,
         "mpi_with_cpu_s": None if use is None else int(use.mpi_cpu_ns.sum()) / 1e9,
+        "sleep_told_from_waiting": told,
+        "threads_sharing_cpus": [
+            {"rank": c.rank, "threads": c.threads, "cpus": c.cpus, "waiting_for_cpu_s": c.delay_ns / 1e9}
+            for c in cpus.crowds
+        ],
     }

@@ -6,11 +6,11 @@ from random import Random
 import numpy as np
 import pytest
 from cpu_clock import NO, random_rank, rank
-from synthetic import WORLD, call, write_run
+from synthetic import WORLD, call, event, write_run
 
 import analyzer
 from analyzer.cli import main
-from analyzer.efficiency.cpu_use import cpus
+from analyzer.efficiency.cpu_use import Cpus, cpus
 from analyzer.efficiency.factors import factors
 from analyzer.efficiency.ideal import Ideal
 from analyzer.metrics.useful import useful
@@ -18,6 +18,7 @@ from analyzer.operations.program import program_of
 from analyzer.parallel import Team
 from analyzer.program.streams import pieces
 from analyzer.report.words.cpus import waiting_for_cpus
+from tracelib import schema
 
 
 def test_by_hand(tmp_path):
@@ -31,9 +32,9 @@ def test_by_hand(tmp_path):
     assert found.use.computing_cpu_ns.tolist() == [4_000, 10_000]  # no burst computes for longer than it lasts
     assert found.use.mpi_without_ns.tolist() == [70_000, 50_000]
     assert waiting_for_cpus(found) == [
-        "2 ranks share 1 CPU of node0. They wait for a CPU during up to 6.00 us (30.0 %) of the 20.0 us of computing, "
-        "and during up to 120 us (75.0 %) of the 160 us in MPI after MPI_Init. "
-        '("Up to": a rank without a CPU may also be asleep, in MPI until a message comes.)'
+        "2 ranks share 1 CPU of node0. They have no CPU during 6.00 us (30.0 %) of the 20.0 us of computing, and "
+        "during 120 us (75.0 %) of the 160 us in MPI after MPI_Init: they wait for one, or sleep. Which of both was "
+        "not recorded."
     ]
     trace.close()
 
@@ -114,8 +115,69 @@ def test_the_rank_that_computes_longest_may_only_have_waited_for_a_cpu(tmp_path,
     assert main(["info", str(path)]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert (
-        "rank 0 computes 33.3 % longer than the mean (40.0 us against 30.0 us); up to 20.0 us of its 40.0 us is" in said
+        "rank 0 computes 33.3 % longer than the mean (40.0 us against 30.0 us); for 20.0 us of its 40.0 us it had no "
+        "CPU: it waited for one, or slept" in said
     )
+    assert "a bound: it may also have slept" in said and "waits for one: up to" in said
+
+
+def kernel(time, off, delay, where, thread=0):
+    """Events of a thread that asked the kernel."""
+    return [
+        event(time, schema.OFF_CPU_TYPE, off, thread=thread, flags=int(where)),
+        event(time, schema.RUN_DELAY_TYPE, delay, thread=thread, flags=int(where)),
+    ]
+
+
+def slept(delay=2_000):
+    """10 us in MPI_Init (asleep for 5), 40 us computing (30 without a CPU), 50 us in a barrier (20 without)."""
+    calls = [call("MPI_Init", 0, 10_000), call("MPI_Barrier", 50_000, 100_000)]
+    inside = schema.OffCpu.INSIDE
+    return {
+        "calls": calls,
+        "events": [
+            *kernel(0, 0, min(delay, 0), schema.OffCpu.SHORT),
+            *kernel(10_001, 5_000, min(delay, 0), inside),
+            *kernel(50_000, 30_000, delay, schema.OffCpu.OUTSIDE),
+            *kernel(2_000_000, 20_000, delay, inside),
+        ],
+    }  # fmt: skip
+
+
+def test_by_the_kernel(tmp_path):
+    trace = analyzer.open(str(write_run(tmp_path, [slept(), {"calls": [call("MPI_Init", 0, 10_000)]}])))
+    use = cpus(trace, Team()).use
+    columns = (use.computing_waits_ns, use.computing_asleep_ns, use.mpi_waits_ns, use.mpi_without_ns)
+    assert [column.tolist() for column in columns] == [[2_000, 0], [28_000, 0], [2_000, 0], [20_000, 0]]
+    said = waiting_for_cpus(Cpus((), use))
+    assert len(said) == 1 and said[0].startswith("Ranks are asleep during 28.0 us (")
+    trace.close()
+
+
+def test_a_kernel_without_run_delays(tmp_path):
+    """Time without a CPU is known; what it was is not."""
+    trace = analyzer.open(str(write_run(tmp_path, [slept(-1)] * 2)))
+    use = cpus(trace, Team()).use
+    assert not use.tells_sleep and use.computing_asleep_ns.tolist() == [0, 0]
+    assert use.computing_waits_ns.tolist() == [30_000] * 2
+    assert all("Which of both was not recorded" in line for line in waiting_for_cpus(Cpus((), use)))
+    trace.close()
+
+
+def test_cpu_times_of_ranks_with_several_threads(tmp_path):
+    """The second thread makes one call, whose readings are its own."""
+    calls = [call("MPI_Init", 0, 10_000), call("MPI_Comm_rank", 12_000, 13_000, thread=1),
+             call("MPI_Barrier", 20_000, 100_000)]  # fmt: skip
+    main, other = [0, 2], [1]
+    block = np.zeros(2, schema.BLOCK)
+    block["thread"], block["set"] = [0, 1], 1
+    block["count"][:, 0], block["count"][:, 6] = [2, 1], [4, 2]
+    block["first"][1, 0], block["first"][1, 6] = 2, 4
+    one = rank([calls[k] for k in main + other], [NO, 0, 4_000, 14_000, 100, 200], blocks=block)
+    trace = analyzer.open(str(write_run(tmp_path, [one] * 2)))
+    use = cpus(trace, Team()).use
+    assert use.computing_ns.tolist() == [10_000] * 2 and use.computing_cpu_ns.tolist() == [4_000] * 2
+    trace.close()
 
 
 @pytest.mark.parametrize("read", [True, False])

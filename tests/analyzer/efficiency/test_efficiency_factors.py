@@ -17,7 +17,7 @@ from analyzer.cli import main
 from analyzer.efficiency.efficiencies import compare, efficiencies
 from analyzer.efficiency.factors import Additive, as_published
 from analyzer.efficiency.scaling import STRONG, WEAK, Work, kind_of_scaling, scaling
-from analyzer.efficiency.useful_counts import UsefulCounts, useful_counts
+from analyzer.metrics.useful_counts import UsefulCounts, useful_counts
 from analyzer.parallel import Team
 from analyzer.trace import EVENT, STATE, Leftovers, Losses, Origin, State
 
@@ -160,7 +160,7 @@ def test_threads_that_call_mpi():
     states = [(0, 10, 0, 0, 1), (0, 15, 0, 1, 1)]
     trace = MemoryTrace(calls, states=states)
     trace.threads = np.array([2])
-    assert factors(trace).ideal.reason == "several threads of rank 0 call MPI"
+    assert factors(trace).ideal.reason == "several threads of rank 0 communicate"
 
 
 def test_no_room_for_a_long_run(monkeypatch):

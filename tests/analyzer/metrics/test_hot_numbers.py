@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from synthetic import WORLD, call, write_run
+from synthetic import WORLD, call, event, write_run
 
 import analyzer
 from analyzer.cli import main
@@ -152,9 +152,40 @@ def test_as_data(said):
 def test_in_words(said):
     """Two samples of the twelve lie in MPI."""
     text = said("hot", "run.h5")
-    assert text.splitlines()[0] == "44.0 ms of computing on 2 ranks, by 10 of 12 samples (by the kernel)"
+    assert " ".join(text.split()).startswith(
+        "44.0 ms of computing on 2 ranks, by 10 of 12 samples (by the kernel); 12.0 ms of it is CPU time of 2 threads "
+        "without calls Functions"
+    )
     assert "4 samples were lost." in text
     assert "90.9 % of computing is in solve, most at heat.py:14; rank 1 has most of it" in said("info", "run.h5")
+
+
+ASLEEP = [BEGIN, sample(4, 1, SOLVE), sample(12.5, 1, SOLVE), sample(19, 0, 0, flags=SAMPLE_END)]
+"""2 ms of CPU time in the 16 ms that the rank computes."""
+
+
+@pytest.mark.parametrize(("delay", "said"), [
+    (3, "In 12.0 ms of it (75.0 %) threads had no CPU: they waited for one for 3.00 ms, and slept for 9.00 ms"),
+    (-1, "of it (75.0 %), an estimate by samples, threads had no CPU: they slept, or waited for one"),
+    (None, "of it (87.5 %), an estimate by samples, threads had no CPU"),
+])  # fmt: skip
+def test_time_without_a_cpu_is_the_kernels(tmp_path, capsys, delay, said):
+    """It had none for 12 ms by the kernel, in which it waited for one for `delay`; None: only samples know."""
+    kernel = [
+        event(time * MS, kind, value)
+        for time, off, wait in ((0, 0, min(delay or 0, 0)), (10, 5, delay), (20, 7, min(delay or 0, 0)))
+        for kind, value in ((schema.OFF_CPU_TYPE, off * MS), (schema.RUN_DELAY_TYPE, max((wait or 0) * MS, -1)))
+        if delay is not None
+    ]  # fmt: skip
+    rank = CODE | {"calls": CALLS, "samples": ASLEEP, "call_paths": [MAIN] * len(CALLS), "events": kernel}
+    run = str(write_run(tmp_path, [rank]))
+    assert main(["hot", run]) == 0
+    assert said in " ".join(capsys.readouterr().out.split())
+    assert main(["info", run]) == 0
+    look = " ".join(capsys.readouterr().out.split())
+    assert "of computing with a CPU is in solve" in look
+    if delay == 3:
+        assert "Ranks wait for a CPU during 3.00 ms" in look and "asleep during 9.00 ms" in look
 
 
 def test_stacks_for_other_tools(said, tmp_path):

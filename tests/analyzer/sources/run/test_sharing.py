@@ -75,7 +75,7 @@ def test_it_says_how_long_they_had_one(tmp_path, capsys):
         assert main([command, str(path)]) == 0
         words = " ".join(capsys.readouterr().out.split())
         assert (
-            "4 ranks share 1 CPU of node0. They wait for a CPU during up to 280 us (87.5 %) of the 320 us in MPI after "
+            "4 ranks share 1 CPU of node0. They have no CPU during 280 us (87.5 %) of the 320 us in MPI after "
             "MPI_Init" in words
         )
 
