@@ -27,7 +27,7 @@ from tracelib.schema.procedures import (
 Lanes = Mapping[int, Sequence[Lane]]
 
 _SEND_ROWS = What.SEND_STARTED, What.PARTITIONED_SEND_STARTED
-_RECEIVE_ROWS = What.RECV_DONE, What.RECEIVED, What.PARTITIONED_RECV_DONE
+_RECEIVE_ROWS = What.RECV_DONE, What.RECV_FREED, What.RECEIVED, What.PARTITIONED_RECV_DONE
 _CHANNEL = ["posted", "peer", "tag", "comm"]
 
 

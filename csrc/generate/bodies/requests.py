@@ -70,6 +70,13 @@ def _asked(body: Body) -> None:
     body.after = [f"record_asked(&f, {body.comm});"]
 
 
-@decodes("cancel", "request_free")
-def _given_up(body: Body) -> None:
-    body.after = [f"record_{body.kind}(&f, {body.saved_handles('1', 'request')}[0]);"]
+@decodes("cancel")
+def _cancel(body: Body) -> None:
+    body.after = [f"record_cancel(&f, {body.saved_handles('1', 'request')}[0]);"]
+
+
+@decodes("request_free")
+def _free(body: Body) -> None:
+    handles = body.saved_handles("1", "request")
+    body.before.append(f"const void *status_ = status_before_free({handles}[0]);")
+    body.after = [f"record_request_free(&f, {handles}[0], status_);"]

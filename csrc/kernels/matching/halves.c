@@ -22,6 +22,16 @@ static unsigned what_of(const struct file_request *row)
     return row->what & ((1u << WHAT_ORDINAL_SHIFT) - 1);
 }
 
+/* A receive whose request was freed while it was active has taken a message, too, at a time that nobody knows. Of
+   MPI_ANY_SOURCE or MPI_ANY_TAG nobody knows which. */
+static int is_receive(const struct file_request *row)
+{
+    unsigned what = what_of(row);
+    if (row->peer < 0 || (what == WHAT_RECV_FREED && row->tag < 0)) return 0;
+    return what == WHAT_RECV_DONE || what == WHAT_RECEIVED || what == WHAT_RECV_FREED ||
+           what == WHAT_PARTITIONED_RECV_DONE;
+}
+
 /* Partitioned operations never match ordinary ones, and find their partners by the order in which they were made. */
 static int32_t channel_of(const struct file_request *row)
 {
@@ -34,7 +44,7 @@ static struct half request_half(const struct lane *lane, const struct file_reque
 {
     return (struct half){
         .posted = lane_ns(lane, row->posted),
-        .completed = row->completed ? lane_ns(lane, row->completed) : 0,
+        .completed = row->completed && what_of(row) != WHAT_RECV_FREED ? lane_ns(lane, row->completed) : 0,
         .bytes = (int64_t)row->bytes,
         .peer = lane_world(lane, row->comm, row->peer),
         .tag = row->tag,
@@ -85,9 +95,7 @@ int64_t match_receives(const struct lane *lane, const void *calls, int64_t n_cal
             *out++ = call_half(lane, &call[i], call[i].received);
     const struct file_request *row = requests;
     for (int64_t i = 0; i < n_requests; i++) {
-        unsigned what = what_of(&row[i]);
-        int done = what == WHAT_RECV_DONE || what == WHAT_RECEIVED || what == WHAT_PARTITIONED_RECV_DONE;
-        if (!done || row[i].peer < 0) continue;
+        if (!is_receive(&row[i])) continue;
         *out = request_half(lane, &row[i]);
         out += out->posted >= begin && out->posted < end;
     }
@@ -108,9 +116,7 @@ void match_names(const struct lane *lane, const void *calls, int64_t n_calls, st
 int match_belongs_to_posting(const void *request)
 {
     const struct file_request *row = request;
-    unsigned what = what_of(row);
-    return what == WHAT_RECV_DONE || what == WHAT_RECEIVED || what == WHAT_SEND_CANCELLED ||
-           what == WHAT_PARTITIONED_RECV_DONE;
+    return what_of(row) == WHAT_SEND_CANCELLED || is_receive(row);
 }
 
 int64_t match_late(const void *requests, int64_t n, uint64_t edge, void *late)

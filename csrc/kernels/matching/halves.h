@@ -6,7 +6,7 @@
    recorded. */
 struct half {
     int64_t posted;    /* ns: entry of the call that sent, posted or started it */
-    int64_t completed; /* ns: receives: exit of the call that completed it */
+    int64_t completed; /* ns: receives: exit of the call that completed it; 0: not known */
     int64_t bytes;
     int32_t peer; /* world rank of the other side */
     int32_t tag;

@@ -168,6 +168,13 @@ static int meet(struct matcher *m, struct key key, int is_send, struct waiting *
     return 0;
 }
 
+/* When a message was received. A receive that was freed completes at a time that nobody knows: as early as can be. */
+static int64_t received_at(const struct half *send, const struct half *receive)
+{
+    if (receive->completed) return receive->completed;
+    return send->posted > receive->posted ? send->posted : receive->posted;
+}
+
 /* Puts a message to those that are complete; -1 without memory. */
 static int put(struct matcher *m, struct key key, const struct waiting *send, const struct waiting *receive)
 {
@@ -182,7 +189,7 @@ static int put(struct matcher *m, struct key key, const struct waiting *send, co
         .logical_send = send->half.posted,
         .physical_send = send->half.posted,
         .logical_receive = receive->half.posted,
-        .physical_receive = receive->half.completed,
+        .physical_receive = received_at(&send->half, &receive->half),
         .size = send->half.bytes,
         .source = key.source,
         .source_thread = send->half.thread,

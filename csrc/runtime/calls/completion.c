@@ -1,6 +1,7 @@
 /* Calls that start, complete, cancel or free requests. */
 #include "calls/decode.h"
 #include "calls/internal/polls.h"
+#include "mpi/pmpi.h"
 
 static const void *status_at(const void *statuses, int i)
 {
@@ -208,7 +209,32 @@ void record_cancel(const struct frame *f, struct held_request held)
     thread_store_call(f->t, plain_row(f));
 }
 
-void record_request_free(const struct frame *f, struct held_request held)
+/* Only of receives, and of what is cancelled, is the end unknown; asking about a generalized request would call the
+ * program. */
+const void *status_before_free(struct held_request held)
+{
+    static __thread char status[STATUS_ROOM] __attribute__((aligned(16)));
+    struct request r;
+    int complete = 0;
+    if (held.handle == abi.request_null || !requests_look(held, &r) || !r.active) return NULL;
+    if (r.kind != REQUEST_RECV && !(r.kind == REQUEST_SEND && r.cancelling)) return NULL;
+    return pmpi.Request_get_status(held.handle, &complete, status) == 0 && complete ? status : NULL;
+}
+
+/* A message that is still to come, or to go, will: `owned` memory is left alone, as MPI may still read it. */
+static void store_given_up(const struct frame *f, const struct request *r, const void *status)
+{
+    struct file_request row;
+    if (status) {
+        fill_completed(&row, f, r, status);
+    } else {
+        fill_row(&row, r, r->kind == REQUEST_SEND ? WHAT_SEND_FREED : WHAT_RECV_FREED);
+        row.completed = f->exit;
+    }
+    thread_store_request(f->t, row);
+}
+
+void record_request_free(const struct frame *f, struct held_request held, const void *status)
 {
     struct request r;
     struct file_call call = plain_row(f);
@@ -220,10 +246,13 @@ void record_request_free(const struct frame *f, struct held_request held)
     call.peer = r.peer;
     if (r.kind != REQUEST_COLLECTIVE) call.tag = r.tag;
     thread_store_call(f->t, call);
-    if (!r.active || r.kind > REQUEST_RECV) return;
-    struct file_request row = row_of(&r, r.kind == REQUEST_SEND ? WHAT_SEND_FREED : WHAT_RECV_FREED);
-    row.completed = f->exit;
-    thread_store_request(f->t, row); /* `owned` memory is left alone: MPI may still read it */
+    if (r.active && r.kind <= REQUEST_RECV) store_given_up(f, &r, status);
+}
+
+void record_open_receives(const struct frame *f)
+{
+    struct request r;
+    for (size_t at = 0; f->result == 0 && requests_take_open_receive(&at, &r);) store_given_up(f, &r, NULL);
 }
 
 void record_other_request(const struct frame *f, word comm, word request)

@@ -81,6 +81,9 @@ int index_base(enum index_call call, word array, const struct held_request *hand
 
 /* The class of the error that a call has returned. */
 void record_error(const struct frame *f);
+
+/* Whether a call has received what it was to receive, though the message may have been too long for the buffer. */
+bool has_received(const struct frame *f);
 void record_pcontrol(const struct frame *f, int level);
 
 /* Only times, and the communicator where there is one. */
@@ -151,7 +154,13 @@ void record_waitany(const struct frame *f, const struct held_request *handles, i
                     const void *status);
 void record_poll(const struct frame *f);
 void record_cancel(const struct frame *f, struct held_request held);
-void record_request_free(const struct frame *f, struct held_request held);
+
+/* How the operation has ended whose request is about to be freed: a status, or NULL. Afterwards nobody can ask. */
+const void *status_before_free(struct held_request held);
+void record_request_free(const struct frame *f, struct held_request held, const void *status);
+
+/* In MPI_Finalize: the receives that nobody has completed. */
+void record_open_receives(const struct frame *f);
 
 /* Partitioned operations: one message a start. */
 struct partitioned {

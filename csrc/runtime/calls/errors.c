@@ -12,6 +12,12 @@ static int class_of(int error)
     return may_ask && pmpi.Error_class(error, &class) == 0 ? class : error;
 }
 
+bool has_received(const struct frame *f)
+{
+    enum { TRUNCATE = 15 }; /* as the standard ABI numbers classes */
+    return f->result == 0 || abi_error_class(class_of(f->result)) == TRUNCATE;
+}
+
 /* At the exit of the call, but never before what the thread has noted last (a flush may have come between). */
 void record_error(const struct frame *f)
 {

@@ -31,7 +31,7 @@ static struct file_call row_of(const struct frame *f, word request, struct reque
 {
     struct file_call row = plain_row(f);
     *r = (struct request){.peer = PEER_NONE};
-    if (f->result || !requests_look(request, r)) return row;
+    if (f->result || !requests_look((struct held_request){request, 0}, r)) return row;
     row.comm = r->comm;
     row.peer = r->peer;
     row.tag = r->tag;

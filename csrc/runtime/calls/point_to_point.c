@@ -54,7 +54,7 @@ void record_send(const struct frame *f, const struct data *data, int dest, int t
 void record_recv(const struct frame *f, word comm, const void *status)
 {
     struct file_call row = plain_row(f);
-    if (f->result == 0) {
+    if (has_received(f)) {
         row.comm = comms_find(comm)->index;
         row.peer = abi_peer(abi_status_source(status));
         row.tag = tag_of(abi_status_tag(status));
@@ -66,7 +66,7 @@ void record_recv(const struct frame *f, word comm, const void *status)
 void record_sendrecv(const struct frame *f, const struct data *data, int dest, int tag, word comm, const void *status)
 {
     struct file_call row = plain_row(f);
-    if (f->result == 0) {
+    if (has_received(f)) {
         row.comm = comms_find(comm)->index;
         row.peer = abi_peer(dest);
         row.tag = tag;
@@ -169,6 +169,8 @@ void record_mprobe(const struct frame *f, word comm, word message, const void *s
         requests_add(&(struct request){.handle = message,
                                        .posted = f->enter,
                                        .comm = comms_find(comm)->index,
+                                       .peer = abi_peer(abi_status_source(status)),
+                                       .tag = tag_of(abi_status_tag(status)),
                                        .kind = REQUEST_RECV,
                                        .call = f->call,
                                        .active = true});
@@ -179,7 +181,7 @@ void record_mrecv(const struct frame *f, struct held_request message, const void
     struct request matched = {.posted = f->enter};
     struct file_call row = plain_row(f);
     bool known = requests_take(message, &matched);
-    if (f->result) {
+    if (!has_received(f)) {
         thread_store_call(f->t, row);
         return;
     }
@@ -194,7 +196,8 @@ void record_mrecv(const struct frame *f, struct held_request message, const void
 
 void record_imrecv(const struct frame *f, struct held_request message, word request)
 {
-    struct request matched = {.posted = f->enter, .kind = REQUEST_RECV, .active = true};
+    struct request matched = {
+        .posted = f->enter, .peer = PEER_NONE, .tag = -1, .kind = REQUEST_RECV, .call = f->call, .active = true};
     struct file_call row = plain_row(f);
     requests_take(message, &matched);
     row.comm = matched.comm;

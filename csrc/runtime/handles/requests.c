@@ -324,10 +324,10 @@ bool requests_start_persistent(struct held_request held, uint64_t posted, uint16
     return r != NULL;
 }
 
-bool requests_look(word handle, struct request *out)
+bool requests_look(struct held_request held, struct request *out)
 {
     begin();
-    struct request *r = find((struct held_request){handle, 0});
+    struct request *r = find(held);
     if (r) *out = *r;
     end();
     return r != NULL;
@@ -356,6 +356,28 @@ void requests_open_receives(struct open_receives *open)
             for (const struct operation *o = oldest; o; o = o->next) add_receive(open, &o->request);
     }
     end();
+}
+
+static struct operation *find_open_receive(struct operation *slot)
+{
+    for (struct operation *oldest = slot; oldest; oldest = oldest->other)
+        for (struct operation *o = oldest; o; o = o->next)
+            if (o->request.active && o->request.kind == REQUEST_RECV) return o;
+    return NULL;
+}
+
+bool requests_take_open_receive(size_t *from, struct request *out)
+{
+    struct operation *found = NULL;
+    begin();
+    for (; *from < room && !found; *from += !found)
+        if (table[*from].request.handle) found = find_open_receive(&table[*from]);
+    if (found) {
+        *out = found->request;
+        remove_operation(&found->request);
+    }
+    end();
+    return found != NULL;
 }
 
 bool requests_drop(struct held_request held, struct request *out)

@@ -3,6 +3,7 @@
 #define REQUESTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "mpi/abi.h"
@@ -78,7 +79,7 @@ struct request *requests_find_active(struct held_request held);
 void requests_complete(struct request *r);
 
 /* What a handle stands for, active or not, as a copy. */
-bool requests_look(word handle, struct request *out);
+bool requests_look(struct held_request held, struct request *out);
 
 /* The operation as a copy if it is active, which is removed, or made inactive. */
 bool requests_take(struct held_request held, struct request *out);
@@ -90,6 +91,10 @@ void requests_mark_cancel(struct held_request held);
 /* When each receive that is not complete was posted. */
 struct open_receives;
 void requests_open_receives(struct open_receives *open);
+
+/* Remove one of the ordinary receives that are still active; false: there is none from place *from of the table on, which
+ * begins at 0. */
+bool requests_take_open_receive(size_t *from, struct request *out);
 
 /* MPI_Request_free: remove it, persistent or not. */
 bool requests_drop(struct held_request held, struct request *out);

@@ -36,6 +36,7 @@ static const struct {
     FUNCTION(Recv),
     FUNCTION(Iprobe),
     FUNCTION(Comm_dup),
+    FUNCTION(Request_get_status),
     FUNCTION(Query_thread),
     FUNCTION(Error_class),
     FUNCTION(Type_get_extent),

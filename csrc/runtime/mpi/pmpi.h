@@ -26,6 +26,7 @@ struct pmpi {
     int (*Recv)(void *buffer, word n, word type, word source, word tag, word comm, word status);
     int (*Iprobe)(word source, word tag, word comm, int *flag, word status);
     int (*Comm_dup)(word comm, word *copy);
+    int (*Request_get_status)(word request, int *flag, void *status);
     int (*Query_thread)(int *level);
     int (*Error_class)(int code, int *class);
     int (*Type_get_extent)(word type, int64_t *lower, int64_t *extent);

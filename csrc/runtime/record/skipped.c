@@ -40,6 +40,9 @@ bool skipped_request(struct skipped *s, const struct file_request *row)
     if (row->what == WHAT_COLLECTIVE_STARTED) return add(s, row->what, row->comm, 0, row->tag, row->posted);
     if (row->peer < 0) return true;
     switch (kind_of(row)) {
+    case WHAT_RECV_FREED:
+        if (row->tag < 0) return true; /* which message it has taken is not known */
+        return add(s, WHAT_RECV_DONE, row->comm, row->peer, row->tag, row->posted);
     case WHAT_SEND_STARTED:
         return add(s, WHAT_SEND_DONE, row->comm, row->peer, row->tag, row->posted);
     case WHAT_SEND_CANCELLED:
