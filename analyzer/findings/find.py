@@ -33,14 +33,14 @@ _MAINLY = 0.5
 
 
 def find(of: Evidence) -> list[Finding]:
-    """All that cost at least LEAST of the run, the most expensive first."""
+    """All that cost at least LEAST of the run, the most expensive first; before them what the run hung in."""
     runtime = of.efficiency.runtime_ns
     if runtime <= 0 or not len(of.present):
         return []
-    every = (*_factors(of), *_iterations(of), *_cpus(of), *_tracer(of))
+    every = (*_hang(of), *_factors(of), *_iterations(of), *_cpus(of), *_tracer(of))
     told = (replace(one, cost_ns=min(one.cost_ns, runtime)) for one in every)
-    found = [replace(one, share=one.cost_ns / runtime) for one in told if one.cost_ns >= LEAST * runtime]
-    return sorted(found, key=lambda one: (-one.cost_ns, one.kind.value, one.number))
+    found = [replace(one, share=one.cost_ns / runtime) for one in told if _counts(one, runtime)]
+    return sorted(found, key=lambda one: (one.kind is not Kind.HANG, -one.cost_ns, one.kind.value, one.number))
 
 
 def first(found: list[Finding], most: int = MOST) -> list[Finding]:
@@ -52,6 +52,24 @@ def first(found: list[Finding], most: int = MOST) -> list[Finding]:
         if any(one.kind is whole and reason.cost_ns >= _EXPLAINS * one.cost_ns for one in found)
     }
     return [one for one in found if one.kind not in explained][:most]
+
+
+def _counts(one: Finding, runtime_ns: int) -> bool:
+    """How long a run hung may not be known."""
+    return one.kind is Kind.HANG or one.cost_ns >= LEAST * runtime_ns
+
+
+def _hang(of: Evidence) -> Iterator[Finding]:
+    """Calls that ranks were in from some time on until they were killed: as long as all of these ranks were."""
+    main = [call for call in of.unfinished if call.thread == 0]
+    if not main:
+        return
+    cost = max(min(call.until_ns for call in main) - max(call.enter_ns for call in main), 0)
+    is_all = {call.rank for call in main} >= set(of.present.tolist())
+    if cost >= LEAST * of.efficiency.runtime_ns:
+        yield Finding(Kind.HANG, cost, 0.0, Sure.MEASURED, main[0].rank, main[0].procedure)
+    elif is_all and not any(call.seen for call in main):
+        yield Finding(Kind.HANG, cost, 0.0, Sure.UNKNOWN, main[0].rank, main[0].procedure)
 
 
 def _factors(of: Evidence) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ from analyzer.in_notebook import InNotebook
 from analyzer.metrics.profile import Profile
 from analyzer.metrics.regions import RegionProfile
 from analyzer.metrics.useful import Useful
+from analyzer.trace import UnfinishedCall
 from analyzer.waits.waits import Waits
 
 
@@ -35,6 +36,7 @@ class Kind(Enum):
     THREADS = "threads that share CPUs"
     ASLEEP = "sleep outside MPI"  # for files, children, timers, locks
     TRACER = "the tracer"
+    HANG = "calls that did not return"  # killed ranks were in them until the end
 
 
 FACTORS = (Kind.IMBALANCE, Kind.SERIALIZATION, Kind.TRANSFER, Kind.COMMUNICATION, Kind.NEITHER, Kind.NOT_THERE,
@@ -45,6 +47,7 @@ PART_OF = {
     Kind.MOVING: (Kind.SERIALIZATION, Kind.COMMUNICATION),
     Kind.SLOW: (Kind.SERIALIZATION, Kind.COMMUNICATION),
     Kind.PIPELINE: (Kind.SERIALIZATION, Kind.COMMUNICATION),
+    Kind.HANG: (Kind.SERIALIZATION, Kind.TRANSFER, Kind.COMMUNICATION),
     Kind.CPUS: (Kind.TRANSFER, Kind.COMMUNICATION),
 }
 """Reasons, and what each explains: where it costs half as much, the other need not be told."""
@@ -57,6 +60,7 @@ class Sure(Enum):
     BOUND = "bound"  # the same, of more than is meant: a CPU was lacking, whether or not it was wanted
     REPLAYED = "replayed"  # the run on an ideal network
     ESTIMATED = "estimated"
+    UNKNOWN = "not known"  # at least this much, but nothing says how much more
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,7 @@ class Evidence:
     threads: np.ndarray
     present: np.ndarray  # numbers of the ranks that could be read
     after_ns: int  # how long the run went on after the last record
+    unfinished: tuple[UnfinishedCall, ...]  # calls that killed ranks did not come back from
     tracer_ns: np.ndarray  # the tracer's own time, as far as it is no computation
 
 

@@ -37,6 +37,7 @@ from analyzer.trace.parts import (
     Repair,
     Samples,
     SharedObject,
+    UnfinishedCall,
     Unmatched,
 )
 from analyzer.trace.ranks import ranks_named, ranks_text
@@ -108,6 +109,7 @@ __all__ = [
     "SummedCalls",
     "Trace",
     "TracerTime",
+    "UnfinishedCall",
     "Unmatched",
     "ranks_named",
     "ranks_text",

@@ -12,8 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.places import Known, PathTables, Places
+<<<<<<< HEAD
 from analyzer.trace.parts import Counter, Counts, NodeClock, Relative, Repair, Samples, SharedObject, Unmatched
 from analyzer.trace.records import ERROR, EVENT, FLUSH, MARK, MESSAGE, MISSED_COLLECTIVES, OFF_CPU, SUMMED, TASK
+=======
+from analyzer.trace.parts import Counter, Counts, NodeClock, Relative, Repair, Samples, SharedObject, UnfinishedCall, Unmatched
+from analyzer.trace.records import ERROR, EVENT, FLUSH, MARK, MISSED_COLLECTIVES, SUMMED
+>>>>>>> 2c187343 (analyzer: count the time in a call that did not return as MPI)
 
 
 class Extra:
@@ -88,8 +93,13 @@ class Losses(Extra):
 
     missing: tuple[int, ...] = ()  # ranks of which nothing could be read: no figure counts them as idle
     ending: tuple[str, ...] = ()  # how the run ended, if not in order: lines that are the first of `problems`, too
+<<<<<<< HEAD
     left_out: str = ""  # what ranks left half done with others, or the trace's end; "": nothing
     after_ns: int = 0  # how long the run went on after the last record, where its end is known from elsewhere
+=======
+    left_out: str = ""  # what ranks that did not end in order left half done with others; "": nothing
+    unfinished: tuple[UnfinishedCall, ...] = ()  # calls that killed ranks did not come back from, by rank and thread
+>>>>>>> 2c187343 (analyzer: count the time in a call that did not return as MPI)
 
     def unrecorded(self, rank: int) -> np.ndarray:
         """Intervals (FLUSH) in which a thread recorded nothing, because it was told so or a limit was met."""

@@ -94,6 +94,18 @@ class Problem:
 
 
 @dataclass(frozen=True)
+class UnfinishedCall:
+    """A call that a killed process did not come back from. It is among the calls of its thread."""
+
+    rank: int
+    thread: int
+    procedure: str
+    enter_ns: int
+    until_ns: int  # the last sign of life
+    seen: bool  # of the process itself, in a sample; else the last thing that any rank recorded
+
+
+@dataclass(frozen=True)
 class NodeClock:
     """How a clock that is not rank 0's was related to it; errors are None where nobody knows them."""
 

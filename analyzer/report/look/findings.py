@@ -18,7 +18,7 @@ from analyzer.report.look.summary import Summary
 from analyzer.report.look.who import Threads
 from analyzer.report.words.cpus import crowds, crowds_of_threads
 from analyzer.report.words.units import count, percent, plural, size, time
-from analyzer.trace import Chosen, Losses
+from analyzer.trace import Chosen, Losses, ranks_named
 from analyzer.trace.chosen import unreadable
 from tracelib.schema.procedures import FINALIZE, INIT, is_of_files
 
@@ -27,11 +27,14 @@ _SMALL_CLASS = 11
 _MOSTLY_SMALL = 0.5
 _ALSO_ASLEEP = 0.5
 """Ranks that sleep for this share of the longest sleep count as sleeping, too."""
+_MOST_CALLS = 4
+"""Calls that a hang is told to be in."""
 _SURE = {
     Sure.MEASURED: "measured",
     Sure.BOUND: "a bound: it may also have slept",
     Sure.REPLAYED: "by a replay on an ideal network",
     Sure.ESTIMATED: "an estimate, because CPU times were not recorded",
+    Sure.UNKNOWN: "or more",
 }
 _COMMANDS = {
     Kind.SERIALIZATION: "critical-path",
@@ -47,6 +50,7 @@ _COMMANDS = {
     Kind.CPUS: "efficiency",
     Kind.THREADS: "hot",
     Kind.ASLEEP: "efficiency",
+    Kind.HANG: "check",
 }
 _SENTENCE_END = re.compile(r"\. (?=[A-Z])")
 OVERLAP = "Costs overlap: do not add them."
@@ -75,6 +79,7 @@ def evidence(summary: Summary) -> Evidence:
         threads=np.asarray(summary.trace.threads, np.int64),
         present=summary.present,
         after_ns=summary.trace.extra(Losses).after_ns,
+        unfinished=summary.trace.extra(Losses).unfinished,
         tracer_ns=summary.tracer_ns if summary.trace.origin.tracer_times else np.zeros(summary.trace.size, np.int64),
     )
 
@@ -100,8 +105,10 @@ def overlap_note(summary: Summary) -> str:
 def sentence(one: Finding, summary: Summary) -> str:
     """ "rank 1 computes 50.0 % longer than the mean, the others wait for it in MPI_Allreduce: up to 2.12 s (31.9 % of
     the run), measured; next: analyze waits run.h5"."""
-    cost = f"up to {time(one.cost_ns)} ({percent(one.share)} of the run), {_SURE[one.sure]}"
     text = what(one, summary)
+    cost = f"up to {time(one.cost_ns)} ({percent(one.share)} of the run), {_SURE[one.sure]}"
+    if one.sure is Sure.UNKNOWN:
+        cost = "nothing tells how long, but with tracelib run --sample 10ms it is recorded"
     return f"{text[0].upper()}{text[1:]}: {cost}; next: {command(one, summary)}"
 
 
@@ -146,6 +153,8 @@ def what(one: Finding, summary: Summary) -> str:
         return crowds_of_threads(summary.cpus.crowds)
     if one.kind is Kind.ASLEEP:
         return _asleep(one, summary)
+    if one.kind is Kind.HANG:
+        return _hang(summary)
     if one.kind is Kind.TRACER:
         flushed = int(summary.flushes.time_ns[one.rank])
         part = f", {time(flushed)} of it for writing and clocks" if flushed else ""
@@ -172,6 +181,19 @@ def _asleep(one: Finding, summary: Summary) -> str:
     place = f", most {summary.asleep[0].text}" if summary.asleep else ""
     longest = "" if several < 2 else f"; rank {one.rank} longest"
     return f"{who} outside MPI (files, children, timers, locks){place}{longest}"
+def _hang(summary: Summary) -> str:
+    """ "ranks 0-3 did not come back from the calls in which they were killed (rank 0 from MPI_Barrier, ranks 1-3 from
+    MPI_Recv)"."""
+    ranks: dict[str, list[int]] = {}
+    for call in summary.trace.extra(Losses).unfinished:
+        if call.thread == 0:
+            ranks.setdefault(call.procedure, []).append(call.rank)
+    every = ranks_named(sorted(rank for some in ranks.values() for rank in some))
+    if len(ranks) == 1:
+        return f"{every} did not come back from {next(iter(ranks))} before the end"
+    each = ", ".join(f"{ranks_named(some)} from {name}" for name, some in list(ranks.items())[:_MOST_CALLS])
+    more = ", ..." if len(ranks) > _MOST_CALLS else ""
+    return f"{every} did not come back from MPI before the end ({each}{more})"
 
 
 def _imbalance(one: Finding, summary: Summary) -> str:

@@ -284,6 +284,12 @@ class ThreadTable:
         """The last row."""
         return self._ends[0][1]
 
+    def reread(self) -> None:
+        """Rows in memory have changed: forget what was read of them."""
+        self.__dict__.pop("_ends", None)
+        self.__dict__.pop("sampled", None)
+        self.forget()
+
     def find(self, ticks: int) -> int:
         """How many rows have a key less than `ticks`."""
         if not self._length:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 
 from analyzer.sources.rank_file.rank_file import RankFile
+from analyzer.sources.rank_file.unfinished import inside
 from analyzer.trace import Problem
 from tracelib.schema import State
 from tracelib.schema.spool import Spool, is_alive, is_here, is_replaced, lost_calls, read_spool, spool_paths
@@ -98,9 +99,8 @@ def died_inside(
     """In which calls the threads of a killed process died. `ns`: its clock; `chain`: a row of its paths in words."""
     if not len(file.inside) and not pending:
         return []
-    found = file.inside.tolist() + [spool.inside for spool in pending if spool.inside]
     problems = []
-    for call, entered, thread, path in found:
+    for call, entered, thread, path in inside(file, pending):
         name = file.procedures[call] if call < len(file.procedures) else "an unknown call"
         who = f"its thread {thread}" if thread else "it"
         since_s = (ns(entered) - ns(int(file.attributes["start_ticks"]))) / 1e9

@@ -17,7 +17,8 @@ import numpy as np
 from analyzer.sources.lane.lane import Lane
 from analyzer.sources.rank_file.rank_file import RankFile
 from analyzer.sources.rank_file.spool import Fate
-from analyzer.trace import Problem, ranks_named
+from analyzer.sources.rank_file.unfinished import inside
+from analyzer.trace import Problem, UnfinishedCall, ranks_named
 from tracelib.schema import State
 from tracelib.schema.procedures import POLLS, base_name
 from tracelib.schema.spool import Spool
@@ -57,9 +58,9 @@ class End:
 def end_of(file: RankFile, fate: Fate, pending: Sequence[Spool], lanes: Sequence[Lane], index: np.ndarray) -> End:
     """Of the process that wrote a file. `index`: of each of its communicators in Trace.communicators."""
     main, start = lanes[0], lanes[0].clock.ns(int(file.attributes["start_ticks"]))
-    inside = _inside(file, pending)
-    last = max(main.stop, *(main.clock.ns(entered) for _, entered in inside)) if inside else main.stop
-    name = _name(file, inside[0][0]) if inside else ""
+    calls = _inside(file, pending)
+    last = max(main.stop, *(main.clock.ns(entered) for _, entered in calls)) if calls else main.stop
+    name = _name(file, calls[0][0]) if calls else ""
     found = End(file.rank, fate, last - start, name, _waited(main, name) if _is_known(file, fate, pending) else None)
     ticks = int(file.attributes["abort_ticks"])
     if not ticks:
@@ -85,8 +86,7 @@ def _is_known(file: RankFile, fate: Fate, pending: Sequence[Spool]) -> bool:
 
 def _inside(file: RankFile, pending: Sequence[Spool]) -> list[tuple[int, int]]:
     """Call (row of `procedures`) and ticks of its entry, in which the first thread was."""
-    found = file.inside.tolist() + [spool.inside for spool in pending if spool.inside]
-    return [(int(call), int(entered)) for call, entered, thread, _ in found if thread == 0]
+    return [(call, entered) for call, entered, thread, _ in inside(file, pending) if thread == 0]
 
 
 def _name(file: RankFile, call: int) -> str:
@@ -149,6 +149,21 @@ def _first(ends: Sequence[End], behind: AbstractSet[int]) -> Iterator[str]:
             f"{_ranks(killed)} killed while all ranks waited in MPI: likely from outside, or by MPI, which found an "
             "error in a call and printed it"
         )
+
+
+def lasted_until(calls: Sequence[UnfinishedCall]) -> list[Problem]:
+    """Until when the calls that killed ranks did not come back from are taken to have lasted."""
+    if not calls:
+        return []
+    ranks, estimated = ({call.rank for call in some} for some in (calls, [c for c in calls if not c.seen]))
+    until_s = max((call.until_ns for call in calls if not call.seen), default=0) / 1e9
+    until = [f"until what any rank recorded last, at {until_s:.6g} s"] if estimated else []
+    if estimated and ranks - estimated:
+        until = [f"but of {ranks_named(sorted(estimated))} {until[0]}"]
+    if ranks - estimated:
+        until.insert(0, "until the last sample of each")
+    text = f"the time in the calls that {ranks_named(sorted(ranks))} died in counts as MPI {', '.join(until)}"
+    return [Problem(-1, text, note=True)]
 
 
 def _likely(first: End, why: str, killed: Sequence[int]) -> str:

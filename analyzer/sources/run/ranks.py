@@ -23,9 +23,10 @@ from analyzer.sources.rank_file.index import ThreadTable, thread_tables
 from analyzer.sources.rank_file.rank_file import RankFile
 from analyzer.sources.rank_file.spool import Fate, died_inside, fate, pending_rows
 from analyzer.sources.rank_file.stamps import possible_only
+from analyzer.sources.rank_file.unfinished import Unfinished
 from analyzer.sources.run.code_samples import is_by_signal, last_sample_ticks
 from analyzer.sources.run.ends import End, end_of, shortcomings
-from analyzer.trace import Counter, Problem
+from analyzer.trace import Counter, Problem, UnfinishedCall
 from tracelib import schema
 from tracelib.schema.spool import Spool
 
@@ -35,6 +36,7 @@ class Rows(NamedTuple):
 
     fate: Fate
     pending: list[Spool]
+    unfinished: Unfinished
     tables: dict[int, dict[str, ThreadTable]]  # of each thread of the program
     sampler: ThreadTable | None  # rows of the tracer's own thread; None: it had none
     counts: dict[int, CountTable]  # of each thread, if counters were read
@@ -61,6 +63,7 @@ class Said(NamedTuple):
     of_regions: list[Problem]
     parameters: frozenset[int]  # of its regions
     end: End  # how its process ended
+    unfinished: tuple[UnfinishedCall, ...]  # which calls it died in; one that is `open` has no end yet
 
 
 OPENED = np.dtype(
@@ -72,6 +75,7 @@ OPENED = np.dtype(
         ("summed_up", "?"),  # whether there are such stretches
         ("whole", "?"),  # whether it is known that it recorded all the time
         ("by_signal", "?"),  # whether samples of where it was were taken so
+        ("open", "?"),  # whether it died in a call, and nothing tells when
     ]
 )
 """What all members of a team know of a rank that one of them has opened."""
@@ -89,6 +93,8 @@ class Ranks:
         self._rows: dict[int, Rows] = {}  # of ranks whose threads are not made yet
         self._lanes: dict[int, list[Lane]] = {}
         self._samplers: dict[int, ThreadTable] = {}
+        self._open: dict[int, Unfinished] = {}  # of ranks whose threads are made, by rank: calls without an end
+        self._last_sign: int | None = None
 
     def refer(self, refers: Refers) -> None:
         """From now on threads can be made."""
@@ -107,12 +113,14 @@ class Ranks:
     def _read(self, file: RankFile) -> Rows:
         of_file = fate(file)
         pending, problems = pending_rows(file, of_file)
-        tables = thread_tables(file, pending)
+        unfinished = Unfinished(file, pending)
+        every = [*pending, *unfinished.rows]
+        tables = thread_tables(file, every)
         sampler = tables.pop(schema.SAMPLER_THREAD, {}).get("events")
-        counts = count_tables(file, pending, tables, self._counters)
+        counts = count_tables(file, every, tables, self._counters)
         problems = problems + shortcomings(file)
         problems += possible_only(file, tables, impossible=self._impossible, sound=file.rank in self._sound)
-        return Rows(of_file, pending, tables, sampler, counts, problems)
+        return Rows(of_file, pending, unfinished, tables, sampler, counts, problems)
 
     def lanes(self, rank: int) -> list[Lane]:
         """The threads of a rank, in order."""
@@ -143,11 +151,31 @@ class Ranks:
             clock.ns(t) if t else 0 for t in (rows.sampler.last_key if rows.sampler else 0, last_sample_ticks(file))
         )
         _extend_main_thread(lanes, clock.ns(int(file.attributes["start_ticks"])), last_sample)
+        if len(rows.unfinished):
+            self._end_unfinished(rank, lanes, rows.unfinished, last_sample)
         for lane in lanes:
             _forget_counts_over_gaps(lane)
             if refers.regions:
                 lane.regions = Regions(lane.tables["events"], refers.regions[rank])
         return lanes
+
+    def _end_unfinished(self, rank: int, lanes: Sequence[Lane], calls: Unfinished, last_sample: int) -> None:
+        """Let calls that a process died in last until its last sign of life: its latest sample, if there is one after
+        them; else until what any rank recorded last, which may not be known yet."""
+        entered = [lane.clock.ns(ticks) for lane in lanes if (ticks := calls.entered(lane.thread)) is not None]
+        if last_sample > max(entered, default=last_sample):
+            _end_calls(lanes, calls, last_sample)
+        elif self._last_sign is not None:
+            _end_calls(lanes, calls, self._last_sign)
+        else:
+            self._open[rank] = calls
+
+    def end_open_calls(self, last_sign: int) -> None:
+        """Let the calls that ranks died in last until this time (ns), where nothing tells more."""
+        self._last_sign = last_sign
+        for rank, calls in self._open.items():
+            _end_calls(self._lanes[rank], calls, last_sign)
+        self._open.clear()
 
     def sampler(self, rank: int) -> ThreadTable | None:
         """The rows of the tracer's own thread of a rank; None: it had none."""
@@ -162,14 +190,14 @@ class Ranks:
         rows = []
         for rank in ranks:
             of_rank = self._said(rank)
-            if any(of_rank[:-1]) or of_rank.end.fate != Fate.ENDED or of_rank.end.abort:
+            if any(of_rank[:3]) or of_rank.unfinished or of_rank.end.fate != Fate.ENDED or of_rank.end.abort:
                 said[rank] = of_rank
             lanes, file = self.lanes(rank), self._files[rank]
             rows.append(
                 (
                     rank, lanes[0].start, lanes[0].stop, sum([lane.recorded for lane in lanes]),
                     any(len(lane.tables["summaries"]) for lane in lanes), shared and _are_whole(lanes),
-                    is_by_signal(file),
+                    is_by_signal(file), rank in self._open,
                 )
             )  # fmt: skip
         return np.array(rows, OPENED), said
@@ -184,6 +212,7 @@ class Ranks:
         return Said(
             problems, [Problem(rank, text)] if text else [], frozenset[int]().union(*(r.parameters for r in regions)),
             end_of(file, rows.fate, rows.pending, lanes, refers.communicators[rank]),
+            tuple(_unfinished(file, lanes, rows.unfinished, seen=rank not in self._open)),
         )  # fmt: skip
 
 
@@ -222,6 +251,26 @@ def _forget_counts_over_gaps(lane: Lane) -> None:
     if lane.counts is not None:
         found = [lane.tables["calls"].find(lane.clock.ticks(end)) for end in lane.unrecorded["end"].tolist()]
         lane.counts.after_gaps = np.array(found, np.int64)
+
+
+def _unfinished(
+    file: RankFile, lanes: Sequence[Lane], calls: Unfinished, *, seen: bool
+) -> Iterator[UnfinishedCall]:
+    for lane in lanes:
+        entered = calls.entered(lane.thread)
+        if entered is not None:
+            name = file.procedures[calls.procedure(lane.thread)]
+            yield UnfinishedCall(lane.rank, lane.thread, name, lane.clock.ns(entered), lanes[0].stop, seen)
+
+
+def _end_calls(lanes: Sequence[Lane], calls: Unfinished, ns: int) -> None:
+    """Threads live as long as the calls that they died in."""
+    for lane in lanes:
+        if calls.entered(lane.thread) is not None:
+            calls.end(lane.thread, lane.clock.ticks(ns))
+            lane.tables["calls"].reread()
+            lane.stop = max(lane.stop, ns)
+    lanes[0].stop = max(lanes[0].stop, *(lane.stop for lane in lanes))
 
 
 def _extend_main_thread(lanes: Sequence[Lane], start: int, last_sample: int) -> None:

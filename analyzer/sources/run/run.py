@@ -41,7 +41,7 @@ from analyzer.sources.run.code_samples import RunCodeSamples
 from analyzer.sources.run.communicators import merge_communicators
 from analyzer.sources.run.cpu_use import RunCpuUse
 from analyzer.sources.run.cuts import RECORDS, Cuts, Lanes
-from analyzer.sources.run.ends import End, how_it_ended
+from analyzer.sources.run.ends import End, how_it_ended, lasted_until
 from analyzer.sources.run.extras import (
     RunChosen,
     RunCounters,
@@ -194,11 +194,21 @@ class RunTrace(Trace):
             )
         )  # fmt: skip
         parts = team.gather(lambda: self._ranks.open(mine, shared=team.size > 1))
+        known = np.concatenate([rows for rows, _ in parts])
+        last_sign = int(known["stop"].max(initial=0))
+        self._ranks.end_open_calls(last_sign)
+        known["stop"][known["open"]] = last_sign
         self._lanes: Lanes = LanesLater([file.rank for file in self._files], self._ranks.lanes)
         if team.size == 1:
             self._lanes = {rank: self._ranks.lanes(rank) for rank in mine}
         self._regions = labels.regions, labels.parameters
-        known, said = np.concatenate([rows for rows, _ in parts]), {k: one for _, of in parts for k, one in of.items()}
+        said = {k: one for _, of in parts for k, one in of.items()}
+        self._died_inside = tuple(
+            call if call.seen else replace(call, until_ns=last_sign)
+            for rank in sorted(said)
+            for call in said[rank].unfinished
+        )
+        self.problems += lasted_until(self._died_inside)
         self.problems += [problem for one in said.values() for problem in one.problems]
         self.problems += [problem for one in said.values() for problem in one.of_regions]
         self._ranks.believe(set(known["rank"].tolist()) - {problem.rank for problem in self.problems})
@@ -246,7 +256,8 @@ class RunTrace(Trace):
             RunCounters(self._counters, lanes=lanes, cuts=cuts, sampler=self._ranks.sampler),
             RunObjects(self._objects, lanes=lanes, cuts=cuts, size=self.size),
             RunLosses(
-                tuple(rank for rank in range(self.size) if rank not in lanes), lanes=lanes, files=files, whole=whole
+                tuple(rank for rank in range(self.size) if rank not in lanes),
+                unfinished=self._died_inside, lanes=lanes, files=files, whole=whole,
             ),
             RunChosen(self._chosen, matched=self._matched.get),
             RunLeftovers(
