@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -31,7 +31,9 @@ EAGER_LIMIT = 32768
 ADDED_UP = "calls were recorded as sums only, not one by one"
 NOT_RECORDED = "part of the run was not recorded"
 ENDS_EARLY = "the trace ends before the run"
-UNMATCHED = "of some messages only the send or only the receive is in the trace"
+FEW_RECEIVES = 8
+FEW_OF_MESSAGES = 0.1
+"""Without as many receives that lack their send, a replay is one of the run: it takes them as not having waited."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ class Ideal:
     visits: np.ndarray = field(default_factory=lambda: np.zeros(0, REPLAYED_VISIT))  # where they were asked for
     eager_limit: int | None = None  # bytes from which sends waited
     eager_shown: bool = False  # by the run, not the usual or the named one
+    left_over: str = ""  # what the replay takes as waiting for nobody, in one line; "": nothing
 
     def of(self, visits: np.ndarray) -> Ideal:
         """Some visits instead of the whole run: those of each rank together, the longest of each."""
@@ -80,6 +83,11 @@ def ideal_replay(
     reason = obstacle(trace, missed)
     if reason:
         return Ideal(None, None, reason)
+    left_over = trace.extra(Leftovers).unpaired().text
+    return replace(_replayed(trace, team, eager_limit, regions=regions, cpu_time=cpu_time), left_over=left_over)
+
+
+def _replayed(trace: Trace, team: Team, eager_limit: int | None, *, regions: bool, cpu_time: bool) -> Ideal:
     try:
         if trace.program is not None:
             return ideal_of_program(trace, trace.program, team, eager_limit, regions=regions)
@@ -153,8 +161,11 @@ def not_whole(trace: Trace, missed: Unrecorded) -> str:
     """Why a trace does not hold all that a replay needs, in one line; "": nothing is known to lack."""
     if not trace.origin.has_states:
         return NOT_KNOWN
-    if reason := lacking(trace, missed):
+    unpaired = trace.extra(Leftovers).unpaired()
+    if reason := lacking(trace, missed, unpaired=False):
         return reason
+    if unpaired.receives > max(FEW_RECEIVES, FEW_OF_MESSAGES * unpaired.messages):
+        return unpaired.text
     return "the trace holds several applications" if len(trace.origin.applications) > 1 else ""
 
 
@@ -163,8 +174,9 @@ def ranks_of_many_callers(trace: Trace) -> list[int]:
     return [rank for rank in np.flatnonzero(np.asarray(trace.threads) > 1).tolist() if _threads_call(trace, rank)]
 
 
-def lacking(trace: Trace, missed: Unrecorded) -> str:
-    """What of the run a trace does not hold, in one line; "": nothing is known to lack."""
+def lacking(trace: Trace, missed: Unrecorded, *, unpaired: bool = True) -> str:
+    """What of the run a trace does not hold, in one line; "": nothing is known to lack. Without `unpaired`, sends and
+    receives without their other side do not count: a few need not matter."""
     if reason := ranks_lacking(trace):
         return reason
     if trace.extra(Losses).after_ns:
@@ -176,7 +188,7 @@ def lacking(trace: Trace, missed: Unrecorded) -> str:
     lost = [rank for rank in range(trace.size) if trace.extra(Losses).lost_calls(rank)]
     if lost:
         return f"calls of {ranks_named(lost)} were lost"
-    return UNMATCHED if trace.extra(Leftovers).unmatched() else ""
+    return trace.extra(Leftovers).unpaired().text if unpaired else ""
 
 
 def _acts(trace: Trace) -> np.ndarray:

@@ -15,7 +15,7 @@ from analyzer.parallel import Team
 from analyzer.program.gathered import gathered, together
 from analyzer.program.program import Program
 from analyzer.program.storage import OperationSpill
-from analyzer.trace import Trace
+from analyzer.trace import Leftovers, Trace
 
 _TOGETHER = 256
 """Ranks whose rows are read together, if all of them can be."""
@@ -62,6 +62,7 @@ class SharedProgram:
     @classmethod
     def of(cls, trace: Trace, team: Team, *, cpu_time: bool, virtual: bool) -> SharedProgram:
         """See `program_of`. Collective. Raises TracelibError on all members where one cannot read its ranks."""
+        trace.extra(Leftovers).leave_out()
         walk = RankOperations(trace, cpu_time=cpu_time, by_thread=True)
         mine = together(team, lambda: _Translated.of(trace, walk, trace.share(team), virtual=virtual))
         groups = [c.members if not c.remote else () for c in trace.communicators]

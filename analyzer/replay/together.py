@@ -24,6 +24,7 @@ from analyzer.trace import (
     Trace,
     TracerTime,
     Unmatched,
+    Unpaired,
 )
 
 
@@ -72,6 +73,10 @@ class _Leftovers(Leftovers):
 
     def unmatched(self) -> list[Unmatched]:
         return self.runs.renumbered(run.extra(Leftovers).unmatched() for run in self.runs.runs)
+
+    def unpaired(self) -> Unpaired:
+        of_runs = [run.extra(Leftovers).unpaired() for run in self.runs.runs]
+        return Unpaired(*(sum(counts) for counts in zip(*((u.sends, u.receives, u.messages) for u in of_runs), strict=True)))
 
     def elsewhere(self) -> list[Unmatched]:
         return self.runs.renumbered(run.extra(Leftovers).elsewhere() for run in self.runs.runs)

@@ -21,7 +21,7 @@ from analyzer.report.words.cpus import cpus_json, waiting_for_cpus
 from analyzer.report.words.groups import Alike, alike
 from analyzer.report.words.lost_at import lost_at_json, uneven_text
 from analyzer.report.words.names import file_names
-from analyzer.report.words.replayed import eager_note
+from analyzer.report.words.replayed import eager_note, left_over_note
 from analyzer.trace.chosen import unreadable
 
 MOST_VISITS = 40
@@ -81,6 +81,8 @@ def _notes(compared: Compared, additive: bool) -> list[str]:
             notes.append(f"{name}{_of_transfer(run.transfer_waits_ns, run.efficiency)}")
         if run.efficiency.ideal.eager_shown:
             notes.append(f"{name}{eager_note(run.efficiency.ideal)}")
+        if note := left_over_note(run.efficiency.ideal):
+            notes.append(f"{name}{note}")
         if run.efficiency.ideal.reason:
             notes.append(f"{name}Serialization and transfer are not known: {run.efficiency.ideal.reason}.")
     return notes

@@ -39,6 +39,7 @@ from analyzer.trace.parts import (
     SharedObject,
     UnfinishedCall,
     Unmatched,
+    Unpaired,
 )
 from analyzer.trace.ranks import ranks_named, ranks_text
 from analyzer.trace.records import (
@@ -111,6 +112,7 @@ __all__ = [
     "TracerTime",
     "UnfinishedCall",
     "Unmatched",
+    "Unpaired",
     "ranks_named",
     "ranks_text",
 ]

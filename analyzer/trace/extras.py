@@ -12,13 +12,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.places import Known, PathTables, Places
-<<<<<<< HEAD
-from analyzer.trace.parts import Counter, Counts, NodeClock, Relative, Repair, Samples, SharedObject, Unmatched
+from analyzer.trace.parts import (
+    Counter,
+    Counts,
+    NodeClock,
+    Relative,
+    Repair,
+    Samples,
+    SharedObject,
+    UnfinishedCall,
+    Unmatched,
+    Unpaired,
+)
 from analyzer.trace.records import ERROR, EVENT, FLUSH, MARK, MESSAGE, MISSED_COLLECTIVES, OFF_CPU, SUMMED, TASK
-=======
-from analyzer.trace.parts import Counter, Counts, NodeClock, Relative, Repair, Samples, SharedObject, UnfinishedCall, Unmatched
-from analyzer.trace.records import ERROR, EVENT, FLUSH, MARK, MISSED_COLLECTIVES, SUMMED
->>>>>>> 2c187343 (analyzer: count the time in a call that did not return as MPI)
 
 
 class Extra:
@@ -93,13 +99,9 @@ class Losses(Extra):
 
     missing: tuple[int, ...] = ()  # ranks of which nothing could be read: no figure counts them as idle
     ending: tuple[str, ...] = ()  # how the run ended, if not in order: lines that are the first of `problems`, too
-<<<<<<< HEAD
     left_out: str = ""  # what ranks left half done with others, or the trace's end; "": nothing
     after_ns: int = 0  # how long the run went on after the last record, where its end is known from elsewhere
-=======
-    left_out: str = ""  # what ranks that did not end in order left half done with others; "": nothing
     unfinished: tuple[UnfinishedCall, ...] = ()  # calls that killed ranks did not come back from, by rank and thread
->>>>>>> 2c187343 (analyzer: count the time in a call that did not return as MPI)
 
     def unrecorded(self, rank: int) -> np.ndarray:
         """Intervals (FLUSH) in which a thread recorded nothing, because it was told so or a limit was met."""
@@ -133,6 +135,14 @@ class Chosen(Extra):
 @dataclass(frozen=True)
 class Leftovers(Extra):
     """What has no partner in the trace."""
+
+    def unpaired(self) -> Unpaired:
+        """How many sends and receives have no other side."""
+        return Unpaired(0, 0, 0)
+
+    def leave_out(self) -> None:
+        """From now on the rows of what has no other side say nothing of another rank. A replay needs this: there a send
+        that nobody receives must not wait for its receive, nor a receive for a send that is not in the trace."""
 
     def unmatched(self) -> list[Unmatched]:
         """What matching left over."""

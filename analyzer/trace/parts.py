@@ -106,6 +106,23 @@ class UnfinishedCall:
 
 
 @dataclass(frozen=True)
+class Unpaired:
+    """Sends and receives without their other side, beside the messages that have both."""
+
+    sends: int
+    receives: int
+    messages: int
+
+    @property
+    def text(self) -> str:
+        """ "12 sends and 1 receive have no other side in the trace"; "" where all have."""
+        counts = (self.sends, "send"), (self.receives, "receive")
+        parts = [f"{n} {name}{'' if n == 1 else 's'}" for n, name in counts if n]
+        verb = "has" if self.sends + self.receives == 1 else "have"
+        return f"{' and '.join(parts)} {verb} no other side in the trace" if parts else ""
+
+
+@dataclass(frozen=True)
 class NodeClock:
     """How a clock that is not rank 0's was related to it; errors are None where nobody knows them."""
 

@@ -158,6 +158,8 @@ def _print_efficiencies(summary: Summary, console: Console) -> None:
     _section(console, "Efficiency", grid)
     if efficiency.ideal.eager_shown:
         console.print(Padding(Text(replayed.eager_note(efficiency.ideal)), (0, 0, 0, 2)))
+    if note := replayed.left_over_note(efficiency.ideal):
+        console.print(Padding(Text(note), (0, 0, 0, 2)))
     if efficiency.ideal.reason:
         console.print(Padding(Text(replayed.unknown(efficiency)), (0, 0, 0, 2)))
 

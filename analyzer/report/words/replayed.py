@@ -38,6 +38,11 @@ def eager_note(ideal: Ideal) -> str:
     )
 
 
+def left_over_note(ideal: Ideal) -> str:
+    """What the replay takes as waiting for nobody; "": nothing."""
+    return f"{ideal.left_over}: in the replay they wait for nobody." if ideal.left_over else ""
+
+
 def unknown(efficiency: Efficiency) -> str:
     """Why neither is known."""
     return f"Serialization and transfer are not known: {efficiency.ideal.reason}."

@@ -76,7 +76,8 @@ class Matching:
             Leftovers("another run", paths_at),
             0,
         )
-        self._cut_off = [np.zeros(0, CUT_OFF)]
+        self._cut_off, self._unpaired = [np.zeros(0, CUT_OFF)], [np.zeros(0, CUT_OFF)]
+        self._paired = 0
         self._first_cpu = np.ascontiguousarray(first_cpu, np.int32)
         self._matcher = ffi.gc(self._new_matcher(share), lib.match_free)
         exchange = _Exchange(team, folder)
@@ -88,6 +89,10 @@ class Matching:
         self._elsewhere.merge(team)
         self.cut_off: np.ndarray = np.concatenate(team.allgather(np.concatenate(self._cut_off)))
         """CUT_OFF: what was sent or received and has no other side, as one of both ranks did not end in order."""
+        self.unpaired: np.ndarray = np.concatenate(team.allgather(np.concatenate(self._unpaired)))
+        """CUT_OFF: what has no other side though both ranks ended in order."""
+        self.paired: int = sum(team.allgather(self._paired))
+        """Messages."""
         self.unchosen: int = sum(team.allgather(self._unchosen))
         """Sends and receives whose other side is a rank that was not chosen."""
         self.alone: int = sum(team.allgather(int(lib.match_alone(self._matcher))))
@@ -248,13 +253,14 @@ class Matching:
         missed = missed[~unchosen]
         away = self._reach.is_elsewhere(missed)
         self._elsewhere.add(np.full(int(away.sum()), rank), is_send, missed[away])
-        self._leftovers.add(np.full(int((~away).sum()), rank), is_send, missed[~away])
+        self._leave_over(np.full(int((~away).sum()), rank), is_send, missed[~away])
         return halves[known]
 
     def _keep(self, spill: Spill) -> None:
         """Put complete messages aside by the window of their send."""
         messages = np.empty(lib.match_found(self._matcher), MESSAGE)
         lib.match_take(self._matcher, pointer(messages))
+        self._paired += len(messages)
         windows = np.searchsorted(self._bounds, messages["logical_send"], side="right") - 1
         spill.append_each(windows.clip(0, len(self._bounds) - 2), messages)
 
@@ -269,7 +275,11 @@ class Matching:
             waiting, of = halves[chosen], ranks[chosen]
             cut = self._reach.is_cut_off(of, waiting["peer"])
             self._cut_off.append(cut_off(of[cut], is_send, waiting[cut]))
-            self._leftovers.add(of[~cut], is_send, waiting[~cut])
+            self._leave_over(of[~cut], is_send, waiting[~cut])
+
+    def _leave_over(self, ranks: np.ndarray, is_send: bool, halves: np.ndarray) -> None:
+        self._leftovers.add(ranks, is_send, halves)
+        self._unpaired.append(cut_off(ranks, is_send, halves))
 
 
 def _check(answer: int) -> None:

@@ -38,6 +38,7 @@ from analyzer.trace import (
     SummedCalls,
     TracerTime,
     Unmatched,
+    Unpaired,
 )
 from tracelib import schema
 
@@ -165,6 +166,15 @@ class RunLeftovers(Leftovers):
     met: Callable[[], list[Relative]]
     procedures: Sequence[str]
     chain: Callable[[int], str]
+    leave: Callable[[np.ndarray], None]  # leaves out the rows of what is unpaired (CUT_OFF)
+
+    def unpaired(self) -> Unpaired:
+        matched = self.matched()
+        sends = int(matched.unpaired["is_send"].sum())
+        return Unpaired(sends, len(matched.unpaired) - sends, matched.paired)
+
+    def leave_out(self) -> None:
+        self.leave(self.matched().unpaired)
 
     def unmatched(self) -> list[Unmatched]:
         return self.matched().unmatched(self.procedures, self.chain)

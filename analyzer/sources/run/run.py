@@ -265,6 +265,7 @@ class RunTrace(Trace):
                 met=partial(_met, self.path, self._files, lanes),
                 procedures=self.procedures,
                 chain=self._paths.text,
+                leave=self._leave_out,
             ),
             RunTracerTime(max(int(file.attributes["buffer_bytes"]) for file in self._files), lanes=lanes),
             Clocks(self._clocks),
@@ -420,11 +421,16 @@ class RunTrace(Trace):
         self._stored = StoredLanes(self._lanes, self.size)
         self._windowed = WindowedLanes(self._lanes, self.size, self._stored)
 
+    def _leave_out(self, halves: np.ndarray) -> None:
+        """The rows of sends and receives (CUT_OFF)."""
+        if len(halves):
+            leave_out_messages(self, self._lanes, halves)
+            self._read_anew()
+
     def _leave_out_half_done(self) -> None:
         """What ranks that did not end in order would have done with others."""
         halves = self._matched.get().cut_off
-        leave_out_messages(self, self._lanes, halves)
-        self._read_anew()
+        self._leave_out(halves)
         calls, behind = leave_out_collectives(self, self._lanes, self._unfinished)
         self._read_anew()
         missed = ""
