@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from dataclasses import asdict
+from typing import Any
 
 import click
 
@@ -13,6 +14,7 @@ from tracelib import counters as counting
 from tracelib import doctor as doctors
 from tracelib import launchers, recovery, run_command, settings
 from tracelib.errors import TracelibError
+from tracelib.left_buffers import remove_unowned
 from tracelib.period import period_ns
 
 COMMAND_SETTINGS = {"ignore_unknown_options": True, "allow_interspersed_args": False}
@@ -114,6 +116,7 @@ def run(
     launcher = launchers.detect(command[0])
     if environment.get("TRACELIB_SAMPLE") and launcher is launchers.Launcher.UNKNOWN:
         environment["TRACELIB_ALONE"] = str(os.getpid())
+    remove_unowned()
     words, environment = launchers.traced(command, launcher, preload, environment)
     code = run_command.execute(words, environment)
     if code == 0 and not path.exists():
@@ -149,29 +152,47 @@ def doctor(as_json: bool, command: tuple[str, ...]) -> int:
 @commands.command()
 @click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Print only what is wrong.")
-@click.argument("run")
-def recover(as_json: bool, quiet: bool, run: str) -> int:
+@click.argument("run", required=False)
+def recover(as_json: bool, quiet: bool, run: str | None) -> int:
     """Complete the files of a run whose ranks were killed.
 
     \b
     tracelib recover run.h5
+    tracelib recover
 
     RUN is run.h5 (even if rank 0 never wrote it), the folder run.ranks, or one rank file. The last calls of killed
     ranks are still in buffers on the nodes where the ranks ran: run this command on each of these nodes. It puts the
     calls into the files, writes run.h5 if it is missing, and removes the buffers. The exit code is 1 if calls are
-    still missing.
+    still missing. Without RUN this does so for all your runs that left buffers on this node, and removes the buffers
+    of runs that you have removed.
     """
+    if run is None:
+        return _recover_all(as_json, quiet)
     done = recovery.recover(run)
     if as_json:
-        click.echo(
-            json.dumps({"ranks": [asdict(o) for o in done.outcomes], "run": done.run and str(done.run)}, indent=1)
-        )
+        click.echo(json.dumps(_as_json(done), indent=1))
         return int(done.incomplete)
     for outcome in done.outcomes:
         if outcome.missing or (not quiet and outcome.fate != recovery.Fate.WHOLE):
             click.echo(outcome.line)
     if not quiet:
         click.echo(done.line)
+    return int(done.incomplete)
+
+
+def _as_json(done: recovery.Recovery) -> dict[str, Any]:
+    return {"ranks": [asdict(o) for o in done.outcomes], "run": done.run and str(done.run)}
+
+
+def _recover_all(as_json: bool, quiet: bool) -> int:
+    done = recovery.recover_all()
+    if as_json:
+        runs = [{"given": one.given} | _as_json(one) for one in done.runs]
+        kept = [str(one.prefix) for one in done.kept]
+        click.echo(json.dumps({"runs": runs, "failed": done.failed, "removed": done.removed, "kept": kept}, indent=1))
+    else:
+        for line in done.failed if quiet else done.lines:
+            click.echo(line)
     return int(done.incomplete)
 
 

@@ -17,10 +17,13 @@ import numpy as np
 from tracelib import launchers, run_command, schema, settings
 from tracelib.elf import Program, find_program, inspect
 from tracelib.errors import TracelibError
+from tracelib.left_buffers import Owner, left_buffers
 
 LAUNCHERS = ("mpirun", "mpiexec", "mpirun.openmpi", "mpirun.mpich", "mpiexec.hydra", "srun")
 SPOOL = "/dev/shm"
 SPOOL_ROOM_MB = 64
+_MOST_RUNS = 3
+"""Runs that are named."""
 DEBUG_LINE = "tracelib: debug: "
 
 
@@ -36,7 +39,7 @@ class Finding:
 
 def examine(command: list[str]) -> list[Finding]:
     """All findings: of this machine, and of a command if there is one."""
-    findings = [check_library(), *check_mpi(), check_hdf5(), check_clock(), check_spool(), check_output()]
+    findings = [check_library(), *check_mpi(), check_hdf5(), check_clock(), check_spool(), *check_left_buffers(), check_output()]
     findings += check_variables(dict(os.environ))
     if command:
         path = find_program(command)
@@ -105,6 +108,18 @@ def check_spool() -> Finding:
             "set a lower TRACELIB_BUFFER, or set TRACELIB_SPOOL to another directory",
         )
     return Finding("spool", "ok", f"{place}, {free} MB free")
+
+
+def check_left_buffers() -> list[Finding]:
+    """What killed processes left behind."""
+    left = [one for one in left_buffers() if one.owner is not Owner.PROCESS]
+    if not left:
+        return []
+    megabytes = sum(one.size_bytes for one in left) / 1e6
+    runs = sorted({str(one.rank_file.parent) for one in left})
+    shown = ", ".join(runs[:_MOST_RUNS]) + (f" and {len(runs) - _MOST_RUNS} more" if len(runs) > _MOST_RUNS else "")
+    text = f"{len(left)} killed process{'es' if len(left) > 1 else ''} left buffers of {megabytes:.1f} MB: of {shown}"
+    return [Finding("left buffers", "note", text, "`tracelib recover` puts them into the files and removes them")]
 
 
 def check_output() -> Finding:

@@ -23,6 +23,7 @@ from tracelib import schema
 from tracelib.attributes import Attributes, read_attributes
 from tracelib.copying import copy_sparse
 from tracelib.errors import TracelibError
+from tracelib.left_buffers import LeftBuffers, Owner, left_buffers, remove_unowned
 from tracelib.rank_files import RankFiles, find_rank_files, write_links
 from tracelib.schema import State
 from tracelib.schema.sound import SoundAttributes, is_sound
@@ -108,6 +109,44 @@ def recover(run: str) -> Recovery:
             raise TracelibError(f"rank {int(path.stem)} is still running (process {a['pid']})", hint)
     outcomes = [_recover_rank(path, a) for path, a in attributes.items()]
     return Recovery(run, outcomes, _complete_run(found, [a for a in attributes.values() if isinstance(a, dict)]))
+
+
+@dataclass(frozen=True)
+class AllRecovered:
+    """What was done for all runs of this user that left buffers on this node."""
+
+    runs: list[Recovery]
+    failed: list[str]  # why runs could not be recovered, a line each
+    removed: int  # processes whose buffers nobody needed
+    kept: list[LeftBuffers]  # of processes that may live
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether buffers still hold calls that are in no file."""
+        return bool(self.failed) or any(done.incomplete for done in self.runs)
+
+    @property
+    def lines(self) -> list[str]:
+        """A line for each run, and for what else was done."""
+        lines = [f"{done.given}: {done.line}" for done in self.runs] + self.failed
+        if self.removed:
+            whose = "process" if self.removed == 1 else "processes"
+            lines.append(f"removed the buffers of {self.removed} {whose}: the run is gone, or has all of it")
+        lines += [f"{one.prefix}.*: kept, its process may be running" for one in self.kept]
+        return lines or ["nothing to recover: no killed process of yours left a buffer on this node"]
+
+
+def recover_all() -> AllRecovered:
+    """Recover each run of this user that left buffers on this node, and remove the buffers that nobody needs."""
+    left = left_buffers()
+    runs, failed = [], []
+    for folder in sorted({one.rank_file.parent for one in left if one.owner is Owner.RUN}):
+        try:
+            runs.append(recover(str(folder)))
+        except TracelibError as error:
+            failed.append(f"{folder}: {error}" + (f" ({error.hint})" if error.hint else ""))
+    removed = remove_unowned()
+    return AllRecovered(runs, failed, removed, [one for one in left if one.owner is Owner.PROCESS])
 
 
 def _complete_run(found: RankFiles, attributes: Sequence[Attributes]) -> Path | None:

@@ -101,6 +101,7 @@ class Losses(Extra):
     ending: tuple[str, ...] = ()  # how the run ended, if not in order: lines that are the first of `problems`, too
     left_out: str = ""  # what ranks left half done with others, or the trace's end; "": nothing
     after_ns: int = 0  # how long the run went on after the last record, where its end is known from elsewhere
+    in_buffers: bool = False  # whether the last calls of killed ranks are in buffers of this node only
     unfinished: tuple[UnfinishedCall, ...] = ()  # calls that killed ranks did not come back from, by rank and thread
 
     def unrecorded(self, rank: int) -> np.ndarray:

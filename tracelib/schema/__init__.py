@@ -457,14 +457,18 @@ _PATHS = ("entered_path", "<u8"), ("has_paths", "<u8")
 """The path (row of `paths`) of that call. Whether `call_paths` and `poll_paths` have as many rows as `calls` and
 `polls`: their own counts stay 0."""
 
-SPOOL_MAGIC = b"TLSPOOL3"
+_PROCESS = ("pid", "<u8"), ("pid_namespace", "<u8"), ("created_realtime_ns", "<u8"), ("boot_id", "S40")
+"""The process whose spool it is, and the namespace (its inode) in which it has this number."""
+
+SPOOL_MAGIC = b"TLSPOOL4"
 SPOOL_HEADER_BYTES = 4096
 _SET = ("set", "<u8")
 """Set of counters that the rows of `calls` were read with; 0: none."""
 SPOOL_HEADERS = {
     b"TLSPOOL1": _spool_header(4),
     b"TLSPOOL2": _spool_header(7, *_ENTERED, _SET),
-    SPOOL_MAGIC: _spool_header(len(BUFFERED), *_ENTERED, *_PATHS, _SET),
+    b"TLSPOOL3": _spool_header(len(BUFFERED), *_ENTERED, *_PATHS, _SET),
+    SPOOL_MAGIC: _spool_header(len(BUFFERED), *_ENTERED, *_PATHS, _SET, *_PROCESS),
 }
 """By magic: earlier versions had the first buffered tables only."""
 SPOOL_HEADER = SPOOL_HEADERS[SPOOL_MAGIC]

@@ -74,6 +74,7 @@ def open_wanted(session: Session, file: str, *, region: str | None = None, **ope
     from analyzer.opening import open_trace
 
     trace = open_trace(file, session.team, **opening)
+    session.note_buffers(trace)
     wanted = session.wanted or Wanted()
     try:
         from analyzer.trace import Regions

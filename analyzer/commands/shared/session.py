@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,7 @@ class Session:
     team: Team
     quiet: bool = False
     wanted: Wanted | None = None  # of the iterations of what is opened (iteration_option)
+    in_buffers: list[str] = field(default_factory=list)  # opened runs of which buffers of this node have a part
 
     @property
     def speaks(self) -> bool:
@@ -83,6 +84,13 @@ class Session:
         if self.speaks and not self.quiet:
             for line in lines:
                 click.echo(line, err=True)
+
+    def note_buffers(self, trace: Trace) -> None:
+        """Remember a run that is to be completed from its buffers once it has been read."""
+        from analyzer.trace import Losses
+
+        if self.alone and trace.extra(Losses).in_buffers:
+            self.in_buffers.append(str(trace.path))
 
     def mention_problems(self, trace: Trace) -> None:
         """A line on standard error if something is wrong with the trace."""

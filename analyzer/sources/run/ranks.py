@@ -63,6 +63,7 @@ class Said(NamedTuple):
     of_regions: list[Problem]
     parameters: frozenset[int]  # of its regions
     end: End  # how its process ended
+    in_buffer: bool  # whether calls of a dead process are in its buffer only
     unfinished: tuple[UnfinishedCall, ...]  # which calls it died in; one that is `open` has no end yet
 
 
@@ -212,6 +213,7 @@ class Ranks:
         return Said(
             problems, [Problem(rank, text)] if text else [], frozenset[int]().union(*(r.parameters for r in regions)),
             end_of(file, rows.fate, rows.pending, lanes, refers.communicators[rank]),
+            rows.fate == Fate.KILLED and bool(rows.pending),
             tuple(_unfinished(file, lanes, rows.unfinished, seen=rank not in self._open)),
         )  # fmt: skip
 

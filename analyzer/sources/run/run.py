@@ -203,6 +203,7 @@ class RunTrace(Trace):
             self._lanes = {rank: self._ranks.lanes(rank) for rank in mine}
         self._regions = labels.regions, labels.parameters
         said = {k: one for _, of in parts for k, one in of.items()}
+        self._in_buffers = any(one.in_buffer for one in said.values())
         self._died_inside = tuple(
             call if call.seen else replace(call, until_ns=last_sign)
             for rank in sorted(said)
@@ -257,7 +258,7 @@ class RunTrace(Trace):
             RunObjects(self._objects, lanes=lanes, cuts=cuts, size=self.size),
             RunLosses(
                 tuple(rank for rank in range(self.size) if rank not in lanes),
-                unfinished=self._died_inside, lanes=lanes, files=files, whole=whole,
+                in_buffers=self._in_buffers, unfinished=self._died_inside, lanes=lanes, files=files, whole=whole,
             ),
             RunChosen(self._chosen, matched=self._matched.get),
             RunLeftovers(
