@@ -448,7 +448,8 @@ def pieces_of(file: RankFile, table: str, pending: Sequence[Spool], *, join: boo
         ffi.cast("struct piece *", ffi.from_buffer(rows)), named,
     )  # fmt: skip
     found = [Piece(*row) for row in rows[:count].tolist()]
-    found += _unnamed(file, table, named[0], length)
+    if file.attributes["state"] != schema.State.FULL:  # there the calls of an incomplete block count as lost
+        found += _unnamed(file, table, named[0], length)
     for p in pending:
         if p.base is not None:
             flushed = Piece(p.thread, p.base[table], len(p.rows[table]), p.rows[table], p)

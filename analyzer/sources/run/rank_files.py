@@ -241,13 +241,16 @@ def _is_run(path: Path) -> bool:
         return False
 
 
-def strangers(ranks: np.ndarray, begin: np.ndarray, end: np.ndarray, node_of: np.ndarray) -> list[Problem]:
+def strangers(
+    ranks: np.ndarray, begin: np.ndarray, end: np.ndarray, node_of: np.ndarray, stopped: np.ndarray
+) -> list[Problem]:
     """Ranks that did not live when most others of their node did: no two processes of a run miss each other.
 
     `ranks`: that could be read; `begin`, `end`: the first and the last time of each (ns); `node_of`: node of every
-    rank.
+    rank; `stopped`: whether a rank recorded less than its life (the disk was full, it was killed): its end is not known.
     """
     found = []
+    end = np.where(stopped, max(begin.max(initial=0), end.max(initial=0)), end)
     order = np.argsort(node_of[ranks], kind="stable")
     for here in np.split(order, np.flatnonzero(np.diff(node_of[ranks][order])) + 1):
         before = np.searchsorted(np.sort(end[here]), begin[here], "left")

@@ -133,7 +133,7 @@ class RunTrace(Trace):
         known = self._open(team, impossible=impossible)
         ranks, begins, ends, recorded = (known[name] for name in ("rank", "start", "stop", "recorded"))
         self._spans = dict(zip(ranks.tolist(), zip(begins.tolist(), ends.tolist(), strict=True), strict=True))
-        self.problems += strangers(ranks, begins, ends, self._node_of)
+        self.problems += strangers(ranks, begins, ends, self._node_of, np.isin(ranks, self._stopped()))
         self.duration_ns = int(ends.max(initial=0))
         counts = dict(zip(ranks.tolist(), recorded.tolist(), strict=True))
         self._cuts = Cuts(self._lanes, self.duration_ns, counts, found.share, _inflated(found.files, team.size))
@@ -232,6 +232,11 @@ class RunTrace(Trace):
         finally:
             for file in others:
                 file.close()
+
+    def _stopped(self) -> list[int]:
+        """Ranks that may have lived longer than they recorded."""
+        full = [file.rank for file in self._files if file.attributes["state"] == State.FULL]
+        return [*full, *np.flatnonzero(self._unfinished).tolist()]
 
     def _affinity(self) -> tuple[frozenset[int], ...]:
         said = {file.rank: str(file.attributes["cpus"]) for file in self._files}

@@ -95,11 +95,18 @@ static int append_closing(struct store *store, struct thread *t, uint64_t begin,
     return error ? error : append_flush(store, t, clock_ticks(), 0);
 }
 
+static uint64_t rows_of_calls(const struct waiting *w)
+{
+    return w->end[TABLE_CALLS] - w->first[TABLE_CALLS] + w->end[TABLE_POLLS] - w->first[TABLE_POLLS];
+}
+
 /* Write the buffer as one block. The spool says where the rows go before they are written, and forgets them after:
- * whoever finds it can repeat the step. (What was left out stays so.) Rows that the disk does not take are counted. */
+ * whoever finds it can repeat the step. (What was left out stays so.) If the disk does not take all of it, all of it is
+ * lost: no block names the rows that it took. */
 static void write_block(struct thread *t, struct store *store, const struct waiting *w, enum flush flush)
 {
-    uint64_t rows = w->rows, begin = clock_ticks();
+    const uint64_t begin = clock_ticks();
+    bool named = false;
     struct file_block block = {.thread = t->index, .flags = 1, .set = t->spool->set};
     int error = store ? 0 : rank_file_error();
     if (store) {
@@ -111,19 +118,19 @@ static void write_block(struct thread *t, struct store *store, const struct wait
         for (int i = BUFFERED_TABLES - 1; i >= 0; i--) { /* counts and paths before their calls */
             if (!error) error = append_rows(store, t, i, w);
             block.count[i] = (uint32_t)(store->table[i].rows - block.first[i]);
-            if (i < TABLE_CALL_PATHS) rows -= block.count[i];
         }
         if (!error && flush != FLUSH_FULL) error = append_closing(store, t, begin, flush);
         block.count[TABLE_EVENTS] = (uint32_t)(store->table[TABLE_EVENTS].rows - block.first[TABLE_EVENTS]);
         if (!error) error = store_append(store, TABLE_BLOCKS, &block, 1);
+        named = !error;
         if (!error) limit_wrote(store, t);
         if (!error) error = rank_file_clock();
     }
-    if (error) {
-        t->lost_rows += rows;
-        t->lost_calls += w->calls - (store ? block.count[TABLE_CALLS] : 0);
-        rank_file_failed(error);
+    if (!named) {
+        t->lost_rows += w->rows - rows_of_calls(w);
+        t->lost_calls += w->calls;
     }
+    if (error) rank_file_failed(error);
     t->calls += w->calls;
     forget_rows(t, w);
     if (t == &self && flush != FLUSH_LEFT_OUT) __atomic_store_n(&t->spool->flushing, 0, __ATOMIC_RELEASE);

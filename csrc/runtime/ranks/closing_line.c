@@ -20,13 +20,13 @@ struct share_of_rank {
 static struct share_of_rank sum_of_ranks;
 
 /* MPI_Finalize, which is being made, counts already; what the last block will add to the file is known, too. */
-void closing_line_gather(int rank, int size, uint64_t file_bytes, bool recorded)
+void closing_line_gather(int rank, int size, uint64_t file_bytes, bool recorded, bool failed)
 {
     struct totals totals = threads_totals();
     uint64_t waiting = totals.waiting_bytes;
-    if (recorded) waiting += sizeof(struct file_call) + self.readings * sizeof(uint64_t);
-    struct share_of_rank mine = {totals.calls + recorded, totals.lost_calls, totals.left_out_calls,
-                                 file_bytes + waiting};
+    if (recorded && !failed) waiting += sizeof(struct file_call) + self.readings * sizeof(uint64_t);
+    struct share_of_rank mine = {totals.calls + recorded, totals.lost_calls + (recorded && failed),
+                                 totals.left_out_calls, file_bytes + waiting};
     struct share_of_rank *all = rank == 0 ? calloc((size_t)size, sizeof mine) : NULL;
     if (rank == 0 && !all) return;
     pmpi.Gather(&mine, sizeof mine, abi.byte, all, sizeof mine, abi.byte, 0, all_ranks);

@@ -466,3 +466,17 @@ uint64_t store_bytes(const struct store *s)
     uint64_t spare = spare_bytes(s), taken = s->fd < 0 || fstat(s->fd, &status) ? 0 : (uint64_t)status.st_blocks * 512;
     return taken > spare ? taken - spare : 0;
 }
+
+int store_hold_room(const struct store *s, uint64_t bytes)
+{
+    struct stat status;
+    if (s->fd < 0 || fstat(s->fd, &status)) return 0;
+    if (fallocate(s->fd, FALLOC_FL_KEEP_SIZE, status.st_size, (off_t)bytes) == 0) return 0;
+    return errno == ENOSPC || errno == EDQUOT ? errno : 0;
+}
+
+void store_give_room_back(const struct store *s)
+{
+    struct stat status;
+    if (s->fd >= 0 && fstat(s->fd, &status) == 0) (void)!ftruncate(s->fd, status.st_size);
+}

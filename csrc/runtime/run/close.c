@@ -35,6 +35,7 @@ void run_close(uint64_t state)
     sampling_stop();
     end_state = state;
     phase_enter(PHASE_CLOSED);
+    store_give_room_back(&rank_file.store);
     if (!threads_close()) return;
     struct totals totals = threads_totals();
     if (!store_begin()) return;

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "buffer/totals.h"
 #include "choose/on_off.h"
 #include "clock/clock.h"
 #include "common/settings.h"
@@ -98,23 +99,37 @@ void run_started(void)
     sampling_start(rank_file.rank == 0);
 }
 
+/* What the last blocks will need is held already, so that the closing line can say whether they are lost. Returns whether
+ * they are. */
+static bool hold_room(uint64_t waiting_bytes)
+{
+    enum { METADATA_BYTES = 1 << 17 }; /* and one more page for each table */
+    struct store *store = rank_file_store();
+    int error = store ? store_hold_room(store, waiting_bytes + METADATA_BYTES) : 0;
+    if (error) rank_file_failed(error);
+    return rank_file.error;
+}
+
 uint64_t run_finalizing(void)
 {
     static bool asked;
     struct counting_pause pause;
     uint64_t bytes = 0, entered = run_prepare() ? clock_ticks() : 0;
     bool recorded = false; /* this call */
+    bool failed = false;   /* the disk is full: it is lost */
     if (!phase_is_traced() || phase_reached() != PHASE_WORLD || asked) return entered;
     asked = true;
     all_ranks = abi.world;
     counting_hold(&self, &pause);
     meeting_clocks(rank_file.rank, run.size);
+    uint64_t waiting = threads_totals().waiting_bytes;
     if (store_begin()) {
         bytes = store_bytes(&rank_file.store);
         recorded = thread_gate(&self) != GATE_SHUT && switch_is_on();
+        failed = hold_room(waiting);
         store_end();
     }
-    closing_line_gather(rank_file.rank, run.size, bytes, recorded);
+    closing_line_gather(rank_file.rank, run.size, bytes, recorded, failed);
     counting_resume(&self, &pause);
     return entered;
 }
