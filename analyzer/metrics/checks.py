@@ -13,9 +13,10 @@ from analyzer.pairing.dependences import collective_points
 from analyzer.parallel import Team
 from analyzer.places.words import call_at
 from analyzer.sources.run.clock_repair import violations
-from analyzer.trace import CallPaths, Leftovers, Losses, Trace
+from analyzer.trace import CallPaths, Errors, Leftovers, Losses, Trace
 from analyzer.trace.at_places import AtPlaces, PlaceChoice
 from analyzer.trace.chosen import one_sided
+from tracelib.schema import CALL_WAS_LEFT
 from tracelib.schema.procedures import COLLECTIVES, base_name
 
 
@@ -147,9 +148,22 @@ def notes(trace: Trace) -> list[str]:
     return [
         *(problem.line for problem in trace.problems if problem.note),
         *left_out,
+        *_left_calls(trace),
         *(r.text for r in trace.extra(Leftovers).relatives()),
         *away,
     ]
+
+
+def _left_calls(trace: Trace) -> Iterator[str]:
+    """Calls that error handlers of the program left: how long they took is not known, nor whether they received
+    anything."""
+    for rank in range(trace.size):
+        errors = trace.extra(Errors).of(rank)
+        left = errors["call"][errors["class"] == CALL_WAS_LEFT]
+        for call, count in zip(*np.unique(left, return_counts=True), strict=True):
+            name = trace.procedures[call] if call >= 0 else "an unknown call"
+            how = "left by longjmp or an exception; what was in flight in them is not known"
+            yield f"rank {rank}: {count} x {name}, {how}"
 
 
 def _name(trace: Trace, index: int) -> str:

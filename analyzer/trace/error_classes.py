@@ -1,5 +1,7 @@
 """Names of MPI's error classes, by the numbers of the standard ABI (MPI 5.0, appendix A), which our files use."""
 
+from tracelib.schema import CALL_WAS_LEFT
+
 _CLASSES = """
 BUFFER COUNT TYPE TAG COMM RANK REQUEST ROOT GROUP OP TOPOLOGY DIMS ARG UNKNOWN TRUNCATE OTHER INTERN PENDING
 IN_STATUS ACCESS AMODE ASSERT BAD_FILE BASE CONVERSION DISP DUP_DATAREP FILE_EXISTS FILE_IN_USE FILE INFO_KEY
@@ -18,6 +20,8 @@ PVAR_NO_STARTSTOP PVAR_NO_ATOMIC
 
 ERROR_CLASSES: dict[int, str] = {number: f"MPI_ERR_{name}" for number, name in enumerate(_CLASSES.split(), 1)}
 ERROR_CLASSES |= {number: f"MPI_T_ERR_{name}" for number, name in enumerate(_TOOL_CLASSES.split(), 1001)}
+
+ERROR_CLASSES[CALL_WAS_LEFT] = "left by longjmp or an exception"
 
 _NOT_OF_THE_STANDARD = 1 << 16
 

@@ -11,6 +11,7 @@ import numpy as np
 
 # Who reads or writes a file takes all of it from here.
 from tracelib.schema.event_types import (  # noqa: F401
+    CALL_WAS_LEFT,
     COUNTER_SET_TYPE,
     CPU_TIME_TYPE,
     CPU_WAIT_TYPE,

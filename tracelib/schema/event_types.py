@@ -29,7 +29,10 @@ PARAMETER_TYPE = 49000001
 PARALLEL_TYPE = 49000002
 """After the begin of a region: its computation stands for so many threads (value)."""
 ERROR_TYPE = 49000003
-"""At the exit of a call that failed: class of the error that it returned."""
+"""At the exit of a call that failed: class of the error that it returned, or CALL_WAS_LEFT."""
+CALL_WAS_LEFT = 32768
+"""The call did not return: an error handler of the program left it by longjmp or an exception. Its row has no
+duration, and says nothing of others."""
 SYNC_TYPE = 49000004
 """Value 1: from here clocks are measured between two calls; 0: to here. The time is the tracer's own, as a flush."""
 CPU_WAIT_TYPE = 49000006

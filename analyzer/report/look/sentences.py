@@ -13,6 +13,7 @@ from analyzer.report.words.units import count, percent, plural, size, time
 from analyzer.trace import Losses, Unmatched
 from analyzer.trace.chosen import one_sided
 from analyzer.trace.error_classes import error_name
+from tracelib.schema import CALL_WAS_LEFT
 
 GOOD = 0.98
 """A factor above this is good."""
@@ -169,10 +170,16 @@ def left_out(summary: Summary) -> list[str]:
     return lines + [said for said in (summary.trace.extra(Losses).left_out, one_sided(summary.trace)) if said]
 
 
+def _end(error: int) -> str:
+    if error == CALL_WAS_LEFT:
+        return f"was {error_name(error)}: how long it took is not known"
+    return f"returned {error_name(error)}"
+
+
 def failed(summary: Summary, most: int = 8) -> list[str]:
     """One line for each call and class of error, the most frequent first."""
     rows = summary.failed
-    lines = [f"rank {f.rank}: {f.count} x {f.procedure} returned {error_name(f.class_)}" for f in rows]
+    lines = [f"rank {f.rank}: {f.count} x {f.procedure} {_end(f.class_)}" for f in rows]
     return few_lines(lines, most)
 
 

@@ -82,6 +82,9 @@ int index_base(enum index_call call, word array, const struct held_request *hand
 /* The class of the error that a call has returned. */
 void record_error(const struct frame *f);
 
+/* The call that a thread is inside of was left by longjmp or an exception of the program's error handler. */
+void record_left(struct thread *t);
+
 /* Whether a call has received what it was to receive, though the message may have been too long for the buffer. */
 bool has_received(const struct frame *f);
 void record_pcontrol(const struct frame *f, int level);

@@ -1,5 +1,6 @@
 /* Errors that calls return to the program. */
 #include "calls/decode.h"
+#include "counters/counters.h"
 #include "mpi/pmpi.h"
 #include "record/phase.h"
 
@@ -19,12 +20,29 @@ bool has_received(const struct frame *f)
 }
 
 /* At the exit of the call, but never before what the thread has noted last (a flush may have come between). */
+static void store_error(struct thread *t, uint64_t exit, int64_t class)
+{
+    struct file_event *row = thread_row(t, TABLE_EVENTS);
+    uint64_t time = exit;
+    if (t->spool->count[TABLE_EVENTS] > 0 && row[-1].time > time) time = row[-1].time;
+    thread_store_event(t, time, ERROR_TYPE, class);
+}
+
 void record_error(const struct frame *f)
 {
+    if (phase_is_recording()) store_error(f->t, f->exit, abi_error_class(class_of(f->result)));
+}
+
+/* When it was left, and what it has done until then, nobody knows: it takes no time. */
+void record_left(struct thread *t)
+{
     if (!phase_is_recording()) return;
-    int class = class_of(f->result);
-    struct file_event *row = thread_row(f->t, TABLE_EVENTS);
-    uint64_t time = f->exit;
-    if (f->t->spool->count[TABLE_EVENTS] > 0 && row[-1].time > time) time = row[-1].time;
-    thread_store_event(f->t, time, ERROR_TYPE, abi_error_class(class));
+    const struct frame f = {
+        .t = t, .enter = t->spool->entered, .exit = t->spool->entered, .call = (uint16_t)t->spool->entered_call};
+    const uint32_t path = t->path;
+    t->path = (uint32_t)t->spool->entered_path;
+    if (t->readings) counting_left(t);
+    store_error(t, f.exit, CALL_WAS_LEFT);
+    thread_store_call(t, plain_row(&f));
+    t->path = path;
 }

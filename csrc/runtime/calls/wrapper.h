@@ -30,12 +30,20 @@ struct real_function {
 
 function wrapper_resolve(int slot);
 
+/* As thread_open; what the thread had entered before and left by longjmp or an exception is recorded first. */
+static inline bool wrapper_open(struct thread *t, void *frame)
+{
+    bool inside = thread_gate(t) == GATE_INSIDE, open = thread_open(t, frame);
+    if (open && inside) record_left(t);
+    return open;
+}
+
 #define FIND(slot)                                                                                                     \
     function real = __atomic_load_n(&real_functions[slot], __ATOMIC_RELAXED);                                          \
     if (UNLIKELY(!real)) real = wrapper_resolve(slot);                                                                 \
     struct thread *t = &self
 
-#define CLOSED (UNLIKELY(thread_gate(t) != GATE_OPEN) && !thread_open(t, __builtin_dwarf_cfa()))
+#define CLOSED (UNLIKELY(thread_gate(t) != GATE_OPEN) && !wrapper_open(t, __builtin_dwarf_cfa()))
 
 #define INSIDE                                                                                                         \
     thread_set_gate(t, GATE_INSIDE);                                                                                   \

@@ -111,6 +111,9 @@ bool counting_cpu_time(const struct thread *t);
 void counting_enter(struct thread *t);
 void counting_exit(struct thread *t);
 
+/* Nothing was read at the exit of the call: it counted nothing. */
+void counting_left(struct thread *t);
+
 /* The call that has just been read gets no row: what was counted in it is taken out of all later readings. */
 void counting_skip(struct thread *t);
 

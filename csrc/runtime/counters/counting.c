@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -81,6 +82,11 @@ void counting_exit(struct thread *t)
     read_backwards(t->counting, values);
     subtract_hidden(t->counting, values);
     if (rotation_by_time || rotation_by_collectives) rotation_look(t);
+}
+
+void counting_left(struct thread *t)
+{
+    memcpy(slot(t) + t->counting->set->n, slot(t), t->counting->set->n * sizeof *slot(t));
 }
 
 static void hide(struct counting *c, const uint64_t *since, const uint64_t *until)
