@@ -28,10 +28,13 @@ def dead_pid():
     return process.pid
 
 
-def write_spool(path, rank_path, rows, base=None, thread=0, flushing=schema.FLUSHING):
-    """A spool as the runtime leaves it; `base`: it was being flushed to these rows, or left out."""
+def write_spool(path, rank_path, rows, base=None, thread=0, flushing=schema.FLUSHING, **fields):
+    """A spool as the runtime leaves it; `base`: it was being flushed to these rows, or left out; `fields` of its
+    header."""
     header = np.zeros(1, schema.SPOOL_HEADER)
     header["magic"], header["thread"], header["rank_file"] = schema.SPOOL_MAGIC, thread, os.fsencode(rank_path)
+    for name, value in fields.items():
+        header[name] = value
     data, offset = [], schema.SPOOL_HEADER_BYTES
     for position, name in enumerate(schema.BUFFERED):
         table = rows[name]

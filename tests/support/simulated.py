@@ -38,7 +38,9 @@ class Receive:
     source: int
     tag: int
     posted: int
+    world: int = ANY  # rank of the source
     message: Message | None = None
+    freed: bool = False  # its request, while it was active
 
 
 @dataclass
@@ -68,7 +70,7 @@ class Mpi:
 
     def step(self):
         rank = self.pick(st.integers(0, 2))
-        actions = [self.send, self.send, self.post, self.post, self.complete, self.complete, self.receive, self.cancel]
+        actions = [self.send, self.send, self.post, self.post, self.complete, self.complete, self.receive, self.cancel, self.free]
         self.pick(st.sampled_from(actions))(rank)
 
     def place(self, rank):
@@ -103,6 +105,9 @@ class Mpi:
         for receive in target.posted:
             if receive.message is None and fits(receive, message):
                 receive.message = message
+                if receive.freed:
+                    target.posted.remove(receive)
+                    self.record(message.peer, message, receive.posted, message.posted)
                 return
         target.unexpected.append(message)
 
@@ -114,7 +119,7 @@ class Mpi:
         me = self.ranks[rank]
         shown = Peer.ANY_SOURCE if source == ANY else source
         me.calls.append(call("MPI_Irecv", posted, posted + 1, comm=comm, peer=shown, tag=tag))
-        receive = Receive(comm, source, tag, posted)
+        receive = Receive(comm, source, tag, posted, peers.get(source, ANY))
         receive.message = next((m for m in me.unexpected if fits(receive, m)), None)
         if receive.message is not None:
             me.unexpected.remove(receive.message)
@@ -157,7 +162,7 @@ class Mpi:
 
     def cancel(self, rank):
         me = self.ranks[rank]
-        open_ones = [r for r in me.posted if r.message is None]
+        open_ones = [r for r in me.posted if r.message is None and not r.freed]
         if open_ones:
             receive = self.pick(st.sampled_from(open_ones))
             me.posted.remove(receive)
@@ -165,6 +170,25 @@ class Mpi:
             me.calls.append(call("MPI_Wait", enter, enter + 1))
             row = request(What.RECV_CANCELLED, receive.posted, enter + 1, comm=receive.comm, peer=-1)
             me.requests.append(row)
+
+    def free(self, rank):
+        """MPI_Request_free of a receive, with its message or without one. Of which message a wildcard takes afterwards
+        no row can tell."""
+        me = self.ranks[rank]
+        mine = [r for r in me.posted if not r.freed and (r.message or ANY not in (r.source, r.tag))]
+        if mine:
+            enter = self.tick()
+            me.calls.append(call("MPI_Request_free", enter, enter + 1))
+            self.give_up(rank, self.pick(st.sampled_from(mine)), enter + 1)
+
+    def give_up(self, rank, receive, exit):
+        """The runtime's row of a receive that nobody will complete."""
+        if receive.message is not None:
+            self.done(rank, receive, exit)
+            return
+        receive.freed = True
+        where = {"comm": receive.comm, "peer": receive.source, "tag": receive.tag}
+        self.ranks[rank].requests.append(request(What.RECV_FREED, receive.posted, exit, bytes=0, **where))
 
     def record(self, rank, m, posted, exit):
         comm = {WORLD: 0, FIRST: 4, FIRST + 1: 5}[m.comm]
@@ -177,6 +201,8 @@ class Mpi:
                 enter = self.tick()
                 me.calls.append(call("MPI_Wait", enter, enter + 2))
                 self.done(rank, receive, enter + 2)
+            for receive in [r for r in me.posted if not r.freed and ANY not in (r.source, r.tag)]:
+                self.give_up(rank, receive, self.tick())  # in MPI_Finalize
             for row in me.unfinished:
                 enter = self.tick()
                 me.calls.append(call("MPI_Wait", enter, enter + 2))

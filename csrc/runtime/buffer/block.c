@@ -102,7 +102,7 @@ static uint64_t rows_of_calls(const struct waiting *w)
 
 /* Write the buffer as one block. The spool says where the rows go before they are written, and forgets them after:
  * whoever finds it can repeat the step. (What was left out stays so.) If the disk does not take all of it, all of it is
- * lost: no block names the rows that it took. */
+ * lost. */
 static void write_block(struct thread *t, struct store *store, const struct waiting *w, enum flush flush)
 {
     const uint64_t begin = clock_ticks();
@@ -126,6 +126,7 @@ static void write_block(struct thread *t, struct store *store, const struct wait
         if (!error) limit_wrote(store, t);
         if (!error) error = rank_file_clock();
     }
+    for (int i = 0; store && !named && i < BUFFERED_TABLES; i++) store_take_back(store, i, block.first[i]);
     if (!named) {
         t->lost_rows += w->rows - rows_of_calls(w);
         t->lost_calls += w->calls;

@@ -480,3 +480,9 @@ void store_give_room_back(const struct store *s)
     struct stat status;
     if (s->fd >= 0 && fstat(s->fd, &status) == 0) (void)!ftruncate(s->fd, status.st_size);
 }
+
+void store_take_back(struct store *s, enum table which, uint64_t rows)
+{
+    if (rows < s->table[which].rows && store_put_integer(s, table_layout[which].length_at, rows) == 0)
+        s->table[which].rows = rows;
+}

@@ -94,6 +94,10 @@ uint64_t store_bytes(const struct store *s);
 int store_hold_room(const struct store *s, uint64_t bytes);
 void store_give_room_back(const struct store *s);
 
+/* Take back the rows of a table from number `rows` on: it has no more. They need not be in order with its chunks, for
+ * nothing is appended afterwards. */
+void store_take_back(struct store *s, enum table which, uint64_t rows);
+
 /* Set an attribute; `at` and `room` are the template's AT_... and ROOM_... */
 int store_put_integer(struct store *s, uint64_t at, uint64_t value);
 int store_put_text(struct store *s, uint64_t at, uint64_t room, const char *text);

@@ -19,7 +19,7 @@ from analyzer.efficiency.factors import Additive, as_published
 from analyzer.efficiency.scaling import STRONG, WEAK, Work, kind_of_scaling, scaling
 from analyzer.metrics.useful_counts import UsefulCounts, useful_counts
 from analyzer.parallel import Team
-from analyzer.trace import EVENT, STATE, Leftovers, Losses, Origin, State
+from analyzer.trace import EVENT, Leftovers, Losses, Origin, STATE, State, Unpaired
 
 ONE = Team()
 INS, CYC = 42000050, 42000059
@@ -134,8 +134,8 @@ def test_eager_limit():
         ((Losses, {"lost_calls": lambda rank: rank}), "calls of rank 1 were lost"),
         ((Losses, {"dropped_calls": lambda rank: 1}), "part of the run was not recorded"),
         (
-            (Leftovers, {"unmatched": lambda: ["a message"]}),
-            "of some messages only the send or only the receive is in the trace",
+            (Leftovers, {"unpaired": lambda: Unpaired(1, 20, 100)}),
+            "1 send and 20 receives have no other side in the trace",
         ),
         ((Leftovers, {"not_recorded": lambda: 1}), "part of the run was not recorded"),
     ],

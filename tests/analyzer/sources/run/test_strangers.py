@@ -22,6 +22,14 @@ def test_as_defined(lives):
         apart = sum(last < b or first > b + n for first, last in here)
         if known and 2 * apart >= len(here):
             expected.add(rank)
-    found = strangers(ranks, begin, begin + length, node_of)
+    found = strangers(ranks, begin, begin + length, node_of, np.zeros(len(ranks), bool))
     assert {problem.rank for problem in found} == expected
     assert [(node_of[p.rank], p.rank) for p in found] == sorted((node_of[p.rank], p.rank) for p in found)
+
+
+def test_who_stopped_recording_early_may_have_lived_on():
+    """The disk was full before rank 0 recorded anything; ranks 1 and 2 began later."""
+    begin, end = np.array([0, 5, 6]), np.array([0, 90, 90])
+    some = np.arange(3), begin, end, np.zeros(3, np.int32)
+    assert [problem.rank for problem in strangers(*some, np.array([False] * 3))] == [0]
+    assert not strangers(*some, np.array([True, False, False]))
