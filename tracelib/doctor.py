@@ -39,7 +39,15 @@ class Finding:
 
 def examine(command: list[str]) -> list[Finding]:
     """All findings: of this machine, and of a command if there is one."""
-    findings = [check_library(), *check_mpi(), check_hdf5(), check_clock(), check_spool(), *check_left_buffers(), check_output()]
+    findings = [
+        check_library(),
+        *check_mpi(),
+        check_hdf5(),
+        check_clock(),
+        check_spool(),
+        *check_left_buffers(),
+        check_output(),
+    ]
     findings += check_variables(dict(os.environ))
     if command:
         path = find_program(command)

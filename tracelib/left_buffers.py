@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
@@ -79,8 +80,8 @@ def _in(directory: Path) -> Iterator[LeftBuffers]:
     paths: dict[str, list[Path]] = {}
     with suppress(OSError):
         for path in directory.iterdir():
-            if (name := _NAME.fullmatch(path.name)) and _is_own(path):
-                paths.setdefault(name[1], []).append(path)
+            if (match := _NAME.fullmatch(path.name)) and _is_own(path):
+                paths.setdefault(match[1], []).append(path)
     for name, own in sorted(paths.items()):
         header = _header(own[0])
         if header is not None:
@@ -94,7 +95,7 @@ def _is_own(path: Path) -> bool:
         status = path.lstat()
     except OSError:
         return False
-    return status.st_uid == os.getuid() and os.path.isfile(path) and not path.is_symlink()
+    return status.st_uid == os.getuid() and stat.S_ISREG(status.st_mode)
 
 
 def _header(path: Path) -> np.void | None:

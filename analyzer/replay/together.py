@@ -76,7 +76,9 @@ class _Leftovers(Leftovers):
 
     def unpaired(self) -> Unpaired:
         of_runs = [run.extra(Leftovers).unpaired() for run in self.runs.runs]
-        return Unpaired(*(sum(counts) for counts in zip(*((u.sends, u.receives, u.messages) for u in of_runs), strict=True)))
+        return Unpaired(
+            *(sum(counts) for counts in zip(*((u.sends, u.receives, u.messages) for u in of_runs), strict=True))
+        )
 
     def elsewhere(self) -> list[Unmatched]:
         return self.runs.renumbered(run.extra(Leftovers).elsewhere() for run in self.runs.runs)

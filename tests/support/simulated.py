@@ -70,7 +70,17 @@ class Mpi:
 
     def step(self):
         rank = self.pick(st.integers(0, 2))
-        actions = [self.send, self.send, self.post, self.post, self.complete, self.complete, self.receive, self.cancel, self.free]
+        actions = [
+            self.send,
+            self.send,
+            self.post,
+            self.post,
+            self.complete,
+            self.complete,
+            self.receive,
+            self.cancel,
+            self.free,
+        ]
         self.pick(st.sampled_from(actions))(rank)
 
     def place(self, rank):

@@ -4,7 +4,9 @@ import json
 import os
 import shutil
 import time
+from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from killed import dead_pid, killed_run, rank_file, write_spool
@@ -29,7 +31,7 @@ def killed(tmp_path, place, **fields):
     run, _, tables = killed_run(tmp_path, 3, spool=str(prefix))
     rows = {name: table[:0] for name, table in tables.items()} | {"calls": tables["calls"][3:]}
     process = {
-        "pid": dead_pid(), "pid_namespace": os.stat("/proc/self/ns/pid").st_ino,
+        "pid": dead_pid(), "pid_namespace": Path("/proc/self/ns/pid").stat().st_ino,
         "created_realtime_ns": time.time_ns(), "boot_id": BOOT_ID.read_text().strip().encode(),
     }  # fmt: skip
     write_spool(prefix, rank_file(run, 1), rows, **(process | fields))
@@ -86,13 +88,13 @@ def test_others_files_stay(tmp_path, place, monkeypatch):
 
 
 def test_recover_without_a_name(tmp_path, place):
-    run, buffer = killed(tmp_path, place)
+    _, buffer = killed(tmp_path, place)
     gone = tmp_path / "gone"
     gone.mkdir()
     rows = {name: [] for name in schema.BUFFERED}
     write_spool(
         place / "tracelib-18-b0", gone / "run.ranks" / "000000.h5", {n: schema_rows(n) for n in rows}, pid=dead_pid(),
-        pid_namespace=os.stat("/proc/self/ns/pid").st_ino, created_realtime_ns=time.time_ns(),
+        pid_namespace=Path("/proc/self/ns/pid").stat().st_ino, created_realtime_ns=time.time_ns(),
         boot_id=BOOT_ID.read_text().strip().encode(),
     )  # fmt: skip
     done = CliRunner().invoke(commands.commands, ["recover", "--json"], standalone_mode=False)
@@ -110,6 +112,5 @@ def test_recover_without_a_name(tmp_path, place):
 
 def schema_rows(name):
     """No rows of a table."""
-    import numpy as np
 
     return np.zeros(0, schema.BUFFERED[name])

@@ -247,7 +247,7 @@ def strangers(
     """Ranks that did not live when most others of their node did: no two processes of a run miss each other.
 
     `ranks`: that could be read; `begin`, `end`: the first and the last time of each (ns); `node_of`: node of every
-    rank; `stopped`: whether a rank recorded less than its life (the disk was full, it was killed): its end is not known.
+    rank; `stopped`: whether a rank recorded less than its life (full disk, kill): nobody knows its end.
     """
     found = []
     end = np.where(stopped, max(begin.max(initial=0), end.max(initial=0)), end)

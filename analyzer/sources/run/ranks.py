@@ -255,9 +255,7 @@ def _forget_counts_over_gaps(lane: Lane) -> None:
         lane.counts.after_gaps = np.array(found, np.int64)
 
 
-def _unfinished(
-    file: RankFile, lanes: Sequence[Lane], calls: Unfinished, *, seen: bool
-) -> Iterator[UnfinishedCall]:
+def _unfinished(file: RankFile, lanes: Sequence[Lane], calls: Unfinished, *, seen: bool) -> Iterator[UnfinishedCall]:
     for lane in lanes:
         entered = calls.entered(lane.thread)
         if entered is not None:

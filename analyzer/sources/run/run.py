@@ -263,7 +263,11 @@ class RunTrace(Trace):
             RunObjects(self._objects, lanes=lanes, cuts=cuts, size=self.size),
             RunLosses(
                 tuple(rank for rank in range(self.size) if rank not in lanes),
-                in_buffers=self._in_buffers, unfinished=self._died_inside, lanes=lanes, files=files, whole=whole,
+                in_buffers=self._in_buffers,
+                unfinished=self._died_inside,
+                lanes=lanes,
+                files=files,
+                whole=whole,
             ),
             RunChosen(self._chosen, matched=self._matched.get),
             RunLeftovers(

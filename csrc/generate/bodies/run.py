@@ -10,7 +10,12 @@ def _init(body: Body) -> None:
 
 @decodes("finalize")
 def _finalize(body: Body) -> None:
-    body.after = ["f.enter = entered;", "record_timed(&f, abi.comm_null);", "record_open_receives(&f);", "run_finalized();"]
+    body.after = [
+        "f.enter = entered;",
+        "record_timed(&f, abi.comm_null);",
+        "record_open_receives(&f);",
+        "run_finalized();",
+    ]
 
 
 @decodes("session_init")

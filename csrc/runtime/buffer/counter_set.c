@@ -9,7 +9,7 @@ void thread_change_set(struct thread *t)
 {
     uint32_t number = rotation_current();
     if (t->set == number) return;
-    if (!thread_is_empty(t)) thread_flush(t); /* events may stay: they are the same in every set */
+    if (!thread_is_empty(t)) thread_flush(t);          /* events may stay: they are the same in every set */
     if (!thread_is_empty(t) || !store_begin()) return; /* nobody reads this thread's counters meanwhile */
     counting_change(t, number);
     store_end();

@@ -92,8 +92,8 @@ void requests_mark_cancel(struct held_request held);
 struct open_receives;
 void requests_open_receives(struct open_receives *open);
 
-/* Remove one of the ordinary receives that are still active; false: there is none from place *from of the table on, which
- * begins at 0. */
+/* Remove one of the ordinary receives that are still active; false: there is none from place *from of the table on,
+ * which begins at 0. */
 bool requests_take_open_receive(size_t *from, struct request *out);
 
 /* MPI_Request_free: remove it, persistent or not. */

@@ -89,8 +89,8 @@ bool store_can_punch(const struct store *s);
 /* What the file takes on the disk: holes do not count, nor does space that waits for new chunks. 0 without a file. */
 uint64_t store_bytes(const struct store *s);
 
-/* Hold so many bytes of the disk behind the end of the file. Returns errno where there is no room, else 0, also on a file
- * system that cannot tell. store_give_room_back releases them. */
+/* Hold so many bytes of the disk behind the end of the file. Returns errno where there is no room, else 0, also on a
+ * file system that cannot tell. store_give_room_back releases them. */
 int store_hold_room(const struct store *s, uint64_t bytes);
 void store_give_room_back(const struct store *s);
 

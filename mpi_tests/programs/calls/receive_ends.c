@@ -1,5 +1,5 @@
-// Every way in which a receive can end, each on a tag of its own. Then a message of CONTROL + tag ints is received there
-// in the usual way: if the receive before it has taken its message, and only then, that is the one before.
+// Every way in which a receive can end, each on a tag of its own. Then a message of CONTROL + tag ints is received
+// there in the usual way: if the receive before it has taken its message, and only then, that is the one before.
 
 #include <mpi.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@ CONTROL, LARGE = 100, 40
 
 
 def messages_of(run):
-    """The messages to rank 1 as tag -> sizes in ints, in order; and of each message bytes sent and taken by MPI_Recv."""
+    """Messages to rank 1: sizes in ints by tag; bytes that MPI_Recv took with each message; what is unmatched."""
     trace = open_run(str(run))
     calls = np.concatenate(list(trace.calls(1)))
     is_recv = calls["call"] == trace.procedures.index("MPI_Recv")

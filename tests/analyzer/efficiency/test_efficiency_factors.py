@@ -19,7 +19,7 @@ from analyzer.efficiency.factors import Additive, as_published
 from analyzer.efficiency.scaling import STRONG, WEAK, Work, kind_of_scaling, scaling
 from analyzer.metrics.useful_counts import UsefulCounts, useful_counts
 from analyzer.parallel import Team
-from analyzer.trace import EVENT, Leftovers, Losses, Origin, STATE, State, Unpaired
+from analyzer.trace import EVENT, STATE, Leftovers, Losses, Origin, State, Unpaired
 
 ONE = Team()
 INS, CYC = 42000050, 42000059

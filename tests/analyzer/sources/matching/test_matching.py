@@ -70,8 +70,8 @@ def test_messages_are_those_that_mpi_would_deliver(mpi, records):
     for m in (m for r in mpi.ranks for m in r.unexpected):
         lost[m.source, m.peer, m.tag] += 1
     for rank, of_rank in enumerate(mpi.ranks):
-        for receive in (r for r in of_rank.posted if r.freed):
-            lost[rank, receive.world, receive.tag] += 1
+        for freed in (r for r in of_rank.posted if r.freed):
+            lost[rank, freed.world, freed.tag] += 1
     found = Counter()
     for row in left:
         found[row.rank, row.peer, row.tag] += row.count
