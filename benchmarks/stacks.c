@@ -1,6 +1,6 @@
-// Cost of calls from below many callers: `stacks same|new-stack|new-path CALLERS BATCHES CALLS`. Calls come from one
-// stack; from stacks that differ in the room between two callers; from paths that have not been there before.
-// Prints one line for each batch: nanoseconds a call.
+// Cost of calls from below many callers: `stacks same|new-stack|new-path|many CALLERS BATCHES CALLS`. Calls come from
+// one stack; from stacks that differ in the room between two callers; from paths that have not been there before; from
+// as many paths as calls, the same in each batch. Prints one line for each batch: nanoseconds a call.
 
 #include <alloca.h>
 #include <mpi.h>
@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+enum { MANY_CALLERS = 20 };
 
 static int calls;
 static unsigned long path; // its bits say where a function is called from
@@ -71,6 +73,8 @@ int main(int argc, char **argv)
             for (int k = 0; k < calls; k++) with_room(callers, 16 * (i * calls + k + 1));
         if (strcmp(argv[1], "new-path") == 0)
             for (int k = 0; k < calls; k++, path += 4) choose(callers);
+        if (strcmp(argv[1], "many") == 0)
+            for (path = 0; path < 4ul * calls; path += 4) choose(MANY_CALLERS);
         spent[i] = (now_ns() - start) / calls;
     }
     for (int i = 0; i < batches; i++) printf("%.3f\n", spent[i]);

@@ -65,7 +65,7 @@ def generate(folder: Path) -> Path:
     )
     parts += [structs.c_enum(e) for e in enums]
     shared = re.compile(
-        r"\w+_(TYPE|BASE)|BLOCK_\w+|SPOOL_HEADER_BYTES|FLUSHING|LEAVING_OUT|SKIPPED_BY_DROPPING|WHAT_ORDINAL_SHIFT|SAMPLER_THREAD|COMMUNICATOR_IS_GROUP|PROGRESSION_\w+|ACCESS_HAS_GROUP|PATH_(IN_FUNCTION|CUT|LOST)|SAMPLE_\w+|CALL_WAS_LEFT"
+        r"\w+_(TYPE|BASE)|BLOCK_\w+|SPOOL_HEADER_BYTES|FLUSHING|LEAVING_OUT|SKIPPED_BY_DROPPING|WHAT_ORDINAL_SHIFT|SAMPLER_THREAD|COMMUNICATOR_IS_GROUP|PROGRESSION_\w+|ACCESS_HAS_GROUP|PATH_(IN_FUNCTION|CUT|LOST|SHORT)|SAMPLE_\w+|CALL_WAS_LEFT"
     )
     numbers = {name: getattr(schema, name) for name in vars(schema) if shared.fullmatch(name)}
     parts.append(f"enum {{ {', '.join(f'{n} = {value}' for n, value in numbers.items())} }};")

@@ -11,6 +11,7 @@ from analyzer.pairing.call_paths import calls_with_paths, paths_of_calls
 from analyzer.pairing.collective_calls import calls_by_communicator
 from analyzer.pairing.dependences import collective_points
 from analyzer.parallel import Team
+from analyzer.places.paths import shortened
 from analyzer.places.words import call_at
 from analyzer.sources.run.clock_repair import violations
 from analyzer.trace import CallPaths, Errors, Leftovers, Losses, Trace
@@ -141,12 +142,19 @@ def _unmatched(trace: Trace, paths: np.ndarray | None = None) -> Iterator[str]:
             yield f"{u.text}, {_name(trace, u.comm)}: {u.bytes} bytes unmatched"
 
 
+FEWER_CALLERS = (
+    "have fewer callers than TRACELIB_STACK asks for: to find all of them would have taken more than a tenth of the "
+    "time (TRACELIB_STACK=1 records the place of each call alone)"
+)
+
+
 def notes(trace: Trace) -> list[str]:
     """What a reader of the figures should know though nothing is wrong with the trace, a line each."""
     away = [f"{u.text}, {_name(trace, u.comm)}: {u.bytes} bytes" for u in trace.extra(Leftovers).elsewhere()]
     left_out = [said for said in (trace.extra(Losses).left_out, one_sided(trace)) if said]
     return [
         *(problem.line for problem in trace.problems if problem.note),
+        *([f"some calls {FEWER_CALLERS}"] if shortened(trace.extra(CallPaths).tables().paths).any() else []),
         *left_out,
         *_left_calls(trace),
         *(r.text for r in trace.extra(Leftovers).relatives()),

@@ -1,4 +1,7 @@
-"""What the tracer took for writing its buffers and measuring clocks. What it takes after each call: useful.py."""
+"""What the tracer took for writing its buffers, measuring clocks and looking for callers.
+
+What it takes after each call: useful.py.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +28,19 @@ class Flushes:
     during: np.ndarray
     """The most flushes of one thread, less the one that closed the trace: that one no buffer, however large, avoids."""
     clocks_ns: np.ndarray  # the part of time_ns in which clocks were measured
+    paths_ns: np.ndarray  # the part of time_ns in which the callers of calls were looked for
     shared_ns: np.ndarray  # of time_ns what the thread that loses least has lost
     computing_ns: int = 0  # of imported traces: in which the thread is in state Running, all ranks together
+
+    @property
+    def writing_ns(self) -> np.ndarray:
+        """The part of time_ns in which buffers were written."""
+        return self.time_ns - self.clocks_ns - self.paths_ns
 
 
 def flushes(trace: Trace, team: Team) -> Flushes:
     """Number and duration of the flushes of each rank."""
-    sums, ranks = np.zeros((5, trace.size), np.int64), trace.share(team)
+    sums, ranks = np.zeros((6, trace.size), np.int64), trace.share(team)
     for first in range(ranks.start, ranks.stop, AT_ONCE):
         some = range(first, min(first + AT_ONCE, ranks.stop))
         sums[:, some.start : some.stop] = _of_ranks(trace, some)
@@ -70,7 +79,7 @@ def _sorted_edges(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _of_ranks(trace: Trace, ranks: range) -> np.ndarray:
-    """The columns of Flushes of some ranks, (5, ranks)."""
+    """The columns of Flushes of some ranks, (6, ranks)."""
     tracer = trace.extra(TracerTime)
     parts = [tracer.flushes(rank) for rank in ranks]
     counts = list(map(len, parts))
@@ -79,7 +88,7 @@ def _of_ranks(trace: Trace, ranks: range) -> np.ndarray:
     first_lane = np.cumsum(threads) - threads
     rank = np.repeat(np.arange(n), counts)
     lane, lanes = first_lane[rank] + rows["thread"], int(threads.sum())
-    length, is_flush = rows["end"] - rows["begin"], rows["state"] != int(State.OTHERS)
+    length, is_flush = rows["end"] - rows["begin"], rows["state"] == int(State.IO)
     written, last = np.bincount(rank[is_flush], minlength=n), np.full(n, -1, np.int64)
     np.maximum.at(last, rank[is_flush], rows["end"][is_flush])
     # Where the process wrote its last rows when the trace was closed, so did each thread when it ended.
@@ -90,7 +99,12 @@ def _of_ranks(trace: Trace, ranks: range) -> np.ndarray:
             written,
             by_index(rank, length, n),
             np.maximum.reduceat(of_lanes, first_lane) - closed,
-            by_index(rank[~is_flush], length[~is_flush], n),
+            *(_in_state(state, rows["state"], rank, length, n) for state in (State.OTHERS, State.PATHS)),
             np.minimum.reduceat(by_index(lane, length, lanes), first_lane),
         ]
     )
+
+
+def _in_state(state: State, states: np.ndarray, rank: np.ndarray, length: np.ndarray, ranks: int) -> np.ndarray:
+    mine = states == int(state)
+    return by_index(rank[mine], length[mine], ranks)

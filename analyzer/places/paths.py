@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.places.modules import Module
-from tracelib.schema import FUNCTION, MODULE, PATH, PATH_CUT, PATH_IN_FUNCTION, PATH_LOST
+from tracelib.schema import FUNCTION, MODULE, PATH, PATH_CUT, PATH_IN_FUNCTION, PATH_LOST, PATH_SHORT
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,14 @@ def numbered_sites(paths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return order[new], number
 
 
+def shortened(paths: np.ndarray) -> np.ndarray:
+    """Which rows (PATH) have fewer callers than were asked for, as to find all would have taken too long (bool)."""
+    outermost = np.where(paths["parent"] > 0, paths["parent"], np.arange(len(paths)))
+    while (outermost[outermost] != outermost).any():
+        outermost = outermost[outermost]
+    return ((paths["module"] == 0) & (paths["offset"] == PATH_SHORT))[outermost]
+
+
 def _modules(rows: np.ndarray) -> np.ndarray:
     rows = rows.astype(MODULE)
     for column in ("base", "begin", "end"):
@@ -104,7 +112,8 @@ def _renumbered(table: PathTables, modules: np.ndarray, functions: np.ndarray) -
         there = row < len(numbers)
         found = np.where(there, numbers[np.where(there, row, 0)], 0)
         paths["module"][chosen] = np.where(found > 0, found | bit, 0)[chosen]
-    paths["offset"][(paths["module"] == 0) & ((row > 0) | in_function | (paths["offset"] != PATH_CUT))] = PATH_LOST
+    ends = (row > 0) | in_function | ~np.isin(paths["offset"], (PATH_CUT, PATH_SHORT))
+    paths["offset"][(paths["module"] == 0) & ends] = PATH_LOST
     paths["parent"][paths["parent"] >= np.arange(len(paths))] = 0
     paths[0] = 0
     return paths

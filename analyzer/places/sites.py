@@ -20,10 +20,10 @@ from analyzer.places.owners import (
 )
 from analyzer.places.paths import PathTables, numbered_sites, text_of
 from analyzer.places.readable import is_fortran
-from tracelib.schema import PATH_CUT, PATH_IN_FUNCTION
+from tracelib.schema import PATH_CUT, PATH_IN_FUNCTION, PATH_SHORT
 
 NOT_RECORDED, NOT_KNOWN = "(not recorded)", "(not known)"
-"""Functions of PATH_CUT and PATH_LOST."""
+"""Functions of PATH_CUT and PATH_SHORT, and of PATH_LOST."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def _names_in(module: int, offsets: np.ndarray, tables: PathTables, known: Known
 
 
 def _ended(offset: int) -> Frames:
-    return (Frame(NOT_RECORDED if offset == PATH_CUT else NOT_KNOWN),) if offset else ()
+    return (Frame(NOT_RECORDED if offset in (PATH_CUT, PATH_SHORT) else NOT_KNOWN),) if offset else ()
 
 
 def _roles(tables: PathTables, names: Names, module: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

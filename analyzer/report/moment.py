@@ -29,6 +29,7 @@ _OUTSIDE = {
     State.IO: "waits for the tracer to write its buffer",
     State.OTHERS: "is held by the tracer",
     State.TRACER: "is held by the tracer",
+    State.PATHS: "is held by the tracer, which looks for the callers of the next call",
     State.TRACING_DISABLED: "does what is not recorded: recording is off",
     State.SCHEDULING: "waits for a CPU",
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from tracelib.schema import CPU_WAIT_TYPE, ERROR_TYPE, PREDICTED_TYPE
+from tracelib.schema import CPU_WAIT_TYPE, ERROR_TYPE, PATHS_TYPE, PREDICTED_TYPE
 
 
 class EventType(IntEnum):
@@ -15,6 +15,7 @@ class EventType(IntEnum):
     FLUSH = 40000003
     TRACING = 40000012
     CLOCKS = 49000004  # ours: clocks of other nodes are measured
+    PATHS = PATHS_TYPE  # ours: the callers of a call are looked for
     CPU_WAIT = CPU_WAIT_TYPE  # ours: a predicted thread waits for a CPU
     PREDICTED = PREDICTED_TYPE  # ours: by a replay
     ORIGIN = 49000009  # ours, the first event of a .prv of a run: the tracer's own time is in states of their own

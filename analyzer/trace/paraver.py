@@ -201,6 +201,7 @@ TYPE_LABELS: dict[int, tuple[str, dict[int, str]]] = {
     EventType.FLUSH: ("Flushing Traces", _SWITCH),
     EventType.TRACING: ("Tracing", {0: "Disabled", 1: "Enabled"}),
     EventType.CLOCKS: ("Measuring clocks", _SWITCH),
+    EventType.PATHS: ("Finding the callers of a call", _SWITCH),
     EventType.PREDICTED: ("Predicted", {1: "By a replay"}),
     EventType.ORIGIN: ("Traced by", {1: "tracelib"}),
     EventType.CPU_WAIT: ("Waiting for a CPU", {0: "End", CpuWait.OUTSIDE: "To compute", CpuWait.INSIDE: "In a call"}),

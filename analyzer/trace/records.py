@@ -172,3 +172,4 @@ class State(IntEnum):
     MEMORY_TRANSFER = 17
     ONE_SIDED = 25
     TRACER = 34  # ours, after Extrae's last one: the tracer's own time after a call
+    PATHS = 35  # ours: the tracer looks for the callers of the next call

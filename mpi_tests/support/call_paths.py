@@ -15,7 +15,7 @@ ANY = "0"
 """A line that the program does not know."""
 Stack = tuple[str, ...]
 """file:line, outermost first."""
-NO_PLACE = {schema.PATH_CUT: "cut", schema.PATH_LOST: "lost"}
+NO_PLACE = {schema.PATH_CUT: "cut", schema.PATH_LOST: "lost", schema.PATH_SHORT: "short"}
 
 
 def noted(path: Path) -> dict[int, Stack]:

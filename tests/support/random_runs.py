@@ -140,7 +140,7 @@ class _Rank:
         self._between(schema.FLUSH_TYPE, 1, length)
 
     def _clocks(self, length: int, share: int, count: int) -> None:
-        self._between(schema.SYNC_TYPE, 1, length)
+        self._between(schema.PATHS_TYPE if share % 2 else schema.SYNC_TYPE, 1, length)
 
     def _off(self, length: int, share: int, count: int) -> None:
         self._between(schema.TRACING_TYPE, 0, length)

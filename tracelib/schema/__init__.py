@@ -24,6 +24,7 @@ from tracelib.schema.event_types import (  # noqa: F401
     PAPI_PRESET_BASE,
     PARALLEL_TYPE,
     PARAMETER_TYPE,
+    PATHS_TYPE,
     PREDICTED_TYPE,
     REGION_TYPE,
     RUN_DELAY_TYPE,
@@ -213,7 +214,10 @@ SKIPPED_BY_DROPPING = 128
 PATH = np.dtype(
     [
         ("parent", "<u4"),  # row of the path of the caller; 0: this is the outermost place that is known
-        ("module", "<u4"),  # row of `modules`, or PATH_IN_FUNCTION and a row of `functions`; 0: PATH_CUT, PATH_LOST
+        (
+            "module",
+            "<u4",
+        ),  # row of `modules`, or PATH_IN_FUNCTION and a row of `functions`; 0: no place
         ("offset", "<u8"),  # return address less the module's base; in a function its line
     ]
 )
@@ -225,6 +229,8 @@ PATH_CUT = 1
 """`offset` of a path without a module: there are callers, and TRACELIB_STACK does not want them."""
 PATH_LOST = 2
 """`offset` of a path without a module: the callers are not known."""
+PATH_SHORT = 3
+"""`offset` of a path without a module: there are callers, and to look for them would have taken too much time."""
 
 MODULE = np.dtype(
     [

@@ -35,6 +35,8 @@ CALL_WAS_LEFT = 32768
 duration, and says nothing of others."""
 SYNC_TYPE = 49000004
 """Value 1: from here clocks are measured between two calls; 0: to here. The time is the tracer's own, as a flush."""
+PATHS_TYPE = 49000008
+"""Value 1: from here the callers of the next call are looked for; 0: to here. The time is the tracer's own."""
 CPU_WAIT_TYPE = 49000006
 """Of predicted runs. A value of CpuWait: from here the thread waits for a CPU, or that changes to it; 0: to here."""
 
@@ -68,6 +70,7 @@ TRACERS_TYPES = (
     COUNTER_SET_TYPE,
     ERROR_TYPE,
     SYNC_TYPE,
+    PATHS_TYPE,
     MISSED_SAMPLES_TYPE,
     CPU_WAIT_TYPE,
     PREDICTED_TYPE,

@@ -116,7 +116,11 @@ def command(one: Finding, summary: Summary) -> str:
     """What to type next."""
     if one.kind is Kind.TRACER:
         buffer = sufficient_buffer_bytes(summary) if summary.flushes.during.any() else 0
-        setting = f"TRACELIB_BUFFER={buffer >> 20}M" if buffer else "TRACELIB_STACK=0"
+        paths, writing = (int(of[one.rank]) for of in (summary.flushes.paths_ns, summary.flushes.writing_ns))
+        if paths > writing:
+            setting = "TRACELIB_STACK=1"
+        else:
+            setting = f"TRACELIB_BUFFER={buffer >> 20}M" if buffer else "TRACELIB_STACK=0"
         return f"{setting} tracelib run -- mpirun -n {summary.trace.size} {summary.trace.origin.command or 'PROGRAM'}"
     name = _of_imbalance(one, summary) if one.kind is Kind.IMBALANCE else _COMMANDS[one.kind]
     return f"analyze {name} {shlex.quote(str(summary.trace.path))}"
@@ -156,9 +160,13 @@ def what(one: Finding, summary: Summary) -> str:
     if one.kind is Kind.HANG:
         return _hang(summary)
     if one.kind is Kind.TRACER:
-        flushed = int(summary.flushes.time_ns[one.rank])
-        part = f", {time(flushed)} of it for writing and clocks" if flushed else ""
-        return f"the tracer itself held rank {one.rank}{part}"
+        paths = int(summary.flushes.paths_ns[one.rank])
+        flushed = int(summary.flushes.time_ns[one.rank]) - paths
+        parts = [
+            f"{time(flushed)} of it for writing and clocks" if flushed else "",
+            f"{time(paths)} for finding the callers of calls" if paths else "",
+        ]
+        return ", ".join([f"the tracer itself held rank {one.rank}", *filter(None, parts)])
     return _iterations(one, summary)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from analyzer.findings.find import waiting_call
+from analyzer.metrics.checks import FEWER_CALLERS
+from analyzer.places.paths import shortened
 from analyzer.report.look.buffer import sufficient_buffer_bytes
 from analyzer.report.look.summary import Summary
 from analyzer.report.look.who import Threads
@@ -110,11 +112,12 @@ def tracer(summary: Summary) -> str:
     whole, own = summary.whole_ns, int(summary.tracer_ns[present].sum())
     if not summary.trace.origin.tracer_times or own <= whole * MUCH_TRACING:
         return ""
-    clocks = int(lost.clocks_ns[present].sum())
+    clocks, paths = int(lost.clocks_ns[present].sum()), int(lost.paths_ns[present].sum())
     parts = {
         "after calls": int(summary.useful.tracer_by_rank()[present].sum()),
-        "writing its buffers": int(lost.time_ns[present].sum()) - clocks,
+        "writing its buffers": int(lost.writing_ns[present].sum()),
         "measuring clocks": clocks,
+        "finding the callers of calls": paths,
     }
     text = ", ".join(f"{time(ns)} {what}" for what, ns in parts.items() if ns)
     return (
@@ -124,7 +127,7 @@ def tracer(summary: Summary) -> str:
 
 def flushes(summary: Summary) -> str:
     """How long flushing took, and the size of buffer that would have avoided it."""
-    count, lost = summary.flushes.count, summary.flushes.time_ns - summary.flushes.clocks_ns
+    count, lost = summary.flushes.count, summary.flushes.writing_ns
     worst = int(lost.argmax())
     runtime = summary.trace.duration_ns
     share = percent(int(lost[worst]) / runtime) if runtime else "0 %"
@@ -167,6 +170,9 @@ def left_out(summary: Summary) -> list[str]:
     if missed.summed:
         calls = plural(missed.summed, "call was", "calls were")
         lines.append(f"{calls} recorded as sums only, not one by one (TRACELIB_CALLS, TRACELIB_BURSTS)")
+    callers = summary.callers.rows
+    if fewer := int(callers["count"][shortened(summary.places.paths)[callers["path"]]].sum()):
+        lines.append(f"{plural(fewer, 'call')} {FEWER_CALLERS}")
     return lines + [said for said in (summary.trace.extra(Losses).left_out, one_sided(summary.trace)) if said]
 
 

@@ -22,9 +22,18 @@ from analyzer.sources.rank_file.clock import Clock
 from analyzer.sources.rank_file.index import SCAN_ROWS, ThreadTable
 from analyzer.sources.rank_file.rank_file import RankFile
 from analyzer.trace import FLUSH, REQUEST, State
-from tracelib.schema import CPU_WAIT_TYPE, ERROR_TYPE, FLUSH_TYPE, SYNC_TYPE, TRACERS_TYPES, TRACING_TYPE, CpuWait
+from tracelib.schema import (
+    CPU_WAIT_TYPE,
+    ERROR_TYPE,
+    FLUSH_TYPE,
+    PATHS_TYPE,
+    SYNC_TYPE,
+    TRACERS_TYPES,
+    TRACING_TYPE,
+    CpuWait,
+)
 
-_NOT_THE_PROGRAMS = (FLUSH_TYPE, SYNC_TYPE, TRACING_TYPE, CPU_WAIT_TYPE)
+_NOT_THE_PROGRAMS = (FLUSH_TYPE, SYNC_TYPE, PATHS_TYPE, TRACING_TYPE, CPU_WAIT_TYPE)
 """Events that begin and end time that is not the program's, or in which it waits for a CPU."""
 
 _LAST = {"calls": "exit", "polls": "exit", "events": "time"}
@@ -32,7 +41,7 @@ _LAST = {"calls": "exit", "polls": "exit", "events": "time"}
 
 _NO_FLUSHES = np.zeros(0, FLUSH)
 
-_OF_TRACER = frozenset({int(State.IO), int(State.OTHERS)})
+_OF_TRACER = frozenset({int(State.IO), int(State.OTHERS), int(State.PATHS)})
 _OF_NOBODY, _OF_CPUS = frozenset({int(State.TRACING_DISABLED)}), frozenset({int(State.SCHEDULING)})
 _TRACERS_TYPES = frozenset(TRACERS_TYPES)
 
@@ -208,8 +217,9 @@ class Lane:
 
     @cached_property
     def not_the_programs(self) -> np.ndarray:
-        """FLUSH of this thread in order, disjoint: buffers that were written, clocks that were measured, times when
-        nothing was recorded, and (in calls, too) those in which a predicted thread waits for a CPU.
+        """FLUSH of this thread in order, disjoint: buffers that were written, clocks that were measured, callers that
+        were looked for, times when nothing was recorded, and (in calls, too) those in which a predicted thread waits
+        for a CPU.
 
         What began and did not end (a process that died while flushing) lasts until `stop`. Recording that goes on
         without having stopped did not begin before: all was dropped up to there.
@@ -242,7 +252,7 @@ class Lane:
 
     @property
     def flushes(self) -> np.ndarray:
-        """FLUSH of the tracer's own time: buffers that this thread wrote, clocks that it measured."""
+        """FLUSH of the tracer's own time: this thread wrote buffers, measured clocks, looked for callers."""
         return self._in_state(_OF_TRACER)
 
     @property

@@ -83,6 +83,7 @@ class Body:
     cpu_waits: list[np.ndarray] = field(default_factory=list)  # likewise: a prediction's threads wait for a CPU
     predicted: list[np.ndarray] = field(default_factory=list)  # likewise: that it is one
     clocks: list[np.ndarray] = field(default_factory=list)  # likewise: clocks are measured
+    paths: list[np.ndarray] = field(default_factory=list)  # likewise: callers are looked for
     disabled: list[np.ndarray] = field(default_factory=list)  # STATE rows in which nothing was recorded
     origin: list[np.ndarray] = field(default_factory=list)  # likewise: that it is of a run of ours
     tracer_states: bool = False  # it has states of the tracer
@@ -228,6 +229,7 @@ class _Tables:
                 EventType.FLUSH: body.flushes,
                 EventType.CPU_WAIT: body.cpu_waits,
                 EventType.CLOCKS: body.clocks,
+                EventType.PATHS: body.paths,
             }
             for type_, kept in by_type.items():
                 _keep(rows[rows["type"] == type_], kept)

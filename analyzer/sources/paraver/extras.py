@@ -70,19 +70,21 @@ class ParaverRegions(Regions):
 
 @dataclass(frozen=True, kw_only=True)
 class ParaverTracerTime(TracerTime):
-    """Flushes; `clocks`: of a trace of ours, when it measured clocks, too."""
+    """Flushes; `ours`: of a trace of ours, when it measured clocks and looked for callers, too."""
 
     body: Body
-    clocks: bool
+    ours: bool
 
     def flushes(self, rank: int) -> np.ndarray:
         flushes = _intervals(self.body, rank, self.body.flushes)
         flushes["state"] = State.IO
-        if not self.clocks:
+        if not self.ours:
             return flushes
         clocks = _intervals(self.body, rank, self.body.clocks)
         clocks["state"] = State.OTHERS
-        return sort_rows(np.concatenate([flushes, clocks]), "begin")
+        paths = _intervals(self.body, rank, self.body.paths)
+        paths["state"] = State.PATHS
+        return sort_rows(np.concatenate([flushes, clocks, paths]), "begin")
 
 
 @dataclass(frozen=True, kw_only=True)

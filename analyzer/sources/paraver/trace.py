@@ -80,7 +80,7 @@ class ParaverTrace(Trace):
         names = named_regions(self.event_labels, noted.regions()) if REGION_TYPE in self.event_labels else ()
         self.put(
             ParaverRegions(names, noted=noted, last=body.end),
-            ParaverTracerTime(body=body, clocks=self.origin.tracer_times),
+            ParaverTracerTime(body=body, ours=self.origin.tracer_times),
             ParaverCpuWaits(body=body),
         )
         missing = () if body.chosen is None else tuple(np.flatnonzero(~body.chosen).tolist())

@@ -20,8 +20,8 @@ CLOCK_DRIFT = 1e-3
 CLOCK_READING_NS = 10**7
 """A pair may be so far apart where the process lost its processor at each of eight tries."""
 
-UNPAIRED = "flushes or measurements of clocks that begin or end twice"
-_PAIRED = (schema.FLUSH_TYPE, schema.SYNC_TYPE)
+UNPAIRED = "flushes, measurements of clocks or searches for callers that begin or end twice"
+_PAIRED = (schema.FLUSH_TYPE, schema.SYNC_TYPE, schema.PATHS_TYPE)
 _SAID_OF_EVERY_TRACE = (lib.STAMP_REVERSED, lib.STAMP_BACKWARDS)
 """Of calls; see analyzer.metrics.checks."""
 

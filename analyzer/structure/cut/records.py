@@ -155,7 +155,8 @@ class CutRecords:
         rows = list(
             chain(
                 _pairs(tracer[tracer["state"] == State.IO], schema.FLUSH_TYPE, 1, begin, end),
-                _pairs(tracer[tracer["state"] != State.IO], schema.SYNC_TYPE, 1, begin, end),
+                _pairs(tracer[tracer["state"] == State.OTHERS], schema.SYNC_TYPE, 1, begin, end),
+                _pairs(tracer[tracer["state"] == State.PATHS], schema.PATHS_TYPE, 1, begin, end),
                 _pairs(unrecorded, schema.TRACING_TYPE, 0, begin, end),
             )
         )

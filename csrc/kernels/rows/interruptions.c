@@ -6,9 +6,9 @@
 #include "rows/inline/ticks.h"
 
 /* Of several that go on the first counts. */
-enum { FLUSH, SYNC, CPU_WAIT, TRACING, KINDS };
+enum { FLUSH, SYNC, PATHS, CPU_WAIT, TRACING, KINDS };
 
-static const int32_t state_of[KINDS] = {STATE_IO, STATE_OTHERS, STATE_SCHEDULING, STATE_TRACING_DISABLED};
+static const int32_t state_of[KINDS] = {STATE_IO, STATE_OTHERS, STATE_PATHS, STATE_SCHEDULING, STATE_TRACING_DISABLED};
 
 /* KINDS: none of them. */
 static int kind_of(const struct file_event *event)
@@ -18,6 +18,8 @@ static int kind_of(const struct file_event *event)
         return FLUSH;
     case SYNC_TYPE:
         return SYNC;
+    case PATHS_TYPE:
+        return PATHS;
     case CPU_WAIT_TYPE:
         return CPU_WAIT;
     case TRACING_TYPE:

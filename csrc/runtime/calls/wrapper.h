@@ -9,11 +9,11 @@
 #include "buffer/counter_set.h"
 #include "calls/decode.h"
 #include "calls/internal/aborting.h"
+#include "calls/internal/call_path.h"
 #include "counters/counters.h"
 #include "counters/off_cpu.h"
 #include "mpi/missing.h"
 #include "mpi/pmpi.h"
-#include "places/places.h"
 #include "run/gate.h"
 #include "run/run.h"
 #include "run/session.h"
@@ -48,7 +48,7 @@ static inline bool wrapper_open(struct thread *t, void *frame)
 #define INSIDE                                                                                                         \
     thread_set_gate(t, GATE_INSIDE);                                                                                   \
     t->inside = __builtin_dwarf_cfa();                                                                                 \
-    places_note(t, __builtin_frame_address(0), t->inside)
+    call_path_note(t, __builtin_frame_address(0))
 
 /* Not recorded: MPI calling itself, a thread or process that is not traced. */
 #define ENTER(slot, ...)                                                                                               \

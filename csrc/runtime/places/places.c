@@ -2,54 +2,42 @@
 #include "places/places.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock/clock.h"
 #include "common/settings.h"
 #include "places/internal/code.h"
+#include "places/internal/known_stacks.h"
 #include "places/internal/modules.h"
 #include "places/internal/pages.h"
 #include "places/internal/path_rows.h"
 #include "places/internal/stack_path.h"
 #include "record/rank_file.h"
 
-enum { BUCKETS = 1 << 12, ARENA_BYTES = 1 << 20, ALIGNED = 8, MOST_IN_BUCKET = 8, DEFAULT_DEPTH = MOST_FRAMES };
+enum { DEFAULT_DEPTH = MOST_FRAMES };
 
-/* A stack that was walked, and what was read then. */
-struct remembered {
-    uint64_t place, sp, fp;
-    uint32_t path;
-    uint32_t next; /* of the same bucket, in units of ALIGNED; 0: none */
-    uint32_t words;
-    uint16_t frames; /* of Python, behind the words */
-    bool fp_counts;
-    bool elsewhere; /* some of it is not on the thread's own stack, and may be gone */
-    struct word word[];
-};
+/* What a thread may spend on stacks that it does not know: a part of its time, and at once no more than a fraction of a
+ * second. A thread that has spent more looks for fewer callers only, then for the place alone. In ticks: of the counter
+ * of a processor, or ns. */
+enum { PART_OF_TIME = 10, SHORT_DEPTH = 8, SAVED_AT_MOST = 1 << 29, OWED_AT_MOST = 1 << 27 };
 
-struct python_place {
-    struct python_frame frame;
-    uint64_t mark;
-};
-
-/* What a thread remembers. Full, it begins anew. */
+/* What a thread remembers, and what it works with. */
 struct stack_memory {
     struct sites sites;
-    uint32_t used;              /* of the arena, in units of ALIGNED */
-    uint64_t own_low, own_high; /* the thread's own stack, which is there as long as the thread */
-    uint32_t bucket[BUCKETS];
-    uint64_t arena[ARENA_BYTES / ALIGNED];
-    struct walk walk; /* working memory */
+    bool sites_used;
+    int64_t credit; /* ticks that may be spent; negative: too many were */
+    uint64_t since; /* ticks: until then it has grown */
+    struct known_stacks known;
+    struct walk walk;
     struct interpreted python;
-    struct python_frame now[MOST_FRAMES];
 };
 
 unsigned places_depth;
 uint32_t places_generation = 1;
+uint64_t places_shortened;
 
 pthread_mutex_t places_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t unloading;     /* so many threads are in dlclose */
@@ -78,6 +66,7 @@ int places_started(struct store *store)
 
 void places_leave(struct thread *t)
 {
+    if (t->stacks) known_end(&t->stacks->known);
     pages_free(t->stacks, sizeof *t->stacks);
     t->stacks = NULL;
 }
@@ -88,64 +77,12 @@ void places_forked(void)
     unloading = 0;
 }
 
-static uint32_t bucket_of(uint64_t place, uint64_t sp)
-{
-    return (uint32_t)(((place * 3 ^ sp) * UINT64_C(0x9e3779b97f4a7c15)) >> 52);
-}
-
-static struct remembered *at(struct stack_memory *m, uint32_t number)
-{
-    return (struct remembered *)&m->arena[number];
-}
-
-static __attribute__((noinline, cold)) bool is_there(const struct remembered *r)
-{
-    uint64_t page = 0;
-    bool there = true;
-    for (uint32_t i = 0; i < r->words && there; i++) there = memory_is_there(r->word[i].at, &page);
-    return there;
-}
-
-/* Python runs its functions without new frames on the stack: the same stack may stand for other code. */
-static bool is_same_python(struct stack_memory *m, const struct remembered *r)
-{
-    const struct python_place *was = (const struct python_place *)&r->word[r->words];
-    if (python_frames(m->now, places_depth) != r->frames) return false;
-    for (unsigned i = 0; i < r->frames; i++)
-        if (m->now[i].code != was[i].frame.code || m->now[i].instruction != was[i].frame.instruction) return false;
-    for (unsigned i = 0; i < r->frames; i++)
-        if (python_code_mark(&m->now[i]) != was[i].mark) return false;
-    return true;
-}
-
-static inline bool is_same(struct stack_memory *m, const struct remembered *r, uint64_t fp)
-{
-    if (r->fp_counts && r->fp != fp) return false;
-    if (__builtin_expect(r->elsewhere, 0) && !is_there(r)) return false;
-    for (uint32_t i = 0; i < r->words; i++)
-        if (*(const uint64_t *)r->word[i].at != r->word[i].value) return false;
-    return !r->frames || is_same_python(m, r);
-}
-
 static void forget(struct stack_memory *m, uint32_t now)
 {
-    if (places_depth == 1) memset(m->sites.site, 0, sizeof m->sites.site);
-    memset(m->bucket, 0, sizeof m->bucket);
-    m->used = 1;
+    if (m->sites_used) memset(m->sites.site, 0, sizeof m->sites.site);
+    m->sites_used = false;
+    known_forget(&m->known);
     m->sites.generation = now;
-}
-
-static void find_own_stack(struct stack_memory *m)
-{
-    pthread_attr_t attributes;
-    void *low;
-    size_t bytes;
-    if (pthread_getattr_np(pthread_self(), &attributes)) return;
-    if (pthread_attr_getstack(&attributes, &low, &bytes) == 0) {
-        m->own_low = (uint64_t)low;
-        m->own_high = m->own_low + bytes;
-    }
-    pthread_attr_destroy(&attributes);
 }
 
 static struct stack_memory *memory_of(struct thread *t)
@@ -153,7 +90,9 @@ static struct stack_memory *memory_of(struct thread *t)
     if (t->stacks) return t->stacks;
     struct stack_memory *new = pages_grown(NULL, 0, sizeof *new);
     if (!new) return NULL;
-    find_own_stack(new);
+    if (!known_begin(&new->known, places_depth)) return pages_free(new, sizeof *new), NULL;
+    new->credit = SAVED_AT_MOST;
+    new->since = clock_ticks();
     t->stacks = new;
     return new;
 }
@@ -187,99 +126,86 @@ bool places_code_is_known(void)
 }
 
 /* The row of a stack, of whose words nothing is known, and the generation of which it is. */
-static uint32_t find_row(struct stack_memory *m, uint32_t *now)
+static uint32_t find_row(struct stack_memory *m, unsigned depth, uint32_t *now)
 {
     pthread_mutex_lock(&places_lock);
     uint32_t before = path_rows_count();
     *now = places_generation_now();
-    walk_stack(&m->walk, places_depth);
-    stack_ask_python(&m->walk, &m->python, places_depth);
-    uint32_t row = stack_path(&m->walk, &m->python, places_depth);
+    walk_stack(&m->walk, depth);
+    stack_ask_python(&m->walk, &m->python, depth);
+    uint32_t row = stack_path(&m->walk, &m->python, depth, depth < places_depth ? PATH_SHORT : PATH_CUT);
     bool is_new = path_rows_count() != before;
     pthread_mutex_unlock(&places_lock);
     if (is_new) write_new_rows();
     return row;
 }
 
-static uint32_t in_bucket(struct stack_memory *m, uint32_t first)
+static uint32_t find_and_remember(struct stack_memory *m, unsigned depth)
 {
-    uint32_t n = 0;
-    for (; first; first = at(m, first)->next) n++;
-    return n;
-}
-
-static bool is_elsewhere(const struct stack_memory *m, const struct walk *w)
-{
-    if (w->sp < m->own_low || w->sp > m->own_high) return true;
-    for (unsigned i = 0; i < w->words; i++)
-        if (w->word[i].at < w->sp || w->word[i].at >= m->own_high) return true;
-    return false;
-}
-
-static void remember(struct stack_memory *m, uint32_t bucket, uint32_t path)
-{
-    const struct walk *w = &m->walk;
-    const struct interpreted *python = &m->python;
-    uint64_t word_bytes = w->words * sizeof w->word[0], python_bytes = python->n * sizeof(struct python_place);
-    uint64_t units = (sizeof(struct remembered) + word_bytes + python_bytes) / ALIGNED;
-    if (m->used + units > ARENA_BYTES / ALIGNED) forget(m, m->sites.generation);
-    if (in_bucket(m, m->bucket[bucket]) >= MOST_IN_BUCKET) m->bucket[bucket] = 0;
-    struct remembered *r = at(m, m->used);
-    *r = (struct remembered){.place = w->place,
-                             .sp = w->sp,
-                             .fp = w->fp,
-                             .path = path,
-                             .next = m->bucket[bucket],
-                             .words = w->words,
-                             .frames = (uint16_t)python->n,
-                             .fp_counts = w->fp_counts,
-                             .elsewhere = is_elsewhere(m, w)};
-    memcpy(r->word, w->word, word_bytes);
-    struct python_place *places = (struct python_place *)&r->word[w->words];
-    for (unsigned i = 0; i < python->n; i++) places[i] = (struct python_place){python->frame[i], python->mark[i]};
-    m->bucket[bucket] = m->used;
-    m->used += (uint32_t)units;
-}
-
-static uint32_t find_and_remember(struct thread *t, uint64_t place, uint64_t sp, uint64_t fp)
-{
-    struct stack_memory *m = memory_of(t);
-    uint32_t now;
-    if (!m) return 0;
-    m->walk.place = place;
-    m->walk.sp = sp;
-    m->walk.fp = fp;
-    uint32_t path = find_row(m, &now);
+    uint32_t now, path = find_row(m, depth, &now);
     if (m->sites.generation != now) forget(m, now);
-    if (places_depth == 1) *site_of(&m->sites, place) = (struct site){place, path, m->python.n > 0};
-    if (places_depth > 1 || m->python.n) remember(m, bucket_of(place, sp), path);
+    if (depth == 1) {
+        *site_of(&m->sites, m->walk.place) = (struct site){m->walk.place, path, m->python.n > 0};
+        m->sites_used = true;
+    }
+    if (depth == places_depth && (depth > 1 || m->python.n)) known_add(&m->known, &m->walk, &m->python, path);
     return path;
 }
 
-/* No handler of the program's may come to a call of MPI here, and it sees nothing of what happens here. */
-static __attribute__((noinline, cold)) uint32_t find_anew(struct thread *t, uint64_t place, uint64_t sp, uint64_t fp)
+/* How many callers the thread may look for. */
+static unsigned affordable(struct stack_memory *m, uint64_t now)
 {
-    sigset_t all, before;
-    int error = errno;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    uint32_t path = find_and_remember(t, place, sp, fp);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    errno = error;
-    return path;
+    if (now > m->since) {
+        uint64_t earned = (now - m->since) / PART_OF_TIME, room = (uint64_t)(SAVED_AT_MOST - m->credit);
+        m->credit += (int64_t)(earned < room ? earned : room);
+        m->since = now;
+    }
+    unsigned depth = m->credit > 0 ? places_depth : m->credit > -OWED_AT_MOST / 2 ? SHORT_DEPTH : 1;
+    return depth < places_depth ? depth : places_depth;
+}
+
+static void pay(struct stack_memory *m, uint64_t began)
+{
+    uint64_t now = clock_ticks();
+    if (now > began) m->credit -= (int64_t)(now - began);
+    if (m->credit < -OWED_AT_MOST) m->credit = -OWED_AT_MOST;
+}
+
+static bool is_current(const struct stack_memory *m)
+{
+    return m->sites.generation == __atomic_load_n(&places_generation, __ATOMIC_RELAXED);
 }
 
 uint32_t places_find(struct thread *t, const uint64_t *frame, uint64_t sp)
 {
-    const uint64_t fp = frame[0], place = frame[1];
+    struct stack_memory *m = memory_of(t);
+    if (!m) return 0;
+    uint64_t now = clock_ticks();
+    unsigned depth = affordable(m, now);
+    m->walk.place = frame[1];
+    m->walk.sp = sp;
+    m->walk.fp_at = (uint64_t)frame;
+    if (depth < places_depth) __atomic_fetch_add(&places_shortened, 1, __ATOMIC_RELAXED);
+    uint32_t path = find_and_remember(m, depth);
+    pay(m, now);
+    return path;
+}
+
+/* Where not even a few callers are affordable, the place alone may be known: that costs next to nothing. */
+static __attribute__((noinline)) bool is_place_known(struct thread *t, struct stack_memory *m, uint64_t place)
+{
+    const struct site *site = site_of(&m->sites, place);
+    if (m->credit > 0 || affordable(m, clock_ticks()) > 1 || site->place != place || site->in_python) return false;
+    __atomic_fetch_add(&places_shortened, 1, __ATOMIC_RELAXED);
+    t->path = site->path;
+    return true;
+}
+
+bool places_known(struct thread *t, const uint64_t *frame, uint64_t sp)
+{
     struct stack_memory *m = t->stacks;
-    if (__builtin_expect(m && m->sites.generation == __atomic_load_n(&places_generation, __ATOMIC_RELAXED), 1)) {
-        for (uint32_t i = m->bucket[bucket_of(place, sp)]; i; i = at(m, i)->next) {
-            const struct remembered *r = at(m, i);
-            if (r->place == place && r->sp == sp && is_same(m, r, fp)) return r->path;
-        }
-    }
-    return find_anew(t, place, sp, fp);
+    if (__builtin_expect(!m || !is_current(m), 0)) return false;
+    return known_find(&m->known, frame[1], sp, &t->path) || (places_depth > 1 && is_place_known(t, m, frame[1]));
 }
 
 /* Other code may come to where a library was: what is remembered of it does not count any more. */

@@ -1,7 +1,7 @@
 /* The place of each call in the program: its call path, a row of the table `paths`.
  *
- * A stack is walked once (internal/walk.h). Each thread remembers what walking read; where a later call finds all of it
- * unchanged, its path is the same. */
+ * A stack is walked once (internal/walk.h). Each thread remembers what walking read (internal/known_stacks.h). Where a
+ * later call finds all of it unchanged, its path is the same. */
 #ifndef PLACES_H
 #define PLACES_H
 
@@ -31,30 +31,35 @@ struct sites {
     } site[SITES];
 };
 
-static inline struct site *site_of(struct sites *s, uint64_t place)
+static inline struct site *site_of(const struct sites *s, uint64_t place)
 {
-    return &s->site[place / 2 % SITES];
+    return (struct site *)&s->site[place / 2 % SITES];
 }
 
 /* Before anything is recorded. */
 void places_prepare(void);
 
-/* The path of a call: `frame` is the wrapper's frame, at which the caller's frame pointer lies and behind it the return
- * address, `sp` the caller's stack pointer. */
-uint32_t places_find(struct thread *t, const uint64_t *frame, uint64_t sp);
+/* A call's stack: `frame` is the wrapper's frame, at which the caller's frame pointer lies and behind it the return
+ * address, `sp` the caller's stack pointer. Is it one that the thread knows? Then its path is noted. */
+bool places_known(struct thread *t, const uint64_t *frame, uint64_t sp);
 
-static inline void places_note(struct thread *t, const uint64_t *frame, const void *sp)
+static inline bool places_note(struct thread *t, const uint64_t *frame, uint64_t sp)
 {
-    if (__builtin_expect(places_depth == 0, 0)) return;
-    struct sites *known = (struct sites *)t->stacks;
+    if (__builtin_expect(places_depth == 0, 0)) return true;
+    const struct sites *known = (const struct sites *)t->stacks;
     if (places_depth == 1 && known && known->generation == __atomic_load_n(&places_generation, __ATOMIC_RELAXED)) {
         const struct site *site = site_of(known, frame[1]);
-        bool is_known = site->place == frame[1] && !site->in_python;
-        t->path = __builtin_expect(is_known, 1) ? site->path : places_find(t, frame, (uint64_t)sp);
-    } else {
-        t->path = places_find(t, frame, (uint64_t)sp);
+        if (__builtin_expect(site->place == frame[1] && !site->in_python, 1)) return t->path = site->path, true;
     }
+    return places_known(t, frame, sp);
 }
+
+/* The path of a call whose stack is not known: it is walked. With all signals blocked. Where a thread has spent more
+ * than a tenth of its time on this, fewer callers are looked for. */
+uint32_t places_find(struct thread *t, const uint64_t *frame, uint64_t sp);
+
+/* Calls of the process whose callers were not all looked for. */
+extern uint64_t places_shortened;
 
 /* The file is there: it gets what was found before. Between store_begin and store_end. 0 or errno. */
 int places_started(struct store *store);

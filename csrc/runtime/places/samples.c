@@ -68,7 +68,7 @@ uint32_t samples_own_path(const struct interrupted *at)
         begin_at(at, NULL);
         python.in_handler = true;
         stack_ask_python(&walk, &python, depth());
-        path = stack_path(&walk, &python, depth());
+        path = stack_path(&walk, &python, depth(), PATH_CUT);
         python_process_only_known(false);
         modules_only_known(false);
     }
@@ -84,7 +84,7 @@ static int walk_inside(struct dl_phdr_info *unused, size_t bytes, void *data)
     places_generation_now();
     begin_at(sampled->at, sampled->copy);
     python.n = 0;
-    *sampled->path = stack_path(&walk, &python, depth());
+    *sampled->path = stack_path(&walk, &python, depth(), PATH_CUT);
     return 1;
 }
 

@@ -52,10 +52,10 @@ static uint32_t row_of_frame(uint32_t parent, const struct python_frame *frame)
     return path_row(parent, row ? PATH_IN_FUNCTION | row : 0, row ? line : PATH_LOST);
 }
 
-uint32_t stack_path(const struct walk *w, const struct interpreted *python, unsigned most)
+uint32_t stack_path(const struct walk *w, const struct interpreted *python, unsigned most, uint64_t cut)
 {
     uint32_t row = 0;
-    if (python->n ? python->n == most : w->end == WALK_CUT) row = path_row(0, 0, PATH_CUT);
+    if (python->n ? python->n == most : w->end == WALK_CUT) row = path_row(0, 0, cut);
     if (!python->n && w->end == WALK_LOST) row = path_row(0, 0, PATH_LOST);
     for (unsigned i = python->n; i-- > 0;) {
         row = row_of_frame(row, &python->frame[i]);

@@ -88,8 +88,6 @@ static bool read_fp(struct walking *w, uint64_t *value)
     if (w->fp.in_memory) {
         if (!read_word(w, w->fp.value, &w->fp.value)) return false;
         w->fp.in_memory = false;
-    } else if (w->fp.value == w->walk->fp) {
-        w->walk->fp_counts = true;
     }
     *value = w->fp.value;
     return true;
@@ -145,10 +143,10 @@ static bool is_outside(const struct frame_rule *rule, uint64_t sp, uint64_t cfa)
 
 void walk_stack(struct walk *walk, unsigned most)
 {
-    struct walking w = {.walk = walk, .fp = {.known = true, .value = walk->fp}};
+    bool fp_in_memory = walk->fp_at != 0;
+    struct walking w = {.walk = walk, .fp = {fp_in_memory, true, fp_in_memory ? walk->fp_at : walk->fp}};
     uint64_t place = walk->place, sp = walk->sp, cfa, next;
     bool exact = walk->interrupted;
-    walk->fp_counts = false;
     walk->frames = walk->words = 0;
     for (;;) {
         walk->exact[walk->frames] = exact;

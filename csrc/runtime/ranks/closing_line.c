@@ -11,10 +11,11 @@
 #include "buffer/totals.h"
 #include "common/user_message.h"
 #include "mpi/pmpi.h"
+#include "places/places.h"
 #include "record/space_limit.h"
 
 struct share_of_rank {
-    uint64_t calls, lost_calls, left_out_calls, bytes;
+    uint64_t calls, lost_calls, left_out_calls, shortened_calls, bytes;
 };
 
 static struct share_of_rank sum_of_ranks;
@@ -26,7 +27,7 @@ void closing_line_gather(int rank, int size, uint64_t file_bytes, bool recorded,
     uint64_t waiting = totals.waiting_bytes;
     if (recorded && !failed) waiting += sizeof(struct file_call) + self.readings * sizeof(uint64_t);
     struct share_of_rank mine = {totals.calls + recorded, totals.lost_calls + (recorded && failed),
-                                 totals.left_out_calls, file_bytes + waiting};
+                                 totals.left_out_calls, places_shortened, file_bytes + waiting};
     struct share_of_rank *all = rank == 0 ? calloc((size_t)size, sizeof mine) : NULL;
     if (rank == 0 && !all) return;
     pmpi.Gather(&mine, sizeof mine, abi.byte, all, sizeof mine, abi.byte, 0, all_ranks);
@@ -34,6 +35,7 @@ void closing_line_gather(int rank, int size, uint64_t file_bytes, bool recorded,
         sum_of_ranks.calls += all[i].calls;
         sum_of_ranks.lost_calls += all[i].lost_calls;
         sum_of_ranks.left_out_calls += all[i].left_out_calls;
+        sum_of_ranks.shortened_calls += all[i].shortened_calls;
         sum_of_ranks.bytes += all[i].bytes;
     }
     free(all);
@@ -65,6 +67,16 @@ static void describe_lost(char *text, size_t room)
         snprintf(text, room, " (%" PRIu64 " more left out%s)", left_out, why);
 }
 
+static void say_shortened(void)
+{
+    uint64_t n = sum_of_ranks.shortened_calls;
+    if (!n) return;
+    say("%" PRIu64
+        " call%s with fewer callers than TRACELIB_STACK asks for: to find all would have taken over a tenth of "
+        "the time; TRACELIB_STACK=1 records the place alone",
+        n, plural(n));
+}
+
 void closing_line_say(int size, const char *stem)
 {
     if (message_quiet()) return;
@@ -74,6 +86,7 @@ void closing_line_say(int size, const char *stem)
     uint64_t calls = sum_of_ranks.calls - sum_of_ranks.lost_calls - sum_of_ranks.left_out_calls;
     say("%d rank%s, %" PRIu64 " call%s%s, %.1f MB in %s.h5; next: analyze %s.h5", size, plural((uint64_t)size), calls,
         plural(calls), lost, (double)sum_of_ranks.bytes / 1e6, name, name);
+    say_shortened();
 }
 
 void closing_line_say_rank(const struct store *store, int size, const char *stem)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from path_tables import chain_of, path_tables
 
 from analyzer.places.paths import PathTables, merged_paths, numbered_sites
-from tracelib.schema import FUNCTION, MODULE, PATH, PATH_CUT, PATH_IN_FUNCTION, PATH_LOST
+from tracelib.schema import FUNCTION, MODULE, PATH, PATH_CUT, PATH_IN_FUNCTION, PATH_LOST, PATH_SHORT
 
 MODULES = [("/bin/app", "ab" * 20), ("/lib/libmpi.so", ""), ("/lib/libx.so", "")]
 FUNCTIONS = [("main", "a.py"), ("solve", "b.py")]
@@ -84,7 +84,7 @@ def test_rows_that_refer_to_nothing(rows):
     for row, path in enumerate(went[1:], 1):
         _, module, offset = rows[row]
         known = 0 < module <= 3 or module - PATH_IN_FUNCTION in (1, 2)
-        ends = (0, offset if offset == PATH_CUT and module == 0 else PATH_LOST)
+        ends = (0, offset if offset in (PATH_CUT, PATH_SHORT) and module == 0 else PATH_LOST)
         found = merged.paths[path]
         assert (int(found["module"]), int(found["offset"])) == ends or known
         assert len(chain_of(merged, path)) <= len(rows)

@@ -13,7 +13,7 @@
 #include "places/internal/frame_rule.h"
 #include "places/internal/walk.h"
 
-enum { MOST_KEPT = 8, STACK_WORDS = 1 << 12, LEAST_BYTES = 64, INDEX_HEAD = 12, INDEX_ENTRY = 8, LOW_FP = 1 << 16 };
+enum { MOST_KEPT = 8, STACK_WORDS = 1 << 12, LEAST_BYTES = 64, INDEX_HEAD = 12, INDEX_ENTRY = 8 };
 
 // The segment of a library with its .eh_frame, and a copy of it as large as needed.
 struct kept {
@@ -135,13 +135,13 @@ static void fail(const char *what, uint64_t round)
     exit(1);
 }
 
-static struct walk walked(uint64_t place, uint64_t sp, uint64_t fp, unsigned most, uint64_t draws)
+static struct walk walked(uint64_t place, uint64_t sp, uint64_t fp_at, unsigned most, uint64_t draws)
 {
     static struct walk w;
     state = draws; // modules that are found are the same
     w.place = place;
     w.sp = sp;
-    w.fp = fp;
+    w.fp_at = fp_at;
     walk_forget();
     walk_stack(&w, most);
     return w;
@@ -151,14 +151,15 @@ static int walk_twice(uint64_t place, uint64_t round)
 {
     static struct walk first, second;
     const uint64_t sp = (uint64_t)&stack[draw(STACK_WORDS / 2)];
-    const uint64_t fp = draw(2) ? (uint64_t)&stack[draw(STACK_WORDS)] : draw(UINT64_MAX);
+    uint64_t *const fp_at = &stack[draw(STACK_WORDS)];
+    *fp_at = draw(2) ? (uint64_t)&stack[draw(STACK_WORDS)] : draw(UINT64_MAX);
     const unsigned most = (unsigned)draw(MOST_FRAMES) + 1;
     const uint64_t draws = state;
-    first = walked(place, sp, fp, most, draws);
+    first = walked(place, sp, (uint64_t)fp_at, most, draws);
     if (!first.frames || first.frames > most || first.words > MOST_WORDS) fail("more than asked for", round);
     if (!all_on_stack(&first)) return 0;
     change_what_was_not_read(&first);
-    second = walked(place, sp, first.fp_counts ? fp : fp ^ LOW_FP, most, draws);
+    second = walked(place, sp, (uint64_t)fp_at, most, draws);
     if (first.frames != second.frames || first.end != second.end || first.words != second.words ||
         memcmp(first.places, second.places, first.frames * sizeof *first.places) != 0)
         fail("the walk depends on what it has not read", round);

@@ -17,7 +17,8 @@ struct interpreted {
  * interpreter and beyond are taken off the walk: what Python says stands for them. `most`: of all frames. */
 void stack_ask_python(struct walk *w, struct interpreted *python, unsigned most);
 
-/* The row of the frames of both, those of Python being the outer ones; 0: there is no room for all of it. */
-uint32_t stack_path(const struct walk *w, const struct interpreted *python, unsigned most);
+/* The row of the frames of both, those of Python being the outer ones; 0: there is no room for all of it. `cut`: what
+ * stands for the callers of the outermost of `most` frames, PATH_CUT or PATH_SHORT. */
+uint32_t stack_path(const struct walk *w, const struct interpreted *python, unsigned most, uint64_t cut);
 
 #endif

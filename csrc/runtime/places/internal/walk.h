@@ -25,14 +25,15 @@ struct stack_copy {
     const char *memory;
 };
 
-/* Walking is a function of where it begins and of what it reads. So it gives the same again as long as `place`, `sp`,
- * `words` and, if it counts, `fp` are as they were. Return addresses alone would not do: one that is left over in a
- * room of variable size may stand where a live one stood before. */
+/* Walking is a function of where it begins and of what it reads. So it gives the same again as long as `place`, `sp`
+ * and `words` are as they were. Return addresses alone would not do: one that is left over in a room of variable size
+ * may stand where a live one stood before. */
 struct walk {
-    uint64_t place, sp, fp;        /* where it begins: return address of the call, and the caller's registers then */
+    uint64_t place, sp; /* where it begins: return address of the call, and the caller's stack pointer */
+    uint64_t fp_at;     /* where the caller's frame pointer lies; 0: it is `fp` */
+    uint64_t fp;
     bool interrupted;              /* `place` is where the thread was interrupted, and not behind a call */
     const struct stack_copy *copy; /* words are read from here; NULL: from the stack itself */
-    bool fp_counts;
     enum walk_end end;
     unsigned frames, words;
     uint64_t places[MOST_FRAMES];       /* return addresses, innermost first */
@@ -41,7 +42,7 @@ struct walk {
     struct word word[MOST_WORDS];
 };
 
-/* `place`, `sp`, `fp`, `interrupted`, `copy` are given; find at most `most` frames. Under the lock of places.c. */
+/* Find at most `most` frames; what stands before `end` is given. Under the lock of places.c. */
 void walk_stack(struct walk *w, unsigned most);
 
 /* Can the word be read? `page`: one that was found to be there, 0 at first. */

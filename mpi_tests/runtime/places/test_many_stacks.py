@@ -1,0 +1,78 @@
+"""Programs that call MPI from very many stacks: each is walked once, that time is the tracer's, and it is bounded."""
+
+import json
+
+import numpy as np
+import pytest
+from call_paths import Places
+from result import rank_files
+
+from tracelib.schema import PATH_SHORT, PATHS_TYPE
+
+OTHERS = 40
+"""Stacks of other calls: MPI_Init, and those with which the tracer measures itself."""
+
+
+@pytest.fixture
+def traced_stacks(openmpi, compiled, launch, tmp_path):
+    """traced_stacks(stacks, rounds): the rank file and what was said."""
+
+    def start(stacks, rounds):
+        program = compiled(openmpi, "many_stacks.c", "-O1")
+        done = launch(openmpi, program, str(stacks), str(rounds), ranks=1).check()
+        (file,) = rank_files(tmp_path / "run.h5")
+        return file, done.stderr
+
+    return start
+
+
+def searches(file):
+    """Begin and end (ticks) of each search for callers."""
+    events = file.tables["events"]
+    mine = events[events["type"] == PATHS_TYPE]
+    assert mine["value"].tolist() == [1, 0] * (len(mine) // 2)
+    return mine["time"][::2], mine["time"][1::2]
+
+
+def is_shortened(file):
+    paths = file.tables["paths"]
+    return bool(((paths["module"] == 0) & (paths["offset"] == PATH_SHORT)).any())
+
+
+def test_each_stack_is_walked_once(traced_stacks):
+    """On a machine that stands still while a stack is walked, fewer callers may be looked for: this is said."""
+    stacks, rounds = 3000, 5
+    file, said = traced_stacks(stacks, rounds)
+    sends = file.counts()["MPI_Send"]
+    begins, _ = searches(file)
+    assert sends == stacks * rounds
+    assert is_shortened(file) == ("fewer callers" in said)
+    assert is_shortened(file) or stacks <= len(begins) <= stacks + OTHERS
+    assert is_shortened(file) or len(np.unique(file.tables["call_paths"])) >= stacks
+
+
+def test_the_time_of_each_search_is_the_tracers(traced_stacks):
+    """Before each call with a path that was not there before, and after the call before it, lies a search."""
+    file, _ = traced_stacks(2000, 2)
+    calls, paths = file.tables["calls"], file.tables["call_paths"]
+    begins, ends = searches(file)
+    _, first = np.unique(paths, return_index=True)
+    first = first[(first > 0) & (first < len(calls) - 1)]  # MPI_Finalize is stamped when it meets the other ranks
+    at = np.searchsorted(ends, calls["enter"][first], "right") - 1
+    assert (at >= 0).all()
+    assert (begins[at] >= calls["exit"][first - 1]).all()
+
+
+def test_too_many_stacks_have_fewer_callers_and_it_is_said(traced_stacks, tmp_path, analyze):
+    file, said = traced_stacks(600_000, 1)
+    assert is_shortened(file)
+    assert "with fewer callers than TRACELIB_STACK asks for" in said
+    places = Places.of(file, {})
+    of_calls = np.unique(file.tables["call_paths"])
+    ends = {places.end(int(path)) for path in of_calls}
+    assert "short" in ends
+    assert "note: some calls have fewer callers than TRACELIB_STACK" in analyze("check", tmp_path / "run.h5").stdout
+    assert "calls have fewer callers than TRACELIB_STACK asks for" in " ".join(
+        analyze("info", tmp_path / "run.h5").stdout.split()
+    )
+    assert json.loads(analyze("info", tmp_path / "run.h5", "--json").stdout)["calls"]["MPI_Send"]["count"] == 600_000
