@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shutil import which
 
 import click
 
@@ -90,4 +91,5 @@ def _next(written: list[Path]) -> str:
     if not written:
         return ""
     prv = [path for path in written if path.suffix == ".prv"]
-    return f"wxparaver {prv[0]}" if prv else f"Dimemas -S 32K {written[0]} MACHINE.cfg"
+    line = f"wxparaver {prv[0]}" if prv else f"Dimemas -S 32K {written[0]} MACHINE.cfg"
+    return line if which(line.split()[0]) else ""

@@ -75,7 +75,11 @@ def test_info(run, capsys):
     assert (found["flushes"]["count"], found["unmatched"], found["problems"]) == (0, [], [])
 
 
-def test_the_look_names_rank_and_call(run, capsys):
+def test_the_look_names_rank_and_call(run, tmp_path, capsys, monkeypatch):
+    paraver = tmp_path / "bin" / "wxparaver"
+    paraver.parent.mkdir()
+    paraver.touch(0o755)
+    monkeypatch.setenv("PATH", str(paraver.parent))
     assert main([str(run)]) == 0
     text = capsys.readouterr().out
     flat = " ".join(text.split())
@@ -89,6 +93,12 @@ def test_the_look_names_rank_and_call(run, capsys):
         80, *(len(line) for line in text.splitlines() if str(run.parent) in line)
     )
     assert "\x1b" not in text
+
+
+def test_a_command_that_is_not_here_is_not_named(run, capsys, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    assert main([str(run)]) == 0
+    assert "wxparaver" not in capsys.readouterr().out
 
 
 def test_folded_polls_count_each(tmp_path, capsys):
