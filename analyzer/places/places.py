@@ -22,6 +22,10 @@ BEFORE = " < "
 _ENDS = {NOT_RECORDED: "...", NOT_KNOWN: "?"}
 
 
+ON = " and on"
+"""Behind the line from which a loop goes back to an earlier one."""
+
+
 class Places:
     """Paths of a run, as `merged_paths` gives them, with their names.
 
@@ -46,6 +50,16 @@ class Places:
     def function(self, place: int) -> str:
         """Without arguments; of a place of which no function is known, its address: `solver+0x1a2b`."""
         return without_arguments(self._of(place).function)
+
+    def label(self, frame: Frame) -> str:
+        """The function of a frame as it is told from others of its name: what Python calls `<module>` or `<lambda>`
+        is in every file, and has its file behind it."""
+        function = without_arguments(frame.function)
+        return f"{function} ({self._short[frame.file]})" if function.startswith("<") and frame.file else function
+
+    def labelled(self, place: int) -> str:
+        """`label` of a place."""
+        return self.label(self._of(place))
 
     def file(self, place: int) -> str:
         """As the compiler wrote it; empty: not known."""
@@ -107,7 +121,9 @@ class Places:
 
     def stretch(self, first: int, second: int) -> tuple[str, str, str] | None:
         """From the line of one path to that of another, whose callers are the same: `smooth.f90:40-61 in smooth`, the
-        lines alone (empty: not known) and the function. None: they are not in one function of the program."""
+        lines alone (empty: not known) and the function. Of a loop, which goes back to an earlier line, only the line
+        where it begins is named: `smooth.f90:61 and on in smooth`. None: they are not in one function of the program.
+        """
         for one, other in zip(*(self._own_frames(path) for path in (first, second)), strict=False):
             functions, lines = ({self._called(frame) for frame in (one, other)}, (one.line, other.line))
             if len(functions) == 1 and one.file == other.file and lines[0] == lines[1]:
@@ -116,8 +132,12 @@ class Places:
             if (function, one.file) != (without_arguments(other.function), other.file) or function in _ENDS:
                 return None
             if not all(lines):
-                return f"{function}+{one.past:#x}-{other.past:#x}", "", function
-            where = f"{self._short[one.file]}:{lines[0]}-{lines[1]}"
+                past = f"-{other.past:#x}" if other.past >= one.past else ON
+                return f"{function}+{one.past:#x}{past}", "", function
+            where = f"{self._short[one.file]}:{lines[0]}"
+            if lines[1] < lines[0]:
+                return f"{where}{ON} in {function}", where, function
+            where = f"{where}-{lines[1]}"
             return f"{where} in {function}", where, function
         return None
 

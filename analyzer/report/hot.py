@@ -12,9 +12,9 @@ from rich.padding import Padding
 from rich.text import Text
 
 from analyzer.columns.by_index import by_index
-from analyzer.metrics.hot import Hot
+from analyzer.metrics.hot import NOTEWORTHY_IDLE, Hot
 from analyzer.places import Places
-from analyzer.places.readable import without_arguments
+from analyzer.places.sites import NOT_KNOWN
 from analyzer.report.words import units
 from analyzer.report.words.place_notes import print_place_notes
 from analyzer.report.words.table import plain_table
@@ -55,17 +55,17 @@ def stacks(hot: Hot, places: Places) -> dict[int, list[tuple[str, str]]]:
 def _frames(places: Places, path: int) -> list[tuple[str, str]]:
     """Functions without how far behind their begin a place is: all places of one are one box."""
     named = zip(places.frames(path), places.named_frames(path), strict=True)
-    return [(without_arguments(frame.function) if function else "", where) for frame, (function, where) in named]
+    return [(places.label(frame) if function else "", where) for frame, (function, where) in named]
 
 
 def hot_functions(hot: Hot, places: Places) -> list[HotPlace]:
     """Functions by the time that they compute themselves, the longest first."""
-    return _hot(hot, places, lambda place: (places.function(place), places.file(place), 0))
+    return _hot(hot, places, lambda place: (places.labelled(place), places.file(place), 0))
 
 
 def hot_lines(hot: Hot, places: Places) -> list[HotPlace]:
     """The same of lines."""
-    return _hot(hot, places, lambda place: (places.function(place), places.file(place), places.line(place) or -place))
+    return _hot(hot, places, lambda place: (places.labelled(place), places.file(place), places.line(place) or -place))
 
 
 Key = tuple[str, str, int]
@@ -90,7 +90,7 @@ def _hot(hot: Hot, places: Places, key_of: Callable[[int], Key]) -> list[HotPlac
         mine = order[bounds[n] : bounds[n + 1]]
         by_rank = np.bincount(rank[mine], hot.rows["ns"][mine], len(hot.ranks))
         function, file, line = key
-        name = places.text(example[n]) if line else places.function(example[n])
+        name = places.text(example[n]) if line else function
         itself = float(by_rank.sum())
         whole = inclusive.get((function, places.where(example[n]) if line else ""), itself)
         found.append(HotPlace(name, function, file, max(line, 0), itself, whole, int(samples[n]), by_rank))
@@ -195,11 +195,13 @@ def _share(part: float, whole: float) -> str:
 
 
 def sentence(hot: Hot, places: Places) -> str:
-    """The function that computes most, for the first look; "": there is none."""
-    found = hot_functions(hot, places)
+    """The function that computes most, for the first look; "": there is none. Where samples have no place, their share
+    is said: that time may be the function's, too."""
+    every = hot_functions(hot, places)
+    found = [one for one in every if one.function != NOT_KNOWN]
     if not found or not hot.busy_ns:
         return ""
-    first = found[0]
+    first, without = found[0], sum(one.ns for one in every if one.function == NOT_KNOWN)
     line = next((p.name for p in hot_lines(hot, places) if p.function == first.function and p.file == first.file), "")
     busy = "computing" if hot.busy_ns > _MOSTLY_BUSY * hot.computing_ns else "computing with a CPU"
     said = f"{units.percent(first.ns / hot.busy_ns)} of {busy} is in {first.name}"
@@ -207,6 +209,8 @@ def sentence(hot: Hot, places: Places) -> str:
     if len(hot.ranks) > 1:
         worst = int(hot.ranks["rank"][int(first.by_rank_ns.argmax())])
         said += f"; rank {worst} has most of it, {units.percent(first.imbalance)} of that more than the mean"
+    if without > NOTEWORTHY_IDLE * hot.busy_ns:
+        said += f"; of {units.percent(without / hot.busy_ns)} the place is not known"
     return f"{said} (analyze hot)"
 
 
