@@ -160,7 +160,8 @@ struct machine {
     struct quantity eager_limit; /* bytes from which sends are rendezvous; -1: as programs say */
     int32_t synchronous;         /* blocking sends wait for delivery */
     int32_t receiver_pays;       /* receives cost latency on their processor, nonblocking ones when waited for */
-    int32_t delivery_frees;      /* a rendezvous sender goes on at delivery, else when the transfer starts */
+    int32_t delivery_frees;      /* a rendezvous sender goes on at delivery, else when the transfer starts, or before
+                                    it (as_dimemas) */
     int32_t exclusive;           /* collectives hold the network: 0 never, 1 always, 2 where buses are counted */
     int32_t as_dimemas;          /* what Dimemas 5.5 does for no reason of MPI or of machines: docs/dimemas.md */
     int32_t by_arrival;          /* messages of one key are received as they arrive, not as they were sent */

@@ -81,7 +81,7 @@ static void handle(struct sim *sim, const struct event *event)
         collective_ended(sim, event->what);
         break;
     case PHASE_MEET:
-        network_enter(sim, event->what);
+        message_met(sim, event->what);
         break;
     case PHASE_NETWORK:
         network_scan(sim);

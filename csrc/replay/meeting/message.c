@@ -41,7 +41,8 @@ static void forget_if_over(struct sim *sim, struct message *message)
     pool_give(message->access ? &sim->one_sided : &sim->messages, message);
 }
 
-static void match(struct sim *sim, struct message *message, struct receive *receive)
+/* Returns whether it is a rendezvous that begins now: it enters the network. */
+static bool match(struct sim *sim, struct message *message, struct receive *receive)
 {
     bool by_arrival = sim->machine->by_arrival;
     message->receive = receive;
@@ -54,12 +55,23 @@ static void match(struct sim *sim, struct message *message, struct receive *rece
     }
     if (!by_arrival && message->arrived && receive->posted.time > message->arrival)
         receive->thread->usage->late_receives++;
-    if (message->arrived)
+    if (message->arrived) {
         forget_if_over(sim, message);
-    else if (message->rendezvous && moment_before(moment_now(sim), receive->posted))
+        return false;
+    }
+    if (!message->rendezvous) return false;
+    if (moment_before(moment_now(sim), receive->posted)) {
         schedule_at(sim, moment_after(receive->posted, 0, PHASE_MEET), message, 0);
-    else if (message->rendezvous)
-        network_enter(sim, message);
+        return false;
+    }
+    network_enter(sim, message);
+    return true;
+}
+
+void message_met(struct sim *sim, struct message *message)
+{
+    network_enter(sim, message);
+    if (message->frees_at_match) thread_wake(sim, message->sender);
 }
 
 /* What the thread's operation sends. */
@@ -75,6 +87,7 @@ static void begin(struct sim *sim, struct thread *thread, struct message *messag
                                 .resource = {sending->resource[0], sending->resource[1], sending->resource[2]},
                                 .inside = plan->inside,
                                 .rendezvous = plan->rendezvous,
+                                .frees_at_match = plan->frees_at_match,
                                 .frees_at_start = plan->frees_at_start,
                                 .frees_at_arrival = plan->frees_at_arrival};
     thread->usage->sends++;
@@ -96,7 +109,9 @@ static void settle(const struct sim *sim, struct thread *thread)
     bool blocking = !(thread->op->flags & OP_IMMEDIATE), large = is_rendezvous(sim, thread, thread->op);
     plan->rendezvous = large;
     plan->frees_at_arrival = blocking && (machine->synchronous || (large && machine->delivery_frees));
-    plan->frees_at_start = blocking && large && !plan->frees_at_arrival;
+    bool before = blocking && large && !plan->frees_at_arrival;
+    plan->frees_at_match = before && machine->as_dimemas;
+    plan->frees_at_start = before && !machine->as_dimemas;
     plan->settled = machine->eager_limit.law == LAW_CONSTANT;
 }
 
@@ -112,15 +127,16 @@ void message_submit(struct sim *sim, struct thread *thread)
     if (!plan->settled) settle(sim, thread);
     begin(sim, thread, message);
     if (sim->machine->by_arrival) arrivals_expect(message, channel);
+    bool begins = false;
     if (channel->first && channel->receives) {
         struct receive *receive = channel->first;
         channel->first = receive->next;
-        match(sim, message, receive);
+        begins = match(sim, message, receive);
     } else {
         append_message(channel, message);
     }
     if (!plan->rendezvous) network_enter(sim, message);
-    if (plan->frees_at_arrival || plan->frees_at_start)
+    if (plan->frees_at_arrival || plan->frees_at_start || (plan->frees_at_match && !begins))
         thread_block(sim, thread, WAIT_SEND);
     else
         thread_goes_on(sim, thread);
@@ -173,7 +189,7 @@ struct receive *message_post(struct sim *sim, struct thread *thread, struct mome
     }
     struct message *message = channel->first;
     channel->first = message->next;
-    match(sim, message, receive);
+    if (match(sim, message, receive) && message->frees_at_match) thread_wake(sim, message->sender);
     return receive;
 }
 

@@ -35,7 +35,8 @@ struct message {
     int64_t wire, hold; /* ns to its arrival; that links are taken */
     int32_t resource[3];
     bool matched : 1;
-    bool rendezvous : 1, frees_at_start : 1, frees_at_arrival : 1;
+    bool rendezvous : 1;
+    bool frees_at_match : 1, frees_at_start : 1, frees_at_arrival : 1; /* see struct plan */
     bool inside : 1; /* of a node */
     bool access : 1; /* it is a struct access */
     bool arrived : 1;

@@ -46,8 +46,9 @@ struct plan {
     bool plain : 1;   /* its bursts last as long as they were measured */
     bool shared : 1;  /* its request is one of the rank */
     bool inside : 1;  /* its message stays in the node */
-    bool settled : 1; /* the next three are known, and stay */
-    bool rendezvous : 1, frees_at_start : 1, frees_at_arrival : 1;
+    bool settled : 1; /* the next four are known, and stay */
+    bool rendezvous : 1;
+    bool frees_at_match : 1, frees_at_start : 1, frees_at_arrival : 1; /* when its thread goes on; none: at once */
 };
 
 /* The message of a plan that sends: see struct message. */

@@ -1,8 +1,13 @@
 """What Dimemas 5.5.0 printed of four runs of the NAS benchmarks on nine machines, and what our replay says."""
 
+from dataclasses import replace
+
 import pytest
 from paths import DOCS, SHARED
 
+import analyzer
+from analyzer.machine.options import read_machine
+from analyzer.replay import program_of, simulate
 from benchmarks.dimemas import compare, table
 
 DATA = SHARED / "dimemas"
@@ -29,6 +34,28 @@ def test_computation_and_receives_agree(rows):
     for row in rows:
         assert row.computation_off_ns <= (1500 if row.machine == "bus1slow" else 0)
         assert row.found_off <= 2
+
+
+@pytest.mark.parametrize(
+    "trace, machine, eager_limit, dimemas_ns",
+    [
+        ("mgW", "mgW_one_cpu_for_two", 32 << 10, 197737527),
+        ("mgW", "one_cpu_for_two", 1 << 10, 197706835),
+        ("mg", "bus2", 0, 53566901),
+        ("mg", "bus2", 1 << 10, 53629516),
+        ("mg", "one_cpu_for_two", 1 << 10, 64666443),
+        ("mg", "link1", 0, 34049592),
+        ("mg", "two_a_node", 0, 38815551),
+    ],
+)
+def test_messages_in_rendezvous_that_wait_for_links(trace, machine, eager_limit, dimemas_ns):
+    """What Dimemas 5.5.0 printed with -S: its senders wait for their receives, not for links."""
+    if not DATA.is_dir():
+        pytest.skip("the predictions of Dimemas are not here")
+    program = program_of(analyzer.open(str(DATA / f"{trace}.dim.gz")))
+    target = read_machine(str(DATA / f"{machine}.cfg")).machine
+    found = simulate(program, replace(target, eager_limit=eager_limit, matching="arrival"))
+    assert found.end_ns == pytest.approx(dimemas_ns, rel=1e-5)
 
 
 def test_messages_received_as_sent_differ_where_some_overtake(rows):

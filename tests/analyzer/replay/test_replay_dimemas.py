@@ -37,6 +37,17 @@ def test_a_rendezvous_starts_when_its_receive_is_posted(dialect):
     assert found.usage["overhead"].tolist() == [L, L]
 
 
+@pytest.mark.parametrize("posted", [0, 50_000])
+@pytest.mark.parametrize("dialect", ["standard", "dimemas-5.5"])
+def test_the_sender_of_a_rendezvous_that_waits_for_its_link(dialect, posted):
+    """The link is free at L + WIRE. Until then the sender waits; in dimemas-5.5 only for its receive to be posted."""
+    node = Node(latency_s=L / 1e9, links_out=1)
+    streams = [[send(1), send(2, flags=Flag.RENDEZVOUS)], [receive(0)], [receive(0, posted)]]
+    found = run(streams, dialect, comms=(), node=node)
+    assert found.transfers["start"][1] == L + WIRE
+    assert found.times["end"][1] == (L + WIRE if dialect == "standard" else max(2 * L, posted + L))
+
+
 @BOTH
 def test_a_wait_for_what_is_there_costs_its_latency(dialect):
     streams = [[send(1, size=0)], [receive(0, size=0, kind=Kind.IRECV, request=0),

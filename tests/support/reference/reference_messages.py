@@ -24,6 +24,7 @@ class Messages:
     machine: Machine
     costs: Costs
     thesis: bool
+    as_dimemas: bool
     now: int
     messages: dict[int, Message]
     sent: dict[tuple[int, ...], list[Message]]  # and not received
@@ -33,6 +34,7 @@ class Messages:
     queue: list[Message]
     accesses: Counter[tuple[int, ...]]
     ask_network: Callable[[], None]
+    make_ready: Callable[[Thread], None]
     boost: Callable[[Thread, dict[str, Any], Receive], None]
     place: Callable[[Thread, dict[str, Any], int], tuple[int, ...]]
 
@@ -46,6 +48,8 @@ class Messages:
             m.rendezvous = self.is_rendezvous(thread, op)
             if not op["flags"] & Flag.IMMEDIATE and (m.rendezvous or self.machine.synchronous):
                 m.sender_waits = "delivery" if self.thesis or self.machine.synchronous else "start"
+                if self.as_dimemas and m.sender_waits == "start":
+                    m.sender_waits = "match"
             channel = m.channel = (self.run_of(thread, op), op["comm"], thread.rank, op["peer"], op["tag"])
             if self.posted.get(channel):
                 self.meet(m, self.posted[channel].pop(0))
@@ -59,7 +63,7 @@ class Messages:
                 thread.requests[op["request"]] = m
         self.queue.append(m)
         self.ask_network()
-        return m if m.sender_waits else None
+        return m if m.sender_waits and not (m.sender_waits == "match" and m.receive) else None
 
     def is_rendezvous(self, thread: Thread, op: dict[str, Any]) -> bool:
         """By the machine's limit; else as the call says, but for what the program's MPI is known to buffer."""
@@ -79,6 +83,8 @@ class Messages:
         message.receive, receive.message = receive, message
         if self.machine.matching == "sending":
             receive.over = message.arrival >= 0
+        if message.sender_waits == "match" and message.sender.waits_for is message:
+            self.make_ready(message.sender)
         self.ask_network()
 
     def receive(self, thread: Thread, op: dict[str, Any]) -> Receive | None:

@@ -83,7 +83,7 @@ class Message:
     channel: tuple[int, ...] = ()
     has_out: bool = False  # links
     has_in: bool = False
-    sender_waits: str = ""  # until its "start" or "delivery"
+    sender_waits: str = ""  # until its "match", "start" or "delivery"
     access: bool = False
     places: list[tuple[int, ...]] = field(default_factory=list)  # of an access: of its target, of its window
     receive: Receive | None = None
