@@ -289,10 +289,22 @@ bool cpu_turns_for_ever(const struct sim *sim)
     return sim->idle_turns >= MOST_TURNS;
 }
 
-/* The slice is over: to the end of the queue, if anybody in it has no other processor to go to. */
+/* It has computed all that its operation needs, which acts later at this instant. */
+static bool is_to_act_now(const struct sim *sim, const struct thread *thread)
+{
+    return thread->state == THREAD_RUNNING && thread->since + thread->switching + thread->remaining == sim->now;
+}
+
+/* The slice is over: to the end of the queue, if anybody in it has no other processor to go to. A burst that ends with
+   its slice waits no turn: its operation acts first, and a thread that then goes on has its slice's end after that. */
 void cpu_slice(struct sim *sim, struct thread *thread)
 {
     struct cpus *node = node_of(sim, thread);
+    if (is_to_act_now(sim, thread)) {
+        struct moment again = {sim->now, (sim->round + 1) << 8 | PHASE_SLICE};
+        schedule_at(sim, again, thread, thread->generation);
+        return;
+    }
     policy_slice_used(sim, thread);
     cpu_count_turn(sim);
     sim->stuck |= thread->state == THREAD_BUSY && only_turns_to_come(sim);

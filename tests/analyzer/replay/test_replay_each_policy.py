@@ -117,7 +117,7 @@ def test_options_by_hand(name, options, ends, column, sums, dialect):
 
 @pytest.mark.parametrize(("levels", "expected"), [
     ([[0.03, 0, 0]], [220, 160]),  # round robin
-    ([[0.03, 1, 0], [0.02, 1, 0]], [220, 160]),  # 30, 30, 20, 20, 20, 20; that slice ends with the burst
+    ([[0.03, 1, 0], [0.02, 1, 0]], [220, 140]),  # 30, 30, 20, 20, 20, 20; that slice ends with the last burst
     ([[0.01, 1, 0], [0.04, 2, 0], [0.02, 2, 0]], [220, 150]),  # 40, 40, 20, 20, 20, 10
 ])  # fmt: skip
 def test_threads_begin_in_the_middle_level_of_their_own_table(levels, expected):

@@ -8,6 +8,8 @@ from math import erf
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from analyzer.errors import TracelibError
 from analyzer.machine.machine import Exponential, Gaussian, Level, Machine, Node, Priority, Scheduling, Uniform
@@ -224,3 +226,33 @@ def test_what_is_under_way_at_the_end_of_a_closed_system_counts_as_far_as_it_cam
         "wait_semaphore", "wait_access", "wait_members", "collective",
     )  # fmt: skip
     assert sum(found.usage[name] for name in parts).tolist() == [found.end_ns] * 2
+
+
+@pytest.mark.parametrize("dialect", ("standard", "dimemas-5.5", "thesis"))
+@pytest.mark.parametrize("burst, sent", [(999, 999), (1000, 1000), (1001, 2001)])
+def test_a_burst_that_ends_with_its_slice_waits_no_turn(burst, sent, dialect):
+    """Slices of 1000 ns, and another thread that has more to do. The second burst, of 10 ns, waits one turn."""
+    policy = Scheduling(slice_ns=1000)
+    other = [[compute(5000)], [receive(0)]]
+    assert ends([[send(2, burst)], *other], policy, (0, 0, 1), dialect) == [sent, burst + 5000, sent]
+    goes_on = [[send(2, burst), compute(10)], *other]
+    assert ends(goes_on, policy, (0, 0, 1), dialect) == [burst + 10 + 1000, burst + 10 + 5000, sent]
+
+
+@given(
+    bursts=st.lists(st.integers(0, 30), min_size=2, max_size=5),
+    slice_ns=st.integers(1, 10),
+)
+def test_round_robin_by_closed_form(bursts, slice_ns):
+    """Threads of one burst each: after q whole slices, and what is left of the last one, those before have had as many
+    slices as they need, up to q + 1; those behind up to q."""
+    found = ends([[compute(burst)] for burst in bursts], Scheduling(slice_ns=slice_ns), (0,) * len(bursts))
+
+    def had(other, rounds):
+        return min(other, rounds * slice_ns)
+
+    for k, burst in enumerate(bursts):
+        full = max(-(-burst // slice_ns) - 1, 0)  # slices before the last one, which may be whole
+        before = sum(had(other, full + 1) for other in bursts[:k])
+        behind = sum(had(other, full) for other in bursts[k + 1 :])
+        assert found[k] == burst + before + behind

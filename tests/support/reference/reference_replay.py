@@ -133,9 +133,11 @@ class Reference(Policies, Messages, Links, Windows):
                 raise RuntimeError("one starves")
             self.begin_run(application)
 
-    def schedule(self, time: int, phase: int, key: tuple[int, int, int], action: Callable[[], object]) -> None:
-        """What has an earlier phase than the one under way comes in the next round of its instant."""
-        round_ = 0 if time > self.now else self.round + (phase < self.phase)
+    def schedule(
+        self, time: int, phase: int, key: tuple[int, int, int], action: Callable[[], object], again: bool = False
+    ) -> None:
+        """What has an earlier phase than the one under way, or is to come again, comes in the instant's next round."""
+        round_ = 0 if time > self.now else self.round + (phase < self.phase or again)
         self.serial += 1
         self.events.append(((time, round_, phase, *key, self.serial), action))
 
@@ -259,7 +261,14 @@ class Reference(Policies, Messages, Links, Windows):
             )
 
     def slice_ends(self, thread: Thread) -> None:
-        """To the end of the queue; a new slice where there are processors for all that are in it."""
+        """To the end of the queue; a new slice where there are processors for all that are in it.
+
+        A thread whose burst is over, too, acts first.
+        """
+        if not thread.busy and thread.computes + thread.remaining == self.now:
+            stay = thread.stay
+            ends = lambda: thread.stay == stay and self.slice_ends(thread)  # noqa: E731
+            return self.schedule(self.now, SLICE, thread.key(), ends, again=True)
         if self.policy.priority == Priority.SVR4:
             thread.priority = self.policy.levels[thread.priority].expired
         node = self.costs.node_of[thread.rank]
@@ -268,6 +277,7 @@ class Reference(Policies, Messages, Links, Windows):
             self.lose(thread)
         else:
             self.slice(thread, self.now)
+        return None
 
     def lose(self, thread: Thread) -> None:
         """Its processor, to another thread."""
