@@ -33,7 +33,7 @@ def cfg_text(
             "a .cfg lists every node, and how many this machine has depends on the run",
             "say how many ranks the run has: --ranks N",
         )
-    nodes = machine.with_nodes(max(counts or (0,)))
+    nodes = machine.with_nodes(sum(counts or ()))
     _check_sayable(machine, nodes)
     lines = ["#DIMEMAS_CONFIGURATION"]
     networks = machine.networks
@@ -79,8 +79,8 @@ def _named(machine: Machine) -> dict[str, CollectiveModel]:
 
 def _placed(machine: Machine, ranks: Sequence[int]) -> list[str]:
     """The nodes of the ranks of each application."""
-    nodes = len(machine.with_nodes(max(ranks)))
-    places = [machine.place(count, max(ranks), sum(ranks[:k]), k) for k, count in enumerate(ranks)]
+    nodes = len(machine.with_nodes(sum(ranks)))
+    places = machine.place_all(ranks)
     if len(places) == 1 and (predefined := _predefined(places[0], machine, nodes)):
         return [_predefined_line(predefined)]
     return [_mapping_line(place) for place in places]

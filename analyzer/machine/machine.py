@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping as MappingType
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from itertools import accumulate
@@ -283,6 +284,13 @@ class Machine:
             raise TracelibError(f"mapping {mapping!r} is not known", "use fill, round-robin or a list of nodes")
         ends = list(accumulate(int(node.cpus) or 1 for node in there))  # type: ignore[arg-type]
         return [bisect_right(ends, (taken + rank) % ends[-1]) for rank in range(ranks)]
+
+    def place_all(self, ranks: Sequence[int]) -> list[list[int]]:
+        """The node of each rank of each application that shares the machine, given their numbers of ranks.
+
+        A machine without nodes has one for each rank of all of them. Raises TracelibError as `place`.
+        """
+        return [self.place(n, sum(ranks), sum(ranks[:k]), k) for k, n in enumerate(ranks)]
 
     def of_application(self, application: int) -> Machine:
         """The same for one that is alone."""

@@ -140,9 +140,9 @@ def _machine(keep: Kept, machine: Machine, programs: Sequence[Program]) -> tuple
     if machine.dialect not in DIALECTS:
         raise TracelibError(f"dialect {machine.dialect!r} is not known", f"use one of {', '.join(DIALECTS)}")
     thesis = machine.dialect == "thesis"
-    most = max(p.ranks for p in programs)
-    numbers = Numbers.of_machine(machine, most)
-    machine = with_counts(machine, most)
+    ranks = [p.ranks for p in programs]
+    numbers = Numbers.of_machine(machine, sum(ranks))
+    machine = with_counts(machine, sum(ranks))
     nodes = machine.nodes
     c = keep.new("struct machine *")
     c.n_nodes, c.n_networks = len(nodes), len(machine.networks)
@@ -165,8 +165,7 @@ def _machine(keep: Kept, machine: Machine, programs: Sequence[Program]) -> tuple
     c.synchronous = machine.synchronous
     c.receiver_pays, c.delivery_frees, c.exclusive = not thesis, thesis, 1 if thesis else 2
     c.as_dimemas, c.by_arrival = machine.dialect == "dimemas-5.5", machine.matching == "arrival"
-    taken = np.cumsum([0, *(p.ranks for p in programs)]).tolist()
-    return c, [machine.place(p.ranks, most, taken[k], k) for k, p in enumerate(programs)]
+    return c, machine.place_all(ranks)
 
 
 _OF_NODE = {

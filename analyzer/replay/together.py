@@ -110,9 +110,8 @@ class Together(Trace):
             for run, first in zip(runs, self._first, strict=False)
             for c in run.communicators
         )
-        most = max(program.ranks for program in programs)
-        made = with_counts(machine, most)
-        places = [made.place(p.ranks, most, self._first[k], k) for k, p in enumerate(programs)]
+        made = with_counts(machine, self.size)
+        places = made.place_all(sizes)
         self.nodes = Nodes(
             tuple(f"node{k + 1}" for k in range(len(made.nodes))),
             tuple(int(node.cpus) or most_threads(programs) for node in made.nodes),  # type: ignore[arg-type]

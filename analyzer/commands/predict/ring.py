@@ -113,4 +113,4 @@ def _text(made: Ring, path: Path) -> str:
 
 
 def _next(path: Path) -> str:
-    return f"analyze replay {path} --app {path} --repeat 3" if path.suffix == ".dim" else f"analyze {path}"
+    return f"analyze replay {path}" if path.suffix == ".dim" else f"analyze {path}"

@@ -89,8 +89,8 @@ def test_options_change_it(tmp_path, capsys):
     said = " ".join(capsys.readouterr().out.split())
     assert "--eager 32768 (Dimemas: -S 32768)" in said
     machine = read_cfg(there).machine
-    assert len(machine.nodes) == 3
-    assert [machine.place(n, 3, taken, k) for k, (n, taken) in enumerate(((2, 0), (3, 2)))] == [[0, 1], [2, 0, 1]]
+    assert len(machine.nodes) == 5
+    assert machine.place_all([2, 3]) == [[0, 1], [2, 3, 4]]
 
 
 @pytest.mark.parametrize(

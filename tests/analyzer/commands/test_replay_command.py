@@ -74,11 +74,14 @@ def test_the_prediction_as_paraver(tmp_path, capsys):
     assert analyzer.open(tmp_path / "ideal.prv").duration_ns == pytest.approx(6051059081, abs=10)
 
 
-def test_two_runs_share_a_machine(capsys):
+def test_two_runs_share_a_machine(tmp_path, capsys):
     """Each on its own CPUs, they do not disturb each other on an ideal network; on half the CPUs they do."""
-    two = answer(capsys, "--app", FOUR, "--eager", "32k", "--cpus", "2")
-    assert two["predicted_s"] == 6.051059081
-    shared = answer(capsys, "--app", FOUR, "--eager", "32k", "--cpus", "1")
+    for more in ([], ["--cpus", "1"], ["--cpus", "2"], ["--cpus", "3"]):
+        two = answer(capsys, "--app", FOUR, "--eager", "32k", *more)
+        assert two["predicted_s"] == 6.051059081
+        assert two["parts_s"]["wait_cpu"] == 0
+    (tmp_path / "m.toml").write_text("[[node]]\ncount = 4\ncpus = 1\n")
+    shared = answer(capsys, "--app", FOUR, "--eager", "32k", "--machine", tmp_path / "m.toml")
     assert 1.9 < shared["predicted_s"] / two["predicted_s"] <= 2.1
     assert shared["parts_s"]["wait_cpu"] > 0
 

@@ -5,6 +5,8 @@ import tomllib
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from analyzer.cli import main
 from analyzer.errors import TracelibError
@@ -131,3 +133,21 @@ def test_a_machine_is_the_same_in_any_file(tmp_path):
         (tmp_path / name).write_text(MAPPED["m.toml"])
     first, second = (read_toml(tmp_path / name) for name in ("a.toml", "b.toml"))
     assert first == second and first.file != second.file
+
+
+@given(ranks=st.lists(st.integers(1, 5), min_size=1, max_size=4), cpus=st.integers(0, 4))
+def test_runs_on_a_machine_of_as_many_nodes_as_wanted_share_no_cpu(ranks, cpus):
+    """With "fill" each CPU has a rank at most, and ranks keep their order."""
+    places = [node for place in Machine(node=Node(cpus=cpus)).place_all(ranks) for node in place]
+    assert places == [k // (cpus or 1) for k in range(sum(ranks))]
+
+
+def test_two_runs_on_the_ideal_machine_are_as_fast_as_alone():
+    """Runs of unlike sizes, the message between them goes from one node to another."""
+    compute, port = {"kind": Kind.NONE, "burst": 1000}, {"tag": 3, "bytes": 1 << 20, "peer": 0}
+    sender = Program.of([operations(compute, {"kind": Kind.PORT_SEND, "comm": 1, **port})])
+    receiver = Program.of([operations({"kind": Kind.PORT_RECV, "comm": 0, **port}), operations(compute, compute)])
+    ideal = simulate([sender, receiver], Machine.ideal())
+    assert ideal.usage["end"].tolist() == [1000, 1000, 2000]
+    slow = simulate([sender, receiver], Machine(networks=(Network(bandwidth_mb=100.0),)))
+    assert slow.usage["end"].tolist() == [1000, 1000 + 10_000_000, 2000]
