@@ -45,6 +45,26 @@ for _name in ("boost1", "boost2", "boost3"):
     POLICIES[f"{_name}-rr"] = POLICIES[_name] | {"slice_ns": _MS}
 POLICIES["cp-fifo-dep"], POLICIES["cp-rr-dep"] = POLICIES["cp-fifo"], POLICIES["cp-rr"]
 
+_OF_ALL = frozenset({"policy", "context_switch_us", "busy_wait_us"})
+_BY_PRIORITY = frozenset({"preemptive", "least_run_us"})
+_OPTIONS = {
+    Priority.NONE: _OF_ALL,
+    Priority.FIXED: _OF_ALL | _BY_PRIORITY | {"priorities"},
+    Priority.RECORDS: _OF_ALL | _BY_PRIORITY | {"priorities"},
+    Priority.SVR4: _OF_ALL | _BY_PRIORITY | {"levels", "base"},
+    Priority.DECAY: _OF_ALL | _BY_PRIORITY
+    | {"base", "best", "worst", "tick_us", "decay_us", "load_us", "settle_us"},
+    Priority.BOOST: _OF_ALL | _BY_PRIORITY
+    | {"base", "best", "worst", "receiver_first", "receiver_last", "sender_receiver_first"},
+}  # fmt: skip
+
+
+def options_of(policy: str) -> frozenset[str]:
+    """The keys of [scheduling] that change what a policy of `POLICIES` does; of `slice_us` those with turns."""
+    preset = POLICIES[policy]
+    return _OPTIONS[preset.get("priority", Priority.NONE)] | ({"slice_us"} if "slice_ns" in preset else set())
+
+
 _TIMES = ("slice", "context_switch", "busy_wait", "least_run", "tick", "decay", "load", "settle")
 _NUMBERS = ("base", "best", "worst", "receiver_first", "receiver_last", "sender_receiver_first")
 
@@ -52,11 +72,12 @@ _NUMBERS = ("base", "best", "worst", "receiver_first", "receiver_last", "sender_
 def policy_of(options: Mapping[str, Any]) -> Scheduling:
     """A policy from its name and options: `policy`, times as `slice_us`, ..., numbers, `preemptive`, and `levels` as
     [[quantum_us, level after the slice, level after sleeping], ...]; who begins has the middle one unless `base` says
-    another. Raises TracelibError for what it does not know."""
+    another. Raises TracelibError for what it does not know, and for options that the policy does not use."""
     given = dict(options)
     name = str(given.pop("policy", "fcfs"))
     if name not in POLICIES:
         raise TracelibError(f"scheduling policy {name!r} is not known", f"use {', '.join(POLICIES)}")
+    _refuse_unused(name, given)
     found = dict(POLICIES[name])
     for key in _TIMES:
         if (value := given.pop(f"{key}_us", None)) is not None:
@@ -75,18 +96,28 @@ def policy_of(options: Mapping[str, Any]) -> Scheduling:
             found["base"] = max(0, len(found["levels"]) - 1) // 2
     if (rows := given.pop("priorities", None)) is not None:
         found["priorities"] = _priorities(rows)
-    if given:
-        known = [f"{k}_us" for k in _TIMES] + [*_NUMBERS, "policy", "preemptive", "levels", "priorities"]
-        raise TracelibError(f"[scheduling]: {next(iter(given))!r} is not known", f"it knows {', '.join(known)}")
     if found.get("busy_wait_ns") == SPIN and not found.get("slice_ns") and not found.get("levels"):
         raise TracelibError(
-            f'[scheduling] busy_wait_us = "inf", but "{name}" gives no turns', 'set slice_us, or policy = "rr"'
+            f'[scheduling] busy_wait_us = "inf", but "{name}" gives no turns', 'use a policy with slices, such as "rr"'
         )
     if found.get("priority") == Priority.SVR4 and not 0 <= found["base"] < len(found["levels"]):
         raise TracelibError(
             f"[scheduling] base = {found['base']}, but there are {len(found['levels'])} levels", "the first level is 0"
         )
     return Scheduling(**found)
+
+
+def _refuse_unused(policy: str, options: Mapping[str, Any]) -> None:
+    """Raise TracelibError for an option that no policy has, or that this one does not use."""
+    for key in options:
+        users = [name for name in POLICIES if key in options_of(name)]
+        if not users:
+            known = sorted(frozenset().union(*map(options_of, POLICIES)))
+            raise TracelibError(f"[scheduling]: {key!r} is not known", f"it knows {', '.join(known)}")
+        if policy not in users:
+            raise TracelibError(
+                f'[scheduling] policy "{policy}" does not use {key}', f"leave it out; it is used by {', '.join(users)}"
+            )
 
 
 def _time(key: str, value: Any) -> Count:

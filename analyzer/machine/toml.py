@@ -112,7 +112,7 @@ def _nodes(table: Table, folder: Path) -> list[Node]:
 def _node(table: Table, folder: Path) -> Node:
     us = 1e6
     node = Node(
-        cpus=table.count("cpus"),
+        cpus=table.count("cpus", least=1) if "cpus" in table else 0,
         speed=table.quantity("speed", 1.0),
         latency_s=table.quantity("latency_us", 0.0, us),
         intra_latency_s=table.quantity("intra_latency_us", 0.0, us),

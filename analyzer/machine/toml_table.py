@@ -61,11 +61,11 @@ class Table:
                 return LAWS[law](a, b)
         return self._number(key, value) / parts
 
-    def count(self, key: str) -> Count:
-        """A whole number from 0, "inf" as 0, or a distribution."""
+    def count(self, key: str, least: int = 0) -> Count:
+        """A whole number from `least`, "inf" as 0, or a distribution."""
         if isinstance(self.peek(key), Mapping):
             return self.quantity(key, 0.0)  # type: ignore[return-value]
-        return self.whole(key, 0)
+        return self.whole(key, 0, least)
 
     def whole(self, key: str, default: int, least: int = 0, most: int = MOST) -> int:
         """A whole number, "inf" as 0."""

@@ -22,7 +22,7 @@ from analyzer.machine.machine import (
     Quantity,
     Scheduling,
 )
-from analyzer.machine.policies import POLICIES
+from analyzer.machine.policies import POLICIES, options_of
 from analyzer.machine.toml import MODELS, SIZES, TABLES
 
 _LAW_NAMES: dict[type, str] = {law: name for name, law in LAWS.items()}
@@ -158,9 +158,11 @@ def _scheduling(wanted: Scheduling) -> Iterator[Line]:
     """The policy that it differs least from, and what differs."""
     found = {name: Scheduling(**options) for name, options in POLICIES.items()}
     same = {name: s for name, s in found.items() if s.priority == wanted.priority}
-    policy = min(same, key=lambda name: len(_differences(wanted, same[name])))
+    with_turns = [name for name in same if ("slice_us" in options_of(name)) == bool(wanted.slice_ns)]
+    policy = min(with_turns or same, key=lambda name: len(_differences(wanted, same[name])))
     yield "policy", f'"{policy}"'
-    different = _differences(wanted, same[policy])
+    used = options_of(policy)
+    different = [key for key in _differences(wanted, same[policy]) if key.replace("_ns", "_us") in used]
     for key in different:
         if key == "base" and "levels" in different:
             continue

@@ -24,7 +24,7 @@ from analyzer.machine.machine import (
     Uniform,
     simple_collectives,
 )
-from analyzer.machine.policies import POLICIES, policy_of
+from analyzer.machine.policies import POLICIES, options_of, policy_of
 from analyzer.machine.toml import machine_of, read_toml
 from analyzer.program.operation import Kind, operations
 from analyzer.program.program import Program
@@ -100,6 +100,9 @@ def test_one_node_is_the_pattern_of_all():
         ({"node": {"latency": 3}}, "did you mean latency_us"),
         ({"node": {"cpus": -1}}, "number from 0"),
         ({"node": {"cpus": 1.5}}, "whole number"),
+        ({"node": {"cpus": 0}}, "whole number from 1"),
+        ({"node": {"cpus": "inf"}}, "whole number from 1"),
+        ({"node": [{"cpus": 2}, {"cpus": 0}]}, "whole number from 1"),
         ({"node": {"speed": {"normal": [1, 2]}}}, "uniform"),
         ({"network": 3}, "not a table"),
         ({"mapping": "random"}, "round-robin"),
@@ -109,15 +112,15 @@ def test_one_node_is_the_pattern_of_all():
         ({"collectives": {"Bcasts": "LOG MAX 0 MAX"}}, "did you mean Bcast"),
         ({"scheduling": {"policy": "fair"}}, "fcfs, rr"),
         ({"scheduling": {"slice": 3}}, "slice_us"),
-        ({"scheduling": {"slice_us": "long"}}, "a number"),
-        ({"scheduling": {"slice_us": float("inf")}}, "a number"),
-        ({"scheduling": {"preemptive": "no"}}, "true or false"),
+        ({"scheduling": {"policy": "rr", "slice_us": "long"}}, "a number"),
+        ({"scheduling": {"policy": "rr", "slice_us": float("inf")}}, "a number"),
+        ({"scheduling": {"policy": "fixed", "preemptive": "no"}}, "true or false"),
         ({"scheduling": {"policy": "svr4", "levels": 3}}, "list of rows"),
         ({"scheduling": {"policy": "svr4", "levels": [[1, "a", 0]]}}, "a row is"),
         ({"scheduling": {"policy": "svr4", "levels": [[1, 0, 0]], "base": 1}}, "there are 1 levels"),
         ({"scheduling": {"policy": "svr4", "levels": []}}, "there are 0 levels"),
         ({"network": {"buses": 10**26}}, "from 0 to 2147483647"),
-        ({"node": {"cpus": 1e30}}, "from 0 to 2147483647"),
+        ({"node": {"cpus": 1e30}}, "from 1 to 2147483647"),
         ({"node": [{"count": 0}]}, "from 1 to 1048576"),
         ({"node": [{"count": 2_000_000_000}]}, "from 1 to 1048576"),
         ({"node": {"half_duplex": "no"}}, "true or false"),
@@ -193,6 +196,25 @@ def test_options_of_a_policy():
     assert policy.priority == Priority.SVR4
     assert [level.quantum_ns for level in policy.levels] == [10_000, 20_000]
     assert policy.least_run_ns == 3000
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_options_that_a_policy_does_not_use_are_refused(name):
+    """A slice is not silently round robin: policies that differ in `policy` only differ in what they do, or are
+    refused."""
+    values = {
+        "slice_us": 1000, "preemptive": True, "least_run_us": 3, "priorities": [1], "levels": [[1, 0, 0]], "tick_us": 5,
+        "receiver_first": 1, "best": 0, "base": 0,
+    }  # fmt: skip
+    for key, value in values.items():
+        if key in options_of(name):
+            assert policy_of({"policy": name, key: value}) is not None
+        else:
+            with pytest.raises(TracelibError, match=f'policy "{name}" does not use {key}') as error:
+                policy_of({"policy": name, key: value})
+            assert str(error.value.hint).startswith("leave it out; it is used by ")
+    turns = name in ("rr", "decay") or "-rr" in name
+    assert ("slice_us" in options_of(name)) == turns == bool(policy_of({"policy": name}).slice_ns)
 
 
 CFG = """#DIMEMAS_CONFIGURATION

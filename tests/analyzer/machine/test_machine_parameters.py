@@ -53,7 +53,7 @@ def test_paths_are_those_of_the_toml():
     given_ = {
         "network": [{"bandwidth_mb": 100}, {"buses": 2}],
         "node": [{"count": 2, "latency_us": 5}, {"latency_us": 9, "network": 1, "cpus": 4}],
-        "wan": {"bandwidth_mb": 3}, "scheduling": {"slice_us": 50},
+        "wan": {"bandwidth_mb": 3}, "scheduling": {"policy": "rr", "slice_us": 50},
     }  # fmt: skip
     machine = machine_of(given_)
     names = ("network.0.bandwidth_mb", "network.1.buses", "node.2.latency_us", "node.2.cpus", "wan.bandwidth_mb")

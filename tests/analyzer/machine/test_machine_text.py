@@ -23,7 +23,7 @@ from analyzer.machine.machine import (
     Size,
     Uniform,
 )
-from analyzer.machine.policies import POLICIES, policy_of
+from analyzer.machine.policies import POLICIES, options_of, policy_of
 from analyzer.machine.toml import TABLES, machine_of
 from analyzer.machine.toml_text import machine_text
 
@@ -47,18 +47,21 @@ tables = st.sampled_from([table() for table in TABLES.values()])
 collectives = st.none() | rows.filter(bool) | st.builds(lambda table, other: {**table, **other}, tables, rows)
 
 
-def sayable(policy):
-    """svr4 begins in a level that it has."""
-    return policy["policy"] != "svr4" or policy.get("base", 0) < len(policy.get("levels", range(6)))
+def used(policy):
+    """The options that the policy uses; svr4 begins in a level that it has."""
+    found = {key: value for key, value in policy.items() if key in options_of(policy["policy"])}
+    if found.get("base", 0) >= len(found.get("levels", range(10))):
+        del found["base"]
+    return found
 
 
 policy = st.fixed_dictionaries({"policy": st.sampled_from([*POLICIES])}, optional={
     "slice_us": st.integers(0, 10**6).map(lambda ns: ns / 1000) | st.just({"uniform": [0.3, 7]}),
-    "preemptive": st.booleans(), "base": st.integers(0, 9),
+    "preemptive": st.booleans(), "base": st.integers(0, 5), "least_run_us": whole,
     "context_switch_us": whole, "levels": st.sampled_from([[[1.5, 1, 0], [2, 1, 1]], [[{"gaussian": [3, 1]}, 0, 0]]]),
     "tick_us": whole | st.just({"exponential": [0.5, 2]}),
     "priorities": st.sampled_from([[], [3], [0, [1, -2]]]),
-}).filter(sayable)  # fmt: skip
+}).map(used)  # fmt: skip
 networks = st.lists(st.builds(Network, quantity, count, maybe_pieces), min_size=1, max_size=2).map(tuple)
 machines = st.builds(
     Machine,
