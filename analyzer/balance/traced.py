@@ -17,7 +17,7 @@ from analyzer.machine.machine import Machine
 from analyzer.operations.bursts import is_any_measured
 from analyzer.operations.program import program_of
 from analyzer.parallel import Team
-from analyzer.program.program import Program
+from analyzer.program.program import LeftOut, Program
 from analyzer.replay.simulate import simulate
 from analyzer.trace import Trace
 from tracelib.schema.shares import Expectation, Plan
@@ -38,6 +38,7 @@ class Proposal:
     replayed_ns: int  # as it was
     even_ns: int  # with equal parts
     planned_ns: int  # with the proposed parts
+    left_out: tuple[LeftOut, ...]  # calls of the run that its replay leaves out
     varied: float  # by how much of itself a rank's speed varied within the run, the most of all ranks
 
     @property
@@ -106,6 +107,7 @@ def propose(
         base.end_ns,
         simulate(even, machine).end_ns,
         simulate(planned, machine).end_ns,
+        program.left_out,
         _varied(marked),
     )
 

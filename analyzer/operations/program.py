@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from analyzer.operations.virtual import VirtualThreads
 from analyzer.operations.walk import RankOperations
 from analyzer.parallel import Team
 from analyzer.program.gathered import gathered, together
-from analyzer.program.program import Program
+from analyzer.program.program import LeftOut, Program
 from analyzer.program.storage import OperationSpill
 from analyzer.trace import Leftovers, Trace
 
@@ -93,23 +94,26 @@ class SharedProgram:
             ranks=self.trace.size,
             name=Path(self.trace.path).name,
             cpu_time=self.cpu_time,
+            left_out=_left_out(self.trace.procedures, translated.left_out),
         )
 
 
 @dataclass(frozen=True)
 class _Translated:
     """Some ranks: the operations of their streams; how many these are, and how many requests each has open; of each
-    rank the number of streams, and of requests that one of them opens and another one closes."""
+    rank the number of streams, and of requests that one of them opens and another one closes; of all ranks together,
+    by procedure, the number of calls that are left out, and ns in them."""
 
     spill: OperationSpill
     lengths: list[int]
     slots: list[int]
     threads: list[int]
     shared: list[int]
+    left_out: np.ndarray  # (2, procedures) int64
 
     @classmethod
     def of(cls, trace: Trace, walk: RankOperations, ranks: range, *, virtual: bool) -> _Translated:
-        found = cls(OperationSpill(), [], [], [], [])
+        found = cls(OperationSpill(), [], [], [], [], walk.left_out)
         for first in range(ranks.start, ranks.stop, _TOGETHER):
             some = range(first, min(first + _TOGETHER, ranks.stop))
             lengths, slots = walk.append_ranks(found.spill, some)
@@ -124,13 +128,21 @@ class _Translated:
     def joined(cls, mine: _Translated, team: Team) -> _Translated:
         """What all members of a team say of theirs, but for the operations. Collective."""
         every = team.allgather((mine.lengths, mine.slots, mine.threads, mine.shared))
-        return cls(mine.spill, *([n for part in column for n in part] for column in zip(*every, strict=True)))
+        columns = ([n for part in column for n in part] for column in zip(*every, strict=True))
+        return cls(mine.spill, *columns, left_out=sum(team.allgather(mine.left_out)))
 
     def _add(self, lengths: list[int], slots: list[int], threads: list[int], shared: list[int]) -> None:
         self.lengths.extend(lengths)
         self.slots.extend(slots)
         self.threads.extend(threads)
         self.shared.extend(shared)
+
+
+def _left_out(procedures: Sequence[str], counts: np.ndarray) -> tuple[LeftOut, ...]:
+    """counts: calls and ns in them, by procedure."""
+    rows = zip(procedures, *counts.tolist(), strict=True)
+    found = [LeftOut(name, calls, ns) for name, calls, ns in rows if calls]
+    return tuple(sorted(found, key=lambda row: (-row.time_ns, row.procedure)))
 
 
 def _streams(walk: RankOperations, rank: int, shares: VirtualThreads | None, spill: OperationSpill) -> list[int]:

@@ -14,7 +14,6 @@ from analyzer.operations.persistent import tell_bytes
 from analyzer.operations.procedures import (
     NOTHING,
     dimemas_plan_of,
-    is_in_dimemas,
     is_on_window,
     moves_data,
     plan_of,
@@ -80,7 +79,7 @@ class RankOperations:
         self._numbers = message_numbers(trace) if by_thread else None
         means = plan_of if by_thread else dimemas_plan_of
         self._plan = np.array([*map(means, trace.procedures), (NOTHING, 0)], np.int32)
-        lost = (not is_in_dimemas(p) and moves_data(p) for p in trace.procedures)
+        lost = (means(p)[0] == NOTHING and moves_data(p) for p in trace.procedures)
         self._lost = np.array([*lost, False], np.uint8)
         self._done = Choice(_DONE, by_completed=True)
         uses = is_on_window if by_thread else is_fence
@@ -96,7 +95,7 @@ class RankOperations:
         self._worlds = _worlds(trace)
         self._members = np.array([len(c.members) for c in trace.communicators], np.int64)
         self._translation: Translation | None = None
-        self.left_out = np.zeros(len(trace.procedures), np.int64)  # calls that move data and have no record in Dimemas
+        self.left_out = np.zeros((2, len(trace.procedures)), np.int64)  # calls that move data and become nothing; ns in
         self.idle_events = 0  # events that would mean something else to Dimemas
         self.threads = 1  # of the rank under way
         self.slots = 0  # requests that it had open at once
@@ -231,12 +230,12 @@ class RankOperations:
         """`struct op_plans *`; it lives as long as what it points to: this object, and `by_turns`."""
         arrays: Arrays = {
             "call": self._plan, "defined": self._defined, "by_turns": by_turns, "lost": self._lost,
-            "left_out": self.left_out,
+            "left_out": self.left_out[0], "left_out_ns": self.left_out[1],
         }  # fmt: skip
         plans = struct_of("struct op_plans *", arrays)
         plans.first_channel, plans.channels = self._channels
         plans.first_window, plans.start_waits = self._first_window, self._windows.start_waits
-        plans.n_procedures = len(self.left_out)
+        plans.n_procedures = len(self.left_out[0])
         return plans
 
 

@@ -17,6 +17,15 @@ from analyzer.program.storage import PackedOperations
 
 
 @dataclass(frozen=True)
+class LeftOut:
+    """Calls of one procedure that move data and are none of the operations; the time in them, of all ranks."""
+
+    procedure: str
+    calls: int
+    time_ns: int
+
+
+@dataclass(frozen=True)
 class Program:
     """The operations of all threads of an application, stream after stream.
 
@@ -37,6 +46,7 @@ class Program:
     priority: np.ndarray | None = None  # (ranks,) int64, smaller is better
     shared_slots: np.ndarray | None = None  # (ranks,) int32; None: no stream closes what another one opens
     cpu_time: bool = False  # bursts are CPU time, not time that passed
+    left_out: tuple[LeftOut, ...] = ()  # of the trace, most time first
     buffered: int = -1  # bytes up to which Flag.STANDARD does not wait, as the run shows; -1: it is as it says
 
     def most_virtual_threads(self) -> int:

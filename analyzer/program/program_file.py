@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from analyzer.errors import TracelibError
-from analyzer.program.program import Program
+from analyzer.program.program import LeftOut, Program
 from analyzer.program.storage import PackedOperations, packed
 
 _SMALL = ("offsets", "rank", "thread", "slots", "factors")
@@ -23,6 +23,8 @@ def save_program(program: Program, folder: Path) -> None:
         if getattr(program, name) is not None:
             rest[name] = getattr(program, name)
     ops = packed(program.ops)
+    rest["left_out_names"] = np.array([row.procedure for row in program.left_out], np.str_)
+    rest["left_out"] = np.array([(row.calls, row.time_ns) for row in program.left_out], np.int64).reshape(-1, 2)
     numbers = np.array([program.ranks, program.buffered, ops.virtual_threads, ops.places], np.int64)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -44,10 +46,11 @@ def load_program(folder: Path) -> Program:
         groups = np.split(rest["members"], cuts) if len(rest["sizes"]) else []
         ranks, buffered, *of_operations = rest["numbers"].tolist()
         small = {name: rest[name] for name in _SMALL}
+        left_out = zip(rest["left_out_names"].tolist(), rest["left_out"].tolist(), strict=True)
         file = (folder / "ops.bin").open("rb")  # the operations need it as long as they are there
         return Program(
             ops=PackedOperations(file, rest["blocks"], int(rest["offsets"][-1]), *of_operations),
             communicators=tuple(tuple(group.tolist()) for group in groups), ranks=ranks, name=str(rest["name"]),
-            buffered=buffered,
+            buffered=buffered, left_out=tuple(LeftOut(name, *counts) for name, counts in left_out),
             **{name: rest.get(name) for name in _OPTIONAL}, **small,
         )  # fmt: skip

@@ -65,7 +65,7 @@ class RankWriter:
     @property
     def left_out(self) -> np.ndarray:
         """Calls by procedure that move data and have no record in Dimemas."""
-        return self._walk.left_out if self._walk else np.zeros(self._procedures, np.int64)
+        return self._walk.left_out[0] if self._walk else np.zeros(self._procedures, np.int64)
 
     @property
     def idle_events(self) -> int:

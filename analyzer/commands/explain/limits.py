@@ -19,6 +19,7 @@ from analyzer.replay.replays import counted
 from analyzer.report.limits import Limited, Origin, limits_json, print_limits
 from analyzer.report.words import units
 from analyzer.report.words.eager import Eager
+from analyzer.report.words.left_out import not_replayed
 from analyzer.sensitivity.limits import limits
 from analyzer.sensitivity.tolerance import tolerance
 from analyzer.trace import Losses, Trace
@@ -78,7 +79,7 @@ def _of_file(
             program = program_of(trace, session.team, buffered=machine.eager_limit is None)
             found = limits(program, machine, session.team, jobs)
             bears = None if quick else tolerance(program, machine, session.team, jobs)
-            lacking = incomplete(trace, session.team)
+            lacking = not_replayed(incomplete(trace, session.team), [program])
             lost = lost_at(trace, session.team, INIT | FINALIZE)
             had, starting_ns = cpus(trace, session.team), _starting_ns(trace, session.team)
         return Limited(

@@ -18,6 +18,7 @@ from analyzer.operations.program import program_of
 from analyzer.parallel import Team
 from analyzer.replay.parallelism import replayed_parallelism
 from analyzer.report.profile import Profiled, print_profile, profile_json, write_series
+from analyzer.report.words.left_out import not_replayed
 from analyzer.trace import Trace
 from analyzer.trace.at_places import PlaceChoice
 from analyzer.trace.chosen import Choice
@@ -72,7 +73,7 @@ def profile_command(
             check_writable(path, trace, force)
         with session.step("Replaying" if configuration else "Counting"), replaying(trace, session.team):
             chosen = (place or PlaceChoice.parse("")).paths(trace) if division or place else None
-            found = _found(trace, configuration, bins, session.team)
+            found, lacking = _found(trace, configuration, bins, session.team)
             if chosen is not None:
                 found = at_places(found, trace, session.team, chosen)
         profiled = Profiled(
@@ -80,7 +81,7 @@ def profile_command(
             found=found,
             replayed=configuration is not None or not trace.has_call_times,
             cpu_time=is_any_measured(trace) if trace.has_call_times else None,
-            lacking=lacking_at_once(trace),
+            lacking=lacking,
         )
         if session.speaks:
             from analyzer.report.pictures.profile import draw
@@ -96,9 +97,10 @@ def profile_command(
         trace.close()
 
 
-def _found(trace: Trace, configuration: Configuration | None, bins: int, team: Team) -> Parallelism:
+def _found(trace: Trace, configuration: Configuration | None, bins: int, team: Team) -> tuple[Parallelism, str]:
+    """The profile, and what of the run is missing in it."""
     if configuration is None:
-        return parallelism(trace, team, bins)
+        return parallelism(trace, team, bins), lacking_at_once(trace)
     machine = configuration.machine
     program = with_modules(program_of(trace, team, buffered=machine.eager_limit is None), configuration.modules)
-    return replayed_parallelism(program, machine, bins)
+    return replayed_parallelism(program, machine, bins), not_replayed(lacking_at_once(trace), [program])

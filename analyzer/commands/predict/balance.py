@@ -22,6 +22,7 @@ from analyzer.metrics.regions import region_profile
 from analyzer.operations.program import program_of
 from analyzer.replay.simulate import simulate
 from analyzer.report import balance as report
+from analyzer.report.words.left_out import left_out_lines, left_out_text
 from analyzer.trace import Trace
 from tracelib.schema.shares import Expectation
 
@@ -119,6 +120,7 @@ def _of_run(
             cpu_time=asked["cpu_time"],
             messages=asked["messages"],
         )
+    session.mention(filter(None, [left_out_text(found.left_out, trace.size)]))
     machine = choice.file or ("an ideal machine" if known is None else "the machine of the run")
     shown = report.Asked(trace.path, found, asked["items"], asked["region"], asked["cpu_time"], machine)
     if output and session.speaks:
@@ -156,7 +158,9 @@ def _replayed_ns(session: Session, trace: Trace, choice: MachineChoice) -> int:
     """The length that the run would have had with a CPU for each rank, on the machine that a proposal takes, too."""
     with session.step("Replaying"), replaying(trace, session.team):
         machine = choice.known(trace, session.team) or choice.or_ideal()
-        return simulate(program_of(trace, session.team, buffered=machine.eager_limit is None), machine).end_ns
+        program = program_of(trace, session.team, buffered=machine.eager_limit is None)
+        session.mention(left_out_lines([program]))
+        return simulate(program, machine).end_ns
 
 
 def _taken_ns(session: Session, trace: Trace, region: str | None) -> int:

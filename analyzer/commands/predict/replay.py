@@ -19,6 +19,7 @@ from analyzer.program.streams import has_ports
 from analyzer.replay.by_place import changes_by_place
 from analyzer.replay.simulate import simulate
 from analyzer.report.replay import Replayed, print_replay, replay_json
+from analyzer.report.words.left_out import not_replayed
 from analyzer.scheduling.closed import closed
 from analyzer.trace import CallPaths
 from analyzer.what_if.modules import with_modules
@@ -103,7 +104,7 @@ def replay_command(
                 else None
             )
         times = tuple(trace.duration_ns if trace.has_call_times else 0 for trace in traces)
-        lacking = "; ".join(filter(None, map(lacking_at_once, traces)))
+        lacking = not_replayed("; ".join(filter(None, map(lacking_at_once, traces))), programs)
         replayed = Replayed((file, *others), times, tuple(programs), prediction, machine, written, together, lacking)
         if changes:
             replayed = replace(replayed, changes=changes, places=traces[0].extra(CallPaths).named())

@@ -25,6 +25,7 @@ from analyzer.replay.replays import counted
 from analyzer.report.sensitivity import Studied, print_sensitivity, sensitivity_json
 from analyzer.report.words import units
 from analyzer.report.words.eager import Eager
+from analyzer.report.words.left_out import not_replayed
 from analyzer.sensitivity.levels import (
     WITHIN,
     Factor,
@@ -109,7 +110,7 @@ def sensitivity_command(
             program = program_of(trace, session.team, buffered=machine.eager_limit is None)
             replayed = blocks_of_regions(trace, program) if divided else program
             found = sensitivity(replayed, machine, chosen, wanted, session.team, jobs)
-        lacking = incomplete(trace, session.team)
+        lacking = not_replayed(incomplete(trace, session.team), [program])
         studied = Studied(
             file=file,
             measured_ns=trace.duration_ns if trace.has_call_times else 0,

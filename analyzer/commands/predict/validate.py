@@ -17,6 +17,7 @@ from analyzer.replay.section import Section, section_of
 from analyzer.replay.simulate import simulate
 from analyzer.report.validate import Compared, Validated, print_validation, validation_json
 from analyzer.report.words.eager import Eager
+from analyzer.report.words.left_out import left_out_lines
 from analyzer.trace import Trace
 from analyzer.validation.errors import validate
 from analyzer.validation.parts import Parts, measured_parts, predicted_parts
@@ -78,6 +79,7 @@ def _compare(
     shown, team = machine.eager_limit is None, session.team
     section = section_of(other, team, buffered=shown)
     measured, counts = measured_parts(other, section, session.team)
+    session.mention(left_out_lines([section.program]))
     own = _predicted(session, other, section, machine)
     found = []
     for file in files:
@@ -90,6 +92,7 @@ def _compare(
                     "compare runs with the same number of ranks",
                 )
             mine = section_of(trace, team, buffered=shown)
+            session.mention(left_out_lines([mine.program]))
             as_traced, calls = measured_parts(trace, mine, session.team)
             predicted = _predicted(session, trace, mine, machine)
             found.append(

@@ -14,6 +14,7 @@ from analyzer.operations.program import program_of
 from analyzer.program.program import Program
 from analyzer.report.what_if import Asked, print_what_if, what_if_json
 from analyzer.report.words.eager import Eager
+from analyzer.report.words.left_out import not_replayed
 from analyzer.trace import Regions, Trace, ranks_named
 from analyzer.trace.at_places import PlaceChoice
 from analyzer.what_if.blocks import Blocks, blocks_between_calls, blocks_of_regions
@@ -114,7 +115,7 @@ def what_if_command(
             else:
                 found = each_for_free(blocks, machine, top, session.team, jobs)
         on_ranks = f" on {ranks_named(sorted(ranks))}" if ranks is not None else ""
-        lacks = incomplete(trace, session.team)
+        lacks = not_replayed(incomplete(trace, session.team), [program])
         measured = trace.duration_ns if trace.has_call_times else 0
         asked = Asked(
             file=file,

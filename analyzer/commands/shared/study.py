@@ -34,6 +34,7 @@ from analyzer.montecarlo.shared import digest, sections_of
 from analyzer.montecarlo.workers import Workers, workers
 from analyzer.replay.section import Section
 from analyzer.report.words.eager import Eager
+from analyzer.report.words.left_out import left_out_lines
 from analyzer.signals import Ended, die
 from analyzer.trace import Trace
 
@@ -106,6 +107,7 @@ def opened(session: Session, files: Sequence[str], machine: Machine) -> Iterator
             if reason := not_whole(traces[-1], unrecorded(traces[-1], team)):
                 raise TracelibError(f"{file} cannot be replayed: {reason}", "trace the whole run")
         sections = sections_of(traces, team, buffered=machine.eager_limit is None)
+        session.mention(left_out_lines([section.program for section in sections]))
         yield [Traced(*row) for row in zip(files, traces, sections, strict=True)]
 
 

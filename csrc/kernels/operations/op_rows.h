@@ -38,7 +38,7 @@ enum program_semaphore { PROGRAM_SIGNAL = -1, PROGRAM_WAIT = -2 };
    ordinal, one for each communicator.
    by_turns: collectives of this communicator are called by several threads of the rank. NULL: none is.
    lost: (n_procedures + 1) whether calls move data and become nothing. left_out: (n_procedures) int64, counts these,
-   and collective operations on communicators that are not defined. first_window: an id that no communicator and no
+   and collective operations on communicators that are not defined; left_out_ns: the time in them. first_window: an id that no communicator and no
    partitioned message has; those after it stand for messages of windows. start_waits: MPI_Win_start waits for the
    posts, else MPI_Win_complete does. */
 struct op_plans {
@@ -48,7 +48,7 @@ struct op_plans {
     int32_t first_window, start_waits;
     const int8_t *defined, *by_turns;
     const uint8_t *lost;
-    int64_t *left_out;
+    int64_t *left_out, *left_out_ns;
 };
 
 /* The rows of a window of time. Of a walk over n threads, those of thread t are [first[t], first[t + 1]) of done,

@@ -199,7 +199,7 @@ void op_put_call(struct op_walk *walk, struct op_thread *thread, const struct op
         int32_t comm = on_world ? 0 : call->comm + 1;
         struct op op = global_op(call, comm, plan[1]);
         if (!on_world && !plans->defined[comm])
-            plans->left_out[call->call]++;
+            op_leave_out(plans, call);
         else if (starts)
             put_global_start(walk, thread, plans, op, call->enter, COLLECTIVE_OF_CALL, completer);
         else

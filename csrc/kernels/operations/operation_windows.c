@@ -3,6 +3,7 @@
 
 #include "common/array.h"
 #include "operations/internal/op_turns.h"
+#include "operations/internal/operation_calls.h"
 
 enum { NO_CHECK = 1024 };
 
@@ -165,7 +166,7 @@ static void put_fence(struct op_walk *walk, struct op_thread *thread, const stru
                                   .comm = window->window,
                                   .request = -1});
     else
-        plans->left_out[call->call]++;
+        op_leave_out(plans, call);
 }
 
 void op_put_on_window(struct op_walk *walk, struct op_thread *thread, const struct op_feed *feed,

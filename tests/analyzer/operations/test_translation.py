@@ -279,7 +279,7 @@ def test_a_rank_that_is_unusual_from_late_on_is_begun_again(tmp_path, monkeypatc
         walk, into = RankOperations(trace, by_thread=True), OperationSpill()
         for rank in range(3):
             assert (walk.append_to(into, rank) is None) == (rank > 0)
-        assert walk.left_out[trace.procedures.index("MPI_Neighbor_alltoall")] == 1
+        assert walk.left_out[0][trace.procedures.index("MPI_Neighbor_alltoall")] == 1
 
 
 def test_a_receive_that_is_open_all_the_time(tmp_path, monkeypatch):

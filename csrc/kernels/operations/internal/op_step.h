@@ -120,7 +120,7 @@ static inline void op_step(struct op_walk *walk, const struct op_feed *feed, int
     thread->open = thread->first = true;
     int32_t completer = op_put_all_posted(walk, plans, thread, feed->posted, call->enter);
     if (plans->call[2 * call->call] != PLAN_NOTHING) op_put_call(walk, thread, feed, call, message, completer);
-    if (plans->lost[call->call]) plans->left_out[call->call] += call->count;
+    if (plans->lost[call->call]) op_leave_out(plans, call);
     op_pass(walk, thread, call);
 }
 

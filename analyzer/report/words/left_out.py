@@ -1,0 +1,37 @@
+"""What a replay leaves out of a run, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from analyzer.program.program import LeftOut, Program
+from analyzer.report.words import units
+
+_NAMED = 3
+
+
+def left_out_text(found: Sequence[LeftOut], ranks: int) -> str:
+    """Say which calls of the traced run take no time in its replay though they move data; "": none.
+
+    The time is that in the calls in the traced run, the mean of all ranks.
+    """
+    if not found:
+        return ""
+    calls, time_ns = sum(row.calls for row in found), sum(row.time_ns for row in found) / ranks
+    names = [f"{row.procedure} ({row.calls})" for row in found[:_NAMED]]
+    if len(found) > _NAMED:
+        names.append(f"{len(found) - _NAMED} more")
+    spent = f"a rank spent {units.time(time_ns)} in them on average"
+    return f"{units.plural(calls, 'call')} without a model took no time; {spent}: {', '.join(names)}"
+
+
+def left_out_lines(programs: Sequence[Program]) -> list[str]:
+    """A line for each program that leaves something out, with its name."""
+    return [f"{p.name}: {text}" for p in programs if (text := left_out_text(p.left_out, p.ranks))]
+
+
+def not_replayed(lacking: str, programs: Sequence[Program]) -> str:
+    """All reasons why replays are not of the whole run, in one line: what the traces lack, and what is left out of
+    them; "": none is known."""
+    texts = (left_out_text(program.left_out, program.ranks) for program in programs)
+    return "; ".join(dict.fromkeys(filter(None, (lacking, *texts))))
