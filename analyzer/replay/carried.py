@@ -1,29 +1,43 @@
-"""A predicted run with the times at which the network carried its messages, which the run itself does not hold."""
+"""A predicted run with what the run itself does not hold: when the network carried messages, and which CPUs it had."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from analyzer.program.operation import Flag, Kind, between_calls
 from analyzer.program.program import Program
+from analyzer.replay.on_machine import Cpus
 from analyzer.replay.recorded import CALLS
 from analyzer.replay.simulate import Prediction
-from analyzer.trace import CALL, EVENT, Trace
+from analyzer.trace import CALL, EVENT, Nodes, Trace
 from analyzer.trace.annotated import Annotated
 
 
 class Carried(Annotated):
-    """A predicted run whose messages have as `physical_send` the instant at which they had their links and bus.
+    """A predicted run whose messages have as `physical_send` the instant at which they had their links and bus, on the
+    nodes and CPUs of the machine.
 
     trace: what was written of `prediction`, of `program` alone, with `times` and `transfers`. of_calls: the program is
-    that of a trace, whose calls may be several operations; else each operation is a call.
+    that of a trace, whose calls may be several operations; else each operation is a call. nodes: of the machine; cpus:
+    of each rank and thread.
     Messages whose send is not found among the operations keep the time of their call.
     """
 
-    def __init__(self, trace: Trace, program: Program, prediction: Prediction, *, of_calls: bool) -> None:
+    def __init__(
+        self,
+        trace: Trace,
+        program: Program,
+        prediction: Prediction,
+        nodes: Nodes,
+        cpus: Mapping[tuple[int, int], Cpus],
+        *,
+        of_calls: bool,
+    ) -> None:
         super().__init__(trace, {}, lambda begin, end: np.zeros(0, EVENT))
+        self.nodes, self._cpus = nodes, cpus
         self._sends: dict[tuple[int, int], _Sends | None] = {}
         for rank in range(trace.size):
             calls = np.concatenate([np.zeros(0, CALL), *trace.calls(rank)])
@@ -39,7 +53,31 @@ class Carried(Annotated):
             mine = np.flatnonzero(senders == sender)
             if sends := self._sends.get((sender >> 32, sender & 0xFFFFFFFF)):
                 found["physical_send"][mine] = sends.started(found[mine])
+        for side, time in (("source", "logical_send"), ("destination", "logical_receive")):
+            for rows, cpus in self._by_thread(found[side], found[f"{side}_thread"]):
+                found[f"{side}_cpu"][rows] = cpus.at(found[time][rows])
         return found
+
+    def states(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
+        found = super().states(begin, end, ranks).copy()
+        for rows, cpus in self._by_thread(found["rank"], found["thread"]):
+            found["cpu"][rows] = cpus.of_states(found["begin"][rows], found["state"][rows])
+        return found
+
+    def events(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
+        found = super().events(begin, end, ranks).copy()
+        for rows, cpus in self._by_thread(found["rank"], found["thread"]):
+            found["cpu"][rows] = cpus.at(found["time"][rows])
+        return found
+
+    def _by_thread(self, ranks: np.ndarray, threads: np.ndarray) -> Iterator[tuple[np.ndarray, Cpus]]:
+        """Indices of the rows of each thread that there is, and its CPUs."""
+        both = ranks.astype(np.int64) << 32 | threads
+        order = np.argsort(both, kind="stable")
+        which, first = np.unique(both[order], return_index=True)
+        for key, rows in zip(which.tolist(), np.split(order, first[1:]), strict=False):
+            if cpus := self._cpus.get((key >> 32, key & 0xFFFFFFFF)):
+                yield rows, cpus
 
 
 @dataclass(frozen=True)

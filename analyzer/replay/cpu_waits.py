@@ -12,7 +12,8 @@ from tracelib import schema
 from tracelib.schema import CpuWait
 
 CPU_WAIT = dtype_of("cpu_wait")
-"""From `begin` to `end` (ns) the thread of `stream` waited for a processor, or that changed to it."""
+"""From `begin` to `end` (ns) the thread of `stream` waited for a processor, or that changed to it; from then on it has
+`cpu` of its node. Begin and end are the same where it took another CPU without waiting."""
 
 Intervals = tuple[np.ndarray, np.ndarray]
 """Begins and ends, ns."""
@@ -49,9 +50,19 @@ class CpuWaits:
 
     def of_stream(self, stream: int) -> Intervals:
         """In order of time; they do not overlap."""
+        rows = self._rows(stream)
+        waited = rows["begin"] < rows["end"]
+        return rows["begin"][waited], rows["end"][waited]
+
+    def cpus_of_stream(self, stream: int) -> tuple[np.ndarray, np.ndarray]:
+        """From which times (ns) on a stream had which CPU of its node, counted from 0; none where each thread of the
+        node has a CPU of its own."""
+        rows = self._rows(stream)
+        return rows["end"].copy(), rows["cpu"].copy()
+
+    def _rows(self, stream: int) -> np.ndarray:
         at = self.first + stream
-        rows = self.rows.mapped()[int(self.offsets[at]) : int(self.offsets[at + 1])]
-        return rows["begin"].copy(), rows["end"].copy()
+        return self.rows.mapped()[int(self.offsets[at]) : int(self.offsets[at + 1])]
 
 
 def room_for_waits() -> np.ndarray:

@@ -8,10 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from analyzer.columns.runs import sort_rows
-from analyzer.machine.counts import with_counts
-from analyzer.machine.machine import Machine
-from analyzer.program.program import Program
-from analyzer.replay.simulate import most_threads
 from analyzer.trace import (
     EVENT,
     MESSAGE,
@@ -87,10 +83,11 @@ class _Leftovers(Leftovers):
 class Together(Trace):
     """Runs as the applications of one trace, for Paraver: their ranks one after the other, on the machine's nodes.
 
-    Which CPU a thread has is not known. `calls` and what else names procedures or communicators is that of each run.
+    Their CPUs are those of the machine already (`Carried`). `calls` and what else names procedures or communicators is
+    that of each run.
     """
 
-    def __init__(self, runs: Sequence[Trace], programs: Sequence[Program], machine: Machine) -> None:
+    def __init__(self, runs: Sequence[Trace], nodes: Nodes) -> None:
         self._runs = list(runs)
         sizes = tuple(run.size for run in runs)
         self.path, self.origin = runs[0].path, Origin(applications=sizes, predicted=True)
@@ -110,24 +107,16 @@ class Together(Trace):
             for run, first in zip(runs, self._first, strict=False)
             for c in run.communicators
         )
-        made = with_counts(machine, self.size)
-        places = made.place_all(sizes)
-        self.nodes = Nodes(
-            tuple(f"node{k + 1}" for k in range(len(made.nodes))),
-            tuple(int(node.cpus) or most_threads(programs) for node in made.nodes),  # type: ignore[arg-type]
-            np.array([node for place in places for node in place], np.int32),
-        )
+        self.nodes = nodes
         self._apart = apart = _Apart(self._runs, self._first)
         self.put(_TracerTimes(runs=apart), _CpuWaits(runs=apart), _Leftovers(runs=apart))
 
-    def _merged(self, parts: list[np.ndarray], ranks: Sequence[str], cpus: Sequence[str]) -> np.ndarray:
-        """Rows of all runs, their ranks as they are here, their CPUs unknown."""
+    def _merged(self, parts: list[np.ndarray], ranks: Sequence[str]) -> np.ndarray:
+        """Rows of all runs, their ranks as they are here."""
         parts = [part.copy() for part in parts]
         for part, first in zip(parts, self._first, strict=False):
             for name in ranks:
                 part[name] += first
-            for name in cpus:
-                part[name] = 0
         return np.concatenate(parts)
 
     def span(self, rank: int) -> tuple[int, int]:
@@ -147,16 +136,16 @@ class Together(Trace):
         return run.requests(own, begin, end)
 
     def states(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
-        rows = self._merged([run.states(begin, end) for run in self._runs], ["rank"], ["cpu"])
+        rows = self._merged([run.states(begin, end) for run in self._runs], ["rank"])
         return sort_rows(_those_of(rows, ranks).astype(STATE, copy=False), "begin", "rank", "thread")
 
     def events(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
-        rows = self._merged([run.events(begin, end) for run in self._runs], ["rank"], ["cpu"])
+        rows = self._merged([run.events(begin, end) for run in self._runs], ["rank"])
         return sort_rows(_those_of(rows, ranks).astype(EVENT, copy=False), "time", "rank", "thread")
 
     def messages(self, begin: int = 0, end: int | None = None) -> np.ndarray:
         parts = [run.messages(begin, end) for run in self._runs]
-        rows = self._merged(parts, ["source", "destination"], ["source_cpu", "destination_cpu"])
+        rows = self._merged(parts, ["source", "destination"])
         return sort_rows(rows.astype(MESSAGE, copy=False), "logical_send", "source")
 
     def close(self) -> None:

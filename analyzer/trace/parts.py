@@ -40,6 +40,10 @@ class Nodes:
     affinity: tuple[frozenset[int], ...] = ()  # CPUs of its node that each rank could use; empty: not known
     samples: tuple[NodeSamples, ...] = ()  # what nodes said of their load, memory, network and disk; by node
 
+    def of(self, ranks: range) -> Nodes:
+        """The same nodes for some of the ranks, numbered from 0."""
+        return Nodes(self.names, self.cpus, self.of_rank[ranks.start : ranks.stop])
+
     @classmethod
     def one(cls, ranks: int, cpus: int, name: str = "node1") -> Nodes:
         """All ranks on the same one."""

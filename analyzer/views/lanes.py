@@ -122,7 +122,8 @@ class Lanes:
         for begin, end in pairwise(self.trace.windows().tolist()):
             states = self.trace.states(begin, end)[::-1]
             lane = self.of(states["rank"], states["thread"])
-            states, lane = states[lane >= 0], lane[lane >= 0]
+            known = (lane >= 0) & (states["cpu"] > 0)  # where threads share CPUs, who waits has none
+            states, lane = states[known], lane[known]
             seen = np.zeros(len(self), np.int64)
             seen[lane] = states["cpu"]
             cpu = np.where(cpu, cpu, seen)

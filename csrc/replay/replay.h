@@ -211,10 +211,12 @@ struct run_time {
     int64_t begin, end;
 };
 
-/* From a time to another a thread of a stream waited for a processor, or that changed to it. */
+/* From a time to another a thread of a stream waited for a processor, or that changed to it; from `end` on it has
+   processor `cpu` of its node. Begin and end are the same where it took another processor than before and waited for
+   none. */
 struct cpu_wait {
     int64_t begin, end;
-    int32_t stream, reserved;
+    int32_t stream, cpu;
 };
 
 enum replay_error {
@@ -265,7 +267,7 @@ struct output {
     int64_t bin_ns;
     int32_t n_bins;
     int32_t cpu_waits_file;     /* descriptor of a file to which they go when there is no more room */
-    struct cpu_wait *cpu_waits; /* of all but virtual threads, in order of their end */
+    struct cpu_wait *cpu_waits; /* of all but virtual threads on nodes that share processors, in order of their end */
     int64_t cpu_waits_room;
 };
 

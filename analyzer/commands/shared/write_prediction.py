@@ -14,6 +14,7 @@ from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.program.program import Program
 from analyzer.replay.carried import Carried
+from analyzer.replay.on_machine import OnMachine
 from analyzer.replay.predicted import write_predicted
 from analyzer.replay.simulate import Prediction
 from analyzer.replay.together import Together
@@ -31,7 +32,7 @@ def write_prediction(
     force: bool,
 ) -> Path:
     """Write a prediction, by one process alone; several traces only as .prv. The prediction needs `times`, and for a
-    .prv also `transfers`."""
+    .prv also `transfers` and `cpu_waits`."""
     base = output_base(Path(traces[0].path), output, (".prv", ".h5"))
     if output.endswith(".prv"):
         return _write_prv(traces, programs, prediction, machine, base, force)
@@ -58,13 +59,17 @@ def _write_prv(
     parts = [temporary_name(base.with_name(f"{base.name}.h5"), f"predicted{k}") for k in range(len(traces))]
     opened: list[Trace] = []
     runs: list[Trace] = []
+    there = OnMachine.of(programs, machine, prediction)
+    first = 0
     try:
         for k, (trace, program, part) in enumerate(zip(traces, programs, parts, strict=True)):
             own = prediction.of(programs, k)
             write_predicted(trace, program, own, part, "replay", called=prv)
             opened.append(open_trace(str(part)))
-            runs.append(Carried(opened[-1], program, own, of_calls=trace.has_call_times))
-        written = runs[0] if len(runs) == 1 else Together(runs, programs, machine)
+            nodes = there.nodes.of(range(first, first + program.ranks))
+            runs.append(Carried(opened[-1], program, own, nodes, there.cpus[k], of_calls=trace.has_call_times))
+            first += program.ranks
+        written = runs[0] if len(runs) == 1 else Together(runs, there.nodes)
         return write_paraver(written, base, Session(Team()), force)[0]
     finally:
         for run in opened:

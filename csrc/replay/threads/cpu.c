@@ -200,7 +200,7 @@ static void begin_to_run(struct sim *sim, struct cpus *node, struct thread *thre
     if (!spins) thread->usage->wait_cpu += sim->now - thread->since;
     thread->switching = changes && !spins ? cost_span(sim, thread, SPAN_CONTEXT_SWITCH) : 0;
     thread->usage->context_switch += thread->switching;
-    if (!spins) cpu_wait_note(sim, thread, sim->now + thread->switching);
+    cpu_wait_note(sim, thread, spins ? sim->now : thread->since, sim->now + thread->switching);
     thread->usage->switches += changes;
     cpu->thread = thread;
     cpu->last = thread->who;

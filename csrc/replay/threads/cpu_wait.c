@@ -27,9 +27,9 @@ void cpu_waits_write(struct sim *sim)
     sim->cpu_waits = 0;
 }
 
-void cpu_wait_add(struct sim *sim, const struct thread *thread, int64_t until)
+void cpu_wait_add(struct sim *sim, const struct thread *thread, int64_t since, int64_t until)
 {
     int64_t stream = thread->app->first_stream + thread->stream;
     if (sim->cpu_waits == sim->output.cpu_waits_room) cpu_waits_write(sim);
-    sim->output.cpu_waits[sim->cpu_waits++] = (struct cpu_wait){thread->since, until, (int32_t)stream, 0};
+    sim->output.cpu_waits[sim->cpu_waits++] = (struct cpu_wait){since, until, (int32_t)stream, thread->cpu};
 }

@@ -4,11 +4,12 @@
 
 #include "state/sim.h"
 
-/* The thread waited for its processor until a time. */
-void cpu_wait_add(struct sim *sim, const struct thread *thread, int64_t until);
-static inline void cpu_wait_note(struct sim *sim, const struct thread *thread, int64_t until)
+/* The thread has waited since a time for the processor that it now has until another time. */
+void cpu_wait_add(struct sim *sim, const struct thread *thread, int64_t since, int64_t until);
+static inline void cpu_wait_note(struct sim *sim, const struct thread *thread, int64_t since, int64_t until)
 {
-    if (sim->output.cpu_waits && thread->since < until && !thread->parent) cpu_wait_add(sim, thread, until);
+    bool tells = since < until || thread->cpu != thread->last_cpu;
+    if (sim->output.cpu_waits && tells && !thread->parent) cpu_wait_add(sim, thread, since, until);
 }
 
 /* What is in the buffer goes to the file. */

@@ -56,10 +56,10 @@ def test_every_command_that_replays_says_so(command, run, capsys):
     assert SAID in said and "MPI_File_write_at (2), MPI_Neighbor_alltoall (2)" in said
 
 
-@pytest.mark.parametrize("name, key", [("replay", "incomplete"), ("sensitivity", "incomplete"), ("limits", "incomplete")])
-def test_as_json(name, key, run, capsys):
+@pytest.mark.parametrize("name", ["replay", "sensitivity", "limits"])
+def test_as_json(name, run, capsys):
     assert main([name, run, "--json", *MACHINE]) == 0
-    assert json.loads(capsys.readouterr().out)[key].startswith(SAID)
+    assert json.loads(capsys.readouterr().out)["incomplete"].startswith(SAID)
 
 
 def test_a_run_of_which_nothing_is_left_out(tmp_path, capsys):

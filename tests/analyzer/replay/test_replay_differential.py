@@ -1,5 +1,6 @@
 """The simulator against a slow, obviously right one, and against properties that any simulator has."""
 
+from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 from random import Random
@@ -11,6 +12,7 @@ from reference_replay import Reference
 from reference_state import MOST_RUNS
 
 from analyzer.errors import TracelibError
+from analyzer.machine.counts import with_counts
 from analyzer.machine.machine import DIALECTS, Exponential, Gaussian, Machine, Network, Node, Scheduling, Uniform
 from analyzer.program import storage as spill
 from analyzer.program.operation import Kind, operations
@@ -20,6 +22,18 @@ from analyzer.replay.simulate import simulate
 
 CASES_AHEAD = 100
 PLACES = spill.lib.PACK_PLACES
+
+
+def alone_on(program, machine):
+    """The ranks whose nodes have a CPU for each of their threads, virtual ones, too: the simulator names no CPUs."""
+    made = with_counts(machine, program.ranks)
+    place, threads = made.place(program.ranks), Counter(program.rank.tolist())
+    virtual = max(program.most_virtual_threads(), 1)
+    load = Counter()
+    for rank, node in enumerate(place):
+        load[node] += threads[rank] * virtual
+    most = max(threads.values())
+    return {rank for rank, node in enumerate(place) if load[node] <= (made.nodes[node].cpus or most)}
 
 
 def assert_same(program, machine):
@@ -34,9 +48,13 @@ def assert_same(program, machine):
     assert found.transfers["arrival"][sent].tolist() == [expected.messages[k].arrival for k in sent]
     assert found.end_ns == expected.over
     assert (found.most_waiting, found.mean_waiting) == expected.queue_lengths()
+    alone = alone_on(program, machine)
     for stream, (rank, thread) in enumerate(zip(program.rank, program.thread, strict=True)):
         waits = zip(*(side.tolist() for side in found.cpu_waits.of_stream(stream)), strict=True)
         assert list(waits) == expected.cpu_waits.get((rank, thread, 0), [])
+        if rank not in alone:
+            cpus = zip(*(side.tolist() for side in found.cpu_waits.cpus_of_stream(stream)), strict=True)
+            assert list(cpus) == expected.cpus.get((rank, thread, 0), [])
     return expected
 
 

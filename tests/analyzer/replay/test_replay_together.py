@@ -11,11 +11,9 @@ from paths import EPOCH
 import analyzer
 from analyzer.cli import main
 from analyzer.machine.machine import Network, Node
-from analyzer.program.operation import operations
-from analyzer.program.program import Program
 from analyzer.replay import Machine, program_of, simulate
 from analyzer.replay.together import Together
-from analyzer.trace import MESSAGE, Communicator, Leftovers, Problem, TracerTime, Unmatched
+from analyzer.trace import MESSAGE, Communicator, Leftovers, Nodes, Problem, TracerTime, Unmatched
 
 MACHINE = """
 dialect = "{dialect}"
@@ -57,10 +55,10 @@ def test_two_lists_and_two_arrows(dialect, tmp_path):
     lines = Path(out).read_text().splitlines()
     assert lines[0].endswith(":20011000_ns:4(1,1,1,1):2:2(1:1,1:2):2(1:3,1:4),6")
     assert [line for line in lines if line.startswith("3:")] == [
-        "3:0:1:1:1:1000:11000:0:1:2:1:0:10011000:1048576:7",
-        "3:0:2:1:1:2000:10011000:0:2:2:1:0:20011000:1048576:7",
+        "3:1:1:1:1:1000:11000:2:1:2:1:0:10011000:1048576:7",
+        "3:3:2:1:1:2000:10011000:4:2:2:1:0:20011000:1048576:7",
     ]
-    assert "1:0:2:1:1:0:2000:1" in lines  # running
+    assert "1:3:2:1:1:0:2000:1" in lines  # running
     assert {p.suffix for p in tmp_path.iterdir()} == {".dim", ".toml", ".prv", ".pcf", ".row"}
     again = analyzer.open(out)
     assert again.origin.applications == (2, 2) and again.size == 4 and not again.problems
@@ -78,10 +76,6 @@ def columns(rank_count, first, **attributes):
     return ColumnTrace(states, events, messages, rank_count, **attributes)
 
 
-def of_no_time(ranks):
-    return Program.of([operations()] * ranks)
-
-
 @pytest.fixture
 def together():
     """Two ranks and three, on nodes of two CPUs and of one."""
@@ -96,8 +90,7 @@ def together():
     )
     first = columns(2, 100, event_labels=labels[0], procedures=("MPI_Init", "MPI_Send"))
     second.event_labels = labels[1]
-    machine = Machine(nodes=(Node(cpus=2), Node(cpus=1), Node(cpus=0)))
-    return Together([first, second], [of_no_time(2), of_no_time(3)], machine)
+    return Together([first, second], Nodes(("a", "b"), (2, 3), np.array([0, 0, 1, 1, 1], np.int32)))
 
 
 def test_ranks_are_one_after_the_other(together):
@@ -116,12 +109,6 @@ def test_ranks_are_one_after_the_other(together):
     assert together.procedures == ("MPI_Init", "MPI_Send")
 
 
-def test_where_they_run(together):
-    """Filled: two CPUs, one, and one for each thread; the next ranks begin again."""
-    assert together.nodes.of_rank.tolist() == [0, 0, 1, 2, 0]
-    assert (together.nodes.names, together.nodes.cpus) == (("node1", "node2", "node3"), (2, 1, 1))
-
-
 def test_labels_of_all_runs(together):
     """Region 1 is not the same in both."""
     names = {0: "End", 1: "solve / init", 2: "write"}
@@ -129,17 +116,17 @@ def test_labels_of_all_runs(together):
 
 
 def test_rows_of_all_runs(together):
-    """In order of time, with the ranks of all, and without CPUs; the runs' own rows are as they were."""
+    """In order of time, with the ranks of all, and on their CPUs; the runs' own rows are as they were."""
     other = columns(3, 101)
     together._runs[1] = other
     assert together.states()[["begin", "rank", "cpu"]].tolist() == [
-        (100, 0, 0), (101, 1, 0), (101, 2, 0), (102, 3, 0), (103, 4, 0),
+        (100, 0, 3), (101, 1, 4), (101, 2, 3), (102, 3, 4), (103, 4, 5),
     ]  # fmt: skip
     assert together.events()[["time", "rank", "cpu"]].tolist() == [
-        (100, 0, 0), (101, 2, 0), (102, 1, 0), (103, 3, 0), (105, 4, 0),
+        (100, 0, 3), (101, 2, 3), (102, 1, 4), (103, 3, 4), (105, 4, 5),
     ]  # fmt: skip
     assert together.messages()[["logical_send", "source", "destination", "source_cpu"]].tolist() == [
-        (100, 0, 1, 0), (101, 1, 0, 0), (101, 2, 3, 0), (102, 3, 4, 0), (103, 4, 2, 0),
+        (100, 0, 1, 4), (101, 1, 0, 4), (101, 2, 3, 4), (102, 3, 4, 4), (103, 4, 2, 4),
     ]  # fmt: skip
     assert together.states(101, 103)["begin"].tolist() == [101, 101, 102]
     assert together.events(102)["time"].tolist() == [102, 103, 105]
@@ -157,7 +144,7 @@ def test_windows_share_the_room(monkeypatch):
     for run in runs:
         of_run = run.windows
         monkeypatch.setattr(run, "windows", lambda records, of_run=of_run: (asked.append(records), of_run(records))[1])
-    both = Together(runs, [of_no_time(2)] * 2, Machine())
+    both = Together(runs, Nodes(("a",), (4,), np.zeros(4, np.int32)))
     assert both.windows(10).tolist() == [0, 40, 60, 80, 120, 180]
     assert both.windows(1).tolist() == both.windows(10).tolist()
     assert asked == [5, 5, 1, 1, 5, 5]

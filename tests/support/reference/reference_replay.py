@@ -59,6 +59,7 @@ class Reference(Policies, Messages, Links, Windows):
         self.sent: dict[tuple[int, ...], list[Message]] = {}  # and not received
         self.posted: dict[tuple[int, ...], list[Receive]] = {}  # and not sent
         self.cpu_waits: dict[tuple[int, int, int], list[tuple[int, int]]] = {}  # for it, or the change to it
+        self.cpus: dict[tuple[int, int, int], list[tuple[int, int]]] = {}  # that it has from a time on
         self.taken = dict.fromkeys(self.costs.room, 0)
         self.queue: list[Message] = []  # in order of submission
         self.holding: list[Instance] = []  # that wait for the network or hold it
@@ -237,6 +238,8 @@ class Reference(Policies, Messages, Links, Windows):
         spins = thread.waits_for is not None
         same = spins or last in (None, thread.name)
         starts = self.now + (0 if same else self.time(thread, "context_switch_ns"))
+        if (not spins and thread.wants < starts) or cpu != thread.last_cpu:
+            self.cpus.setdefault(thread.name, []).append((starts, cpu))
         if not spins and thread.wants < starts:
             self.cpu_waits.setdefault(thread.name, []).append((thread.wants, starts))
         thread.cpu, thread.last_cpu = cpu, cpu
