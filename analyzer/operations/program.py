@@ -128,8 +128,8 @@ class _Translated:
     def joined(cls, mine: _Translated, team: Team) -> _Translated:
         """What all members of a team say of theirs, but for the operations. Collective."""
         every = team.allgather((mine.lengths, mine.slots, mine.threads, mine.shared))
-        columns = ([n for part in column for n in part] for column in zip(*every, strict=True))
-        return cls(mine.spill, *columns, left_out=sum(team.allgather(mine.left_out)))
+        lengths, slots, threads, shared = ([n for part in column for n in part] for column in zip(*every, strict=True))
+        return cls(mine.spill, lengths, slots, threads, shared, np.sum(team.allgather(mine.left_out), axis=0))
 
     def _add(self, lengths: list[int], slots: list[int], threads: list[int], shared: list[int]) -> None:
         self.lengths.extend(lengths)

@@ -119,7 +119,7 @@ class CallTimes:
             times = prediction.times[program.stream(index)]
             self.end = max(self.end, int(times["end"][-1]) if len(times) else 0)
             self._times[int(program.thread[index])] = times_of_calls(program, prediction, range(index, index + 1))
-            waits = prediction.cpu_waits.of_stream(index) if prediction.cpu_waits else _NO_WAITS
+            waits = prediction.cpu_waits.shown_of_stream(index) if prediction.cpu_waits else _NO_WAITS
             if len(waits[0]):
                 self.waits[int(program.thread[index])] = waits
         self._next = dict.fromkeys(self._times, 0)

@@ -67,7 +67,7 @@ def _thread(program: Program, prediction: Prediction, stream: int, regions: tupl
     marks = _marks(ops, times, thread, regions)
     end = max(int(prediction.usage["end"][stream]), int(leave[-1]) if len(leave) else 0)
     if prediction.cpu_waits:
-        waits = wait_events(prediction.cpu_waits.of_stream(stream), predicted, (enter, leave), thread)
+        waits = wait_events(prediction.cpu_waits.shown_of_stream(stream), predicted, (enter, leave), thread)
         events = np.concatenate([events, waits])
     events = np.append(events, np.array([(end, 0, EventType.APPLICATION, 0, thread)], schema.EVENT))
     return calls, _requests(ops[is_call], calls, thread), marks, events
