@@ -61,7 +61,7 @@ def test_turns_by_hand():
 
 
 def test_more_waits_than_the_buffer_holds():
-    """Turns of 1 ns: rank 0 waits at each odd instant, rank 1 at each even one. The last burst of each ends with its turn."""
+    """Turns of 1 ns: rank 0 waits at each odd instant, rank 1 at each even one, until the burst of rank 0 is over."""
     n = PIECE + 10
     found = on_one_cpu([compute(n)], [compute(n)], slice_ns=1)
     assert waits(found, 0) == [(t, t + 1) for t in range(1, 2 * n - 1, 2)]
