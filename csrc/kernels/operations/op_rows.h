@@ -38,9 +38,9 @@ enum program_semaphore { PROGRAM_SIGNAL = -1, PROGRAM_WAIT = -2 };
    ordinal, one for each communicator.
    by_turns: collectives of this communicator are called by several threads of the rank. NULL: none is.
    lost: (n_procedures + 1) whether calls move data and become nothing. left_out: (n_procedures) int64, counts these,
-   and collective operations on communicators that are not defined; left_out_ns: the time in them. first_window: an id that no communicator and no
-   partitioned message has; those after it stand for messages of windows. start_waits: MPI_Win_start waits for the
-   posts, else MPI_Win_complete does. */
+   and collective operations on communicators that are not defined; left_out_ns: the time in them. first_window: an id
+   that no communicator and no partitioned message has; those after it stand for messages of windows. start_waits:
+   MPI_Win_start waits for the posts, else MPI_Win_complete does. */
 struct op_plans {
     const int32_t *call;
     int64_t n_procedures;

@@ -1,6 +1,7 @@
 /* What calls and requests of a rank become: one operation after the other. */
 #include "operations/internal/operation_calls.h"
 
+#include "operations/internal/left_out.h"
 #include "operations/internal/op_turns.h"
 #include "operations/internal/operation_windows.h"
 #include "operations/partitioned.h"

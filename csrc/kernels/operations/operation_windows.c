@@ -2,8 +2,8 @@
 #include "operations/internal/operation_windows.h"
 
 #include "common/array.h"
+#include "operations/internal/left_out.h"
 #include "operations/internal/op_turns.h"
-#include "operations/internal/operation_calls.h"
 
 enum { NO_CHECK = 1024 };
 

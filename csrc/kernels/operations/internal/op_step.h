@@ -3,6 +3,7 @@
 /* A step of the walk: burst, what the call posts, the call, what it completes. Walks that know more of their calls than
    any walk does have it compiled for what they know. */
 
+#include "operations/internal/left_out.h"
 #include "operations/internal/op_walk.h"
 #include "operations/internal/operation_calls.h"
 

@@ -4,13 +4,6 @@
 
 #include "operations/internal/op_walk.h"
 
-/* Count a call that becomes nothing though it moves data. */
-static inline void op_leave_out(const struct op_plans *plans, const struct trace_call *call)
-{
-    plans->left_out[call->call] += call->count;
-    plans->left_out_ns[call->call] += call->inside;
-}
-
 /* What a request stands for where it is posted or started, and where it is completed. */
 void op_put_posted(struct op_walk *walk, struct op_thread *thread, const struct op_plans *plans,
                    const struct trace_request *r);

@@ -1,0 +1,15 @@
+/* Calls that a program of operations leaves out. */
+#ifndef LEFT_OUT_H
+#define LEFT_OUT_H
+
+#include "operations/op_rows.h"
+#include "records.h"
+
+/* Count a call that becomes nothing though it moves data, and the time in it. */
+static inline void op_leave_out(const struct op_plans *plans, const struct trace_call *call)
+{
+    plans->left_out[call->call] += call->count;
+    plans->left_out_ns[call->call] += call->inside;
+}
+
+#endif
