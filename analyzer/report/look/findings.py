@@ -189,6 +189,8 @@ def _asleep(one: Finding, summary: Summary) -> str:
     place = f", most {summary.asleep[0].text}" if summary.asleep else ""
     longest = "" if several < 2 else f"; rank {one.rank} longest"
     return f"{who} outside MPI (files, children, timers, locks){place}{longest}"
+
+
 def _hang(summary: Summary) -> str:
     """ "ranks 0-3 did not come back from the calls in which they were killed (rank 0 from MPI_Barrier, ranks 1-3 from
     MPI_Recv)"."""
