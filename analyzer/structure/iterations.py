@@ -17,6 +17,15 @@ class Source(Enum):
 
 
 @dataclass(frozen=True)
+class Tasks:
+    """How many passes of one loop ranks make that are each handed their share by a master."""
+
+    fewest: int  # of one rank
+    most: int
+    total: int  # of all these ranks
+
+
+@dataclass(frozen=True)
 class Iterations:
     """The passes of one loop.
 

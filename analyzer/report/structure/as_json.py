@@ -61,6 +61,7 @@ def _loop(part: Part) -> dict[str, Any]:
         "fewest": part.fewest or part.count,
         "most": part.most or part.count,
         "total": part.total or part.count,
+        "tasks": asdict(part.tasks) if part.tasks else None,
         "efficiency": part.cost.efficiency,
         "mpi": part.cost.mpi,
         "representative": {"iteration": part.representative + 1, "begin_s": _seconds(begin), "end_s": _seconds(end)},

@@ -33,6 +33,9 @@ def _loop(part: Part) -> str:
         f"{units.plural(part.count, 'iteration')} of {units.time(_period(part))} from {begin:.{digits}f} to "
         f"{end:.{digits}f} s, each: {iterations.body}"
     ]
+    if part.tasks:
+        tasks = part.tasks
+        text.append(f"{units.plural(tasks.total, 'task')} in all, {tasks.fewest} to {tasks.most} a rank")
     if part.every:
         text.append(f"every {' and every '.join(map(ordinal, sorted(set(part.every))))} does more")
     text += inner(part)

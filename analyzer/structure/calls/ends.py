@@ -218,6 +218,8 @@ def _without_odd_begin(symbols: np.ndarray, loop: Passes, *, knows_paths: bool) 
     first = 0
     while first < len(at) - 2 and np.minimum(_has(symbols, at, first, len(fixed)), fixed).sum() < least:
         first += 1
+    while first and _comes_again(symbols, at, first - 1, first):
+        first -= 1
     follows = _follows(symbols, int(at[first]), int(at[-1])) if knows_paths and first else None
     while follows is not None and first:
         has_all = _has(symbols, at, first - 1, len(fixed))[loop.typical > 0].all()
@@ -225,6 +227,14 @@ def _without_odd_begin(symbols: np.ndarray, loop: Passes, *, knows_paths: bool) 
             break
         first -= 1
     return at[first:]
+
+
+def _comes_again(symbols: np.ndarray, at: np.ndarray, number: int, behind: int) -> bool:
+    """Whether a stretch is made again, twice or more, behind another one: some passes make fewer calls."""
+    length = int(at[number + 1] - at[number])
+    same = behind + np.flatnonzero(np.diff(at)[behind:] == length)[:MOST_COMPARED]
+    made = symbols[at[number] : at[number + 1]]
+    return sum(np.array_equal(symbols[at[k] : at[k + 1]], made) for k in same.tolist()) >= 2
 
 
 def _has(symbols: np.ndarray, at: np.ndarray, number: int, kinds: int) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 
 from analyzer.structure.calls.candidates import FEWEST, Candidate, longest_first
 from analyzer.structure.calls.ends import FIRST_LEAST, bounded
-from analyzer.structure.calls.nested import is_nested
+from analyzer.structure.calls.nested import begins_with, is_nested
 from analyzer.structure.calls.passes import MOST_PASSES, REGULAR, Passes, counts_of
 from analyzer.structure.calls.repeated import repeated
 from analyzer.structure.calls.sequence import Output
@@ -276,8 +276,8 @@ def _is_now_and_then(
     if they only add some, less than a usual pass has, and as many usual passes lie between them each time (a loop
     inside that converges has more or fewer).
     """
-    nested = is_nested(outer, inner, symbols) if knows_paths else None
-    if nested is not None:
+    nested = is_nested(outer, inner, symbols)
+    if nested or (nested is not None and knows_paths):
         return not nested
     at = inner.at
     number = _special(outer, inner, symbols)
@@ -287,14 +287,15 @@ def _is_now_and_then(
     usual, some = _spread(usual), _spread(number)
     common, there = _median_pass(symbols, inner, usual), _median_pass(symbols, inner, some)
     shared, usually = np.minimum(common, there).sum(), common.sum()
-    if outer.context > 1 and not ((common > 0) != (there > 0)).any():  # but for what is inside, they are all alike
-        return True
     between, work = np.diff(number), np.diff(computed[at])
+    if outer.context > 1 and not ((common > 0) != (there > 0)).any():  # but for what is inside, they are all alike
+        is_around = begins_with(outer, inner, symbols, (there - common).clip(0))
+        return not is_around and (knows_paths or not _varies(between) or _is_short(work[usual], work[some]))
     lacks = ((common > 0) & (there == 0)).any()  # not only: a loop inside is passed less often
     if shared < MISSING * usually and (lacks or not knows_paths):
         makes_others = ((there > 0) & (common == 0)).any()
         in_place = bool(shared >= SOME * usually and makes_others)
-        return in_place and not _outweighs(work[usual], work[some], between)
+        return in_place and not _outweighs(work[usual], _with_following(work, some, usual), between)
     if not knows_paths and inner.context > 1:  # a part of its body may look like a pass of its own
         return False
     # Its last one may be made in the last pass of `inner`, whose end is not known: `number` does not have it.
@@ -305,7 +306,16 @@ def _is_now_and_then(
     if knows_paths and more.sum() > 1 and len(between) and np.median(between) <= NESTED:
         return False
     is_step = more.sum() <= 1 or (knows_paths and _hands_out(outputs[more > 0]))
-    return _is_little(work[usual], work[some], between, 0.0 if is_step else float(more.sum() / common.sum()))
+    special = _with_following(work, some, usual) if is_step else work[some]
+    return _is_little(work[usual], special, between, 0.0 if is_step else float(more.sum() / common.sum()))
+
+
+def _with_following(work: np.ndarray, special: np.ndarray, usual: np.ndarray) -> np.ndarray:
+    """The computation of special passes with what is computed after their last call, which the pass behind begins
+    with."""
+    after = np.minimum(special + 1, len(work) - 1)
+    more = np.where(np.isin(after, special), 0, work[after] - np.quantile(work[usual], QUIET))
+    return work[special] + np.maximum(more, 0)
 
 
 def _is_little(usual_work: np.ndarray, special_work: np.ndarray, between: np.ndarray, calls: float) -> bool:
@@ -321,6 +331,12 @@ def _is_little(usual_work: np.ndarray, special_work: np.ndarray, between: np.nda
     # The first of them may be none: the least would tell nothing.
     own = float(np.quantile(special_work, QUIET)) - usual
     return distance >= SELDOM and calls <= SELDOM_STEP[0] and own < SELDOM_STEP[1] * usual
+
+
+def _is_short(usual_work: np.ndarray, special_work: np.ndarray) -> bool:
+    """Whether special passes compute less than two usual ones do; ns, as in _is_little."""
+    usual, special = (float(np.quantile(work, QUIET)) for work in (usual_work, special_work))
+    return special < 2 * usual
 
 
 def _outweighs(usual_work: np.ndarray, special_work: np.ndarray, between: np.ndarray) -> bool:

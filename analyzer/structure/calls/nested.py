@@ -43,6 +43,24 @@ def is_nested(outer: Passes, inner: Passes, symbols: np.ndarray) -> bool | None:
     return None
 
 
+def begins_with(outer: Passes, inner: Passes, symbols: np.ndarray, more: np.ndarray) -> bool:
+    """Whether the calls that passes of `outer` add begin the passes of a loop around: they come before the first pass
+    of `inner` and after each so many passes, but not behind the last one.
+
+    more: how many calls of each symbol such a pass of `inner` makes beside the usual ones.
+    """
+    between = np.diff(np.searchsorted(inner.at, outer.at, side="right"))
+    if not len(between) or between[0] < 2 or (between != between[0]).any() or inner.count % between[0]:
+        return False
+    added = int(more.sum())
+    first, last = int(inner.at[0]), int(inner.at[-1])
+    if not 0 < added <= first:
+        return False
+    ahead = np.bincount(symbols[first - added : first], minlength=len(more))
+    behind = np.bincount(symbols[last : last + inner.length + added], minlength=len(more))
+    return bool((ahead == more).all() and (behind < inner.typical + more)[more > 0].any())
+
+
 def _is_amid(outer: Passes, inner: Passes, symbols: np.ndarray, made: np.ndarray) -> bool:
     """Whether most calls that a pass of `inner` with one of `outer` has in place of usual ones are all made after its
     first pass and before its last one. In a loop around they come before the first pass of one inside, or behind the

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
 from analyzer.structure.calls.candidates import FEWEST
-from analyzer.structure.calls.loops import Loop, outermost
-from analyzer.structure.calls.passes import REGULAR
+from analyzer.structure.calls.loops import PARTIAL, Loop, outermost
+from analyzer.structure.calls.multiples import (
+    around_if_lengths_change,
+    grouped_by_computing,
+    split_by_turns,
+    with_peeled_pass,
+)
+from analyzer.structure.calls.passes import MOST_PASSES, SAME_KINDS, counts_of
 from analyzer.structure.calls.sequence import Detail, Sequence
-from analyzer.structure.period import period_of
 
 WITH_PATHS = (Detail.PEER, Detail.PROCEDURE, Detail.SIZE)
 WITHOUT_PATHS = (Detail.SIZE, Detail.PEER, Detail.PROCEDURE)
@@ -25,6 +29,10 @@ LEAST_SHARE = 0.04
 MOST_TURNS, AS_LONG = 4, 0.5
 """Passes that differ by partners alone take turns with so many others at most, and each of them computes at least this
 share of what the longest does."""
+POOR = 0.5
+"""Where passes have a smaller share of their calls in common, their messages depend on data."""
+FEWEST_ALIKE = 8
+"""Least number of passes, all alike, of a loop of which collectives alone are compared."""
 RUNS = 0.55
 """Where calls that are made again at once count as one, passes must have this share of all calls in common."""
 
@@ -34,17 +42,25 @@ def loop_of(calls: Sequence, first: int = 0, last: int | None = None) -> Loop | 
     part = slice(first, len(calls) if last is None else last)
     enter, knows_paths = calls.enter[part], bool(calls.path[part].any())
     found: Loop | None = None
-    for one in _seen(calls, part):
-        if one is not None and (found is None or _is_better(one, found, enter, knows_paths=knows_paths)):
+    for detail, one in _seen(calls, part):
+        may_be_whole = knows_paths or detail is Detail.PEER
+        if one is not None and (found is None or _is_better(one, found, enter, may_be_whole=may_be_whole)):
             found = one
-        if found is not None and found.regularity >= CLEAR and (not knows_paths or _covers(found, enter)):
+        if found is not None and found.regularity >= CLEAR and _covers(found, enter):
             break
-    if found is not None and knows_paths:
-        found = _whoever_it_is(calls, part, found)
-    return None if found is None else found.shifted(part.start)
+    if found is None or found.regularity < CLEAR:
+        found = _of_collectives(calls, part, found)
+    if found is None:
+        return None
+    if knows_paths:
+        found = with_peeled_pass(calls, part, _whoever_it_is(calls, part, found))
+    found = around_if_lengths_change(calls, part, found)
+    is_one_call = not knows_paths and found.end - int(found.begins[0]) == found.count
+    found = grouped_by_computing(split_by_turns(calls, part, found), calls.burst[part], is_one_call=is_one_call)
+    return found.shifted(part.start)
 
 
-def _seen(calls: Sequence, part: slice) -> Iterator[Loop | None]:
+def _seen(calls: Sequence, part: slice) -> Iterator[tuple[Detail, Loop | None]]:
     """The loop of a part of the calls in each detail: of all calls, then with those that are made again at once as
     one."""
     enter, burst, clocks = calls.enter[part], calls.burst[part], calls.clocks[part]
@@ -53,9 +69,7 @@ def _seen(calls: Sequence, part: slice) -> Iterator[Loop | None]:
     for detail in (WITH_PATHS if knows_paths else WITHOUT_PATHS) if len(enter) else ():
         symbols = by_occurrence(calls.symbols[detail][part])
         each = _of_all(calls, part, symbols, knows_paths=knows_paths)
-        if each is not None and not knows_paths and each.stretch(0)[1] - each.stretch(0)[0] == 1:
-            each = _by_bursts(each, burst)
-        yield each
+        yield detail, each
         begins = np.flatnonzero(np.diff(symbols, prepend=-1))
         if len(begins) == len(symbols):
             continue
@@ -66,7 +80,7 @@ def _seen(calls: Sequence, part: slice) -> Iterator[Loop | None]:
         )  # fmt: skip
         if runs is not None:
             runs = runs.moved(np.append(begins, len(symbols)))
-            yield runs if knows_paths or _shared(symbols, runs) >= RUNS else None
+            yield detail, runs if knows_paths or _shared(symbols, runs) >= RUNS else None
 
 
 def _of_all(calls: Sequence, part: slice, symbols: np.ndarray, *, knows_paths: bool) -> Loop | None:
@@ -76,6 +90,40 @@ def _of_all(calls: Sequence, part: slice, symbols: np.ndarray, *, knows_paths: b
         symbols, enter, calls.burst[part], calls.clocks[part], int(enter[-1] - enter[0]), knows_paths=knows_paths,
         output=calls.output[part],
     )  # fmt: skip
+
+
+def _of_collectives(calls: Sequence, part: slice, other: Loop | None) -> Loop | None:
+    """The outermost loop of the collectives alone, where that of all calls is none, poor, or misses a few passes."""
+    enter, places = calls.enter[part], np.flatnonzero(calls.together[part])
+    if len(places) < FEWEST:
+        return other
+    knows_paths, bounds = bool(calls.path[part].any()), np.append(places, len(enter))
+    found = outermost(
+        by_occurrence(calls.symbols[Detail.PROCEDURE][part][places]), enter[places],
+        np.add.reduceat(calls.burst[part], places), calls.clocks[part][places], int(enter[-1] - enter[0]),
+        knows_paths=knows_paths, output=calls.output[part][places],
+    )  # fmt: skip
+    if found is None:
+        return other
+    if found.count < FEWEST_ALIKE or found.regularity < 1 or len(np.unique(np.diff(found.begins))) > 1:
+        return other
+    found = found.moved(bounds)
+    if not _have_kinds_in_common(by_occurrence(calls.symbols[Detail.PROCEDURE][part]), found):
+        return other
+    if other is None:
+        return found
+    is_longer = _time(other, enter) > MUCH_MORE * _time(found, enter)
+    is_another = other.regularity >= POOR and not other.count < found.count <= PARTIAL * other.count
+    return other if is_longer or is_another else found
+
+
+def _have_kinds_in_common(symbols: np.ndarray, loop: Loop) -> bool:
+    """Whether passes make the same kinds of calls, be it more or less often."""
+    some = np.unique(np.linspace(0, loop.count - 1, MOST_PASSES).astype(np.int64))
+    begin, end = np.array([loop.stretch(number) for number in some.tolist()]).T
+    made = counts_of(symbols, begin, end, int(symbols.max()) + 1) > 0
+    usual = made.mean(axis=0) > 0.5
+    return bool((made & usual).sum() >= SAME_KINDS * (made | usual).sum())
 
 
 def _whoever_it_is(calls: Sequence, part: slice, loop: Loop) -> Loop:
@@ -106,10 +154,10 @@ def by_occurrence(numbers: np.ndarray) -> np.ndarray:
     return place[numbers]
 
 
-def _is_better(one: Loop, other: Loop, enter: np.ndarray, *, knows_paths: bool) -> bool:
-    """Whether its passes are more alike. Where paths tell places apart, a loop that covers much more time is the whole
-    one: partners and communicators changed on its way."""
-    if knows_paths and _time(one, enter) >= MUCH_MORE * _time(other, enter):
+def _is_better(one: Loop, other: Loop, enter: np.ndarray, *, may_be_whole: bool) -> bool:
+    """Whether its passes are more alike. may_be_whole: of what is compared, a loop that covers much more time is the
+    whole one. Where paths tell places apart, partners and communicators changed on its way; else lengths did."""
+    if may_be_whole and _time(one, enter) >= MUCH_MORE * _time(other, enter):
         return one.regularity >= CLEAR
     return one.regularity > other.regularity and _time(other, enter) < MUCH_MORE * _time(one, enter)
 
@@ -130,16 +178,6 @@ def _shared(symbols: np.ndarray, loop: Loop) -> float:
     table = np.stack([np.bincount(symbols[slice(*loop.stretch(k))], minlength=kinds) for k in some])
     median = np.median(table, axis=0)
     return float(np.minimum(table, median).sum() / np.maximum(table, median).sum())
-
-
-def _by_bursts(loop: Loop, burst: np.ndarray) -> Loop:
-    """A loop that makes one call a pass: if what is computed before these calls repeats, several are one pass."""
-    computed = np.log1p(burst[loop.begins].astype(np.float64))
-    found = period_of(computed)
-    step = round(found.samples) if found is not None and found.correlation >= REGULAR else 1
-    if step < 2 or loop.count < 3 * step:
-        return loop
-    return replace(loop, begins=loop.begins[: loop.count // step * step : step])
 
 
 def loops_of(calls: Sequence, first: int = 0, last: int | None = None) -> list[Loop]:

@@ -19,9 +19,11 @@ from tracelib.schema.procedures import (
     BARRIERS,
     BY_A_ROOT,
     CLOCKS,
+    COLLECTIVES,
     FINALIZE,
     INIT,
     POLLS,
+    TESTS,
     TO_A_ROOT,
     WAITS,
     base_name,
@@ -65,6 +67,7 @@ class Sequence:
     clocks: np.ndarray  # int32: looks at the clock up to each call
     call: np.ndarray  # int32: index in Trace.procedures
     output: np.ndarray  # uint8: values of Output
+    together: np.ndarray  # bool: whether it is a collective
     path: np.ndarray  # int64: row of CallPaths.tables; 0: not known
     begin_ns: int  # end of MPI_Init, or of the process' start
     end_ns: int  # begin of MPI_Finalize, or of the last call's end
@@ -79,18 +82,24 @@ def sequence_of(trace: Trace, rank: int, begin_ns: int = 0, end_ns: int | None =
     of its thread with most calls.
 
     Polls, looks at the clock and questions to MPI do not count: how often they are made is no matter of the program's
-    structure. A rank that makes no other calls has these.
+    structure. In a program that tests requests waits do not count, either: it is chance which of the two completes a
+    request. A rank that makes no other calls has these.
     """
-    found = _read(trace, rank, begin_ns, end_ns, _kinds(trace.procedures, asking=False))
+    found, tests = _read(trace, rank, begin_ns, end_ns, _kinds(trace.procedures))
+    if tests:
+        without, _ = _read(trace, rank, begin_ns, end_ns, _kinds(trace.procedures, waiting=False))
+        found = without if len(without) >= FEWEST_CALLS else found
     if len(found) >= FEWEST_CALLS:
         return found
-    return _read(trace, rank, begin_ns, end_ns, _kinds(trace.procedures, asking=True))
+    return _read(trace, rank, begin_ns, end_ns, _kinds(trace.procedures, asking=True))[0]
 
 
 @lru_cache(maxsize=8)
-def _kinds(procedures: tuple[str, ...], *, asking: bool) -> np.ndarray:
-    """uint8: bits of enum sequence_kind by procedure. asking: what only asks MPI is part of a sequence, too."""
+def _kinds(procedures: tuple[str, ...], *, asking: bool = False, waiting: bool = True) -> np.ndarray:
+    """uint8: bits of enum sequence_kind by procedure. asking: what only asks MPI is part of a sequence, too; waiting:
+    so are waits for requests."""
     aside = INIT | FINALIZE if asking else INIT | FINALIZE | POLLS | CLOCKS | ASKING_MPI
+    aside |= frozenset() if waiting else WAITS
     bits = (
         (WAITS, lib.SEQUENCE_WAITS),
         (CLOCKS, lib.SEQUENCE_LOOKS),
@@ -105,22 +114,37 @@ def _kinds(procedures: tuple[str, ...], *, asking: bool) -> np.ndarray:
     return found
 
 
-def _read(trace: Trace, rank: int, begin_ns: int, end_ns: int | None, kinds: np.ndarray) -> Sequence:
-    """The calls of a rank that are SEQUENCE_KEPT, block by block."""
+def _read(trace: Trace, rank: int, begin_ns: int, end_ns: int | None, kinds: np.ndarray) -> tuple[Sequence, bool]:
+    """The calls of a rank that are SEQUENCE_KEPT, and whether it tests requests. Calls are read block by block."""
     columns = _Columns(kinds)
     blocks = _Blocks(trace, rank, begin_ns, end_ns)
     thread = _busiest(trace, rank, begin_ns, end_ns)
+    tests, testing = False, _testing(trace.procedures)
     for rows, paths, cpu in blocks:
         columns.append(rows, paths, cpu, thread)
+        tests = tests or bool(testing[rows["call"]].any())
     start = max(trace.span(rank)[0], begin_ns)
     output = _outputs(trace.procedures)
-    return columns.sequence(rank, start, output, is_whole=blocks.is_whole, has_cpu=blocks.has_cpu)
+    together = _collectives(trace.procedures)
+    return columns.sequence(rank, start, output, together, is_whole=blocks.is_whole, has_cpu=blocks.has_cpu), tests
+
+
+@lru_cache(maxsize=8)
+def _testing(procedures: tuple[str, ...]) -> np.ndarray:
+    """bool by procedure: whether it tests requests."""
+    return np.array([base_name(name) in TESTS for name in procedures], bool)
 
 
 @lru_cache(maxsize=8)
 def _outputs(procedures: tuple[str, ...]) -> np.ndarray:
     """uint8 by procedure: values of Output."""
     return np.array([_output(base_name(name)) for name in procedures], np.uint8)
+
+
+@lru_cache(maxsize=8)
+def _collectives(procedures: tuple[str, ...]) -> np.ndarray:
+    """bool by procedure: whether it is a collective."""
+    return np.array([base_name(name) in COLLECTIVES for name in procedures], bool)
 
 
 def _output(name: str) -> Output:
@@ -224,8 +248,10 @@ class _Columns:
             if lib.numbering_feed(numbering, pointer(of_detail, "uint64_t *"), kept, pointer(parts[-1], "int32_t *")):
                 raise MemoryError
 
-    def sequence(self, rank: int, start: int, output: np.ndarray, *, is_whole: bool, has_cpu: bool) -> Sequence:
-        """All of them. start: when the rank began, if it did not initialise MPI; output: by procedure."""
+    def sequence(
+        self, rank: int, start: int, output: np.ndarray, together: np.ndarray, *, is_whole: bool, has_cpu: bool
+    ) -> Sequence:
+        """All of them. start: when the rank began, if it did not initialise MPI; output, together: by procedure."""
         state = self._state
         begin = int(state.init) if state.has_init else start
         end = int(state.last) if state.seen else start
@@ -242,8 +268,10 @@ class _Columns:
                 raise MemoryError
             np.take(place, joined(self._symbols[detail], np.dtype(np.int32)), out=symbols[detail], mode="clip")
             self._symbols[detail] = []
-        output = output[column["call"]]
-        return Sequence(rank, symbols, output=output, begin_ns=begin, end_ns=end, is_whole=is_whole, **column)
+        output, together = output[column["call"]], together[column["call"]]
+        return Sequence(
+            rank, symbols, output=output, together=together, begin_ns=begin, end_ns=end, is_whole=is_whole, **column
+        )
 
     def _joined(self, name: str) -> np.ndarray:
         dtype = np.int64 if name in self._TIMES else np.int32

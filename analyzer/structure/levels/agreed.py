@@ -11,13 +11,23 @@ import numpy as np
 
 from analyzer.parallel import Team
 from analyzer.structure.calls.loops import Loop
-from analyzer.structure.calls.sequence import Sequence, sequence_of
-from analyzer.structure.iterations import Source
+from analyzer.structure.calls.sequence import Detail, Sequence, sequence_of
+from analyzer.structure.iterations import Source, Tasks
 from analyzer.structure.levels.each_rank import Stretch, Stretches, loops_of_each
 from analyzer.structure.levels.edges import edges_of
 from analyzer.structure.levels.words import body_of, typical_pass
 from analyzer.trace import Trace
+from tracelib.schema.procedures import (
+    IMMEDIATE_RECEIVES,
+    IMMEDIATE_SENDS,
+    POINT_TO_POINT,
+    RECEIVES,
+    SEND_RECEIVES,
+    SENDS,
+    base_name,
+)
 
+SENDING, RECEIVING = SENDS | IMMEDIATE_SENDS | SEND_RECEIVES, RECEIVES | IMMEDIATE_RECEIVES | SEND_RECEIVES
 MOST_KEPT = 1 << 21
 """Calls whose sequences are kept in memory; those of further ranks are read again when they are needed."""
 NEAR = 0.02
@@ -95,6 +105,7 @@ class Agreed:
     own: dict[int, Loop]  # of the ranks of this process
     source: Source = Source.CALLS
     share: float = 0.0  # of the calls of a rank
+    tasks: Tasks | None = None  # of ranks that are each handed their share of the passes
 
     @property
     def begin_ns(self) -> int:
@@ -112,7 +123,9 @@ class _Said:
     count: int
     begin_ns: int
     end_ns: int
+    served: frozenset[int] = frozenset()  # procedures of a pass that sends to one rank and receives from it alone
     around: tuple[_Said, ...] = ()  # what it would be if what is done now and then were done around it
+    tasks: Tasks | None = None  # of all ranks that do the same
 
     def each(self) -> Iterator[_Said]:
         """All that it may be."""
@@ -141,20 +154,34 @@ class _Own:
         yield from self.around
 
     @classmethod
-    def of(cls, loop: Loop, of: Stretch) -> _Own:
-        """A loop of the calls of a stretch."""
+    def of(cls, loop: Loop, of: Stretch, procedures: tuple[str, ...]) -> _Own:
+        """A loop of the calls of a stretch. procedures: Trace.procedures."""
         calls = of.calls
-        said = _Said(loop.count, int(calls.enter[loop.begins[0]]), int(calls.exit[loop.end - 1]))
+        times = int(calls.enter[loop.begins[0]]), int(calls.exit[loop.end - 1])
+        said = _Said(loop.count, *times, _served(calls, loop, procedures))
         typical = calls.call[slice(*typical_pass(loop.begins, loop.end))].copy()
-        around = tuple(cls.of(one, of) for one in loop.around)
+        around = tuple(cls.of(one, of, procedures) for one in loop.around)
         return cls(loop.shifted(of.offset), said, edges_of(calls, loop), typical, around)
+
+
+def _served(calls: Sequence, loop: Loop, procedures: tuple[str, ...]) -> frozenset[int]:
+    """The procedures of a loop that exchanges messages with one rank alone, as a worker does with its master; else
+    none."""
+    part = slice(int(loop.begins[0]), loop.end)
+    made = np.unique(calls.call[part])
+    names = {base_name(procedures[number]) for number in made.tolist()}
+    if not names <= POINT_TO_POINT or not names & SENDING or not names & RECEIVING:
+        return frozenset()
+    partners, places = (len(np.unique(calls.symbols[one][part])) for one in (Detail.PEER, Detail.PROCEDURE))
+    return frozenset(made.tolist()) if partners == places else frozenset()
 
 
 def agreed(sequences: Sequences, stretches: Stretches, team: Team) -> list[Agreed]:
     """The loops that follow one another and that more than half of the ranks have, in order of time. stretches: of
     ranks of this process. Collective."""
+    names = sequences.trace.procedures
     found = {
-        one.rank: [_Own.of(loop, one) for loop in loops]
+        one.rank: [_Own.of(loop, one, names) for loop in loops]
         for one, loops in loops_of_each(stretches, sequences.trace.size, team)
     }
     own = dict(sorted(found.items()))
@@ -176,7 +203,7 @@ def _voted(everybody: Mapping[int, list[_Said]]) -> list[_Said]:
         same = _overlap(times[left, 0], times[left, 1], longest)
         overlapping, left = left[same], left[~same]
         first = [every[k] for k in overlapping[np.unique(rank[overlapping], return_index=True)[1]].tolist()]
-        chosen = _most([[one] for one in first], len(everybody))
+        chosen = _handed_out(first, len(everybody)) or _most([[one] for one in first], len(everybody))
         chosen = chosen or _most([list(one.each()) for one in first], len(everybody))
         if chosen:
             found.append(chosen)
@@ -191,6 +218,21 @@ def _most(said: Several[Several[_Said]], ranks: int) -> _Said | None:
     if near <= MAJORITY * ranks:
         return None
     return next(each for one in said for each in one if each.count == count)
+
+
+def _handed_out(said: Several[_Said], ranks: int) -> _Said | None:
+    """The loop of ranks that are handed tasks: more than half of all, but not all, exchange the same messages with one
+    rank each, and not equally often. Of these the one with the median number of passes."""
+    served = Counter(one.served for one in said if one.served)
+    usual = max(served, key=lambda made: (served[made], sorted(made)), default=frozenset[int]())
+    if not MAJORITY * ranks < served[usual] < ranks:
+        return None
+    workers = sorted((one for one in said if one.served == usual), key=lambda one: one.count)
+    counts = [one.count for one in workers]
+    if counts[0] == counts[-1]:
+        return None
+    chosen = workers[(len(workers) - 1) // 2]
+    return replace(chosen, around=(), tasks=Tasks(counts[0], counts[-1], sum(counts)))
 
 
 def _overlap(begin: np.ndarray | int, end: np.ndarray | int, other: _Said) -> np.ndarray:
@@ -209,7 +251,8 @@ def _agree(
     """All ranks' iterations of a loop; those of a rank that counts otherwise are when most others have theirs."""
     mine: dict[int, Loop] = {}
     times: dict[int, np.ndarray] = {}
-    body, every, share = "", tuple[int, ...](), 0.0
+    names = sequences.trace.procedures
+    bodies = Counter[tuple]()  # what passes do, in words; every; share
     for rank, loops in own.items():
         possible = (one for every in loops for one in every.each())
         fits = (
@@ -221,12 +264,11 @@ def _agree(
         if match is None:
             continue
         mine[rank], times[rank] = match.loop, match.edges
-        if not body:
-            body, every = body_of(sequences.trace, match.typical), match.loop.every
-            share = float(match.loop.end - match.loop.begins[0]) / sequences.length(rank)
-    parts = team.allgather((times, body, every, share))
+        share = float(match.loop.end - match.loop.begins[0]) / sequences.length(rank)
+        bodies[body_of(names, match.typical), match.loop.every, share] += 1
+    parts = team.allgather((times, bodies))
     edges = np.full((sequences.trace.size, wanted.count + 1), -1, np.int64)
-    for part, *_ in parts:
+    for part, _ in parts:
         for rank, row in part.items():
             edges[rank] = row
     known = edges[:, 0] >= 0
@@ -235,8 +277,19 @@ def _agree(
     others = [rank for rank in everybody if not known[rank]]
     if others:
         edges[others] = _usual(edges[known])
-    body, every, share = next(said for _, *said in parts if said[0])
-    return Agreed(wanted.count, edges, every, body, float(known.sum() / len(everybody)), mine, share=share)
+    body, every, share = _commonest([said for _, said in parts])
+    agreement = float(known.sum() / len(everybody))
+    return Agreed(wanted.count, edges, every, body, agreement, mine, share=share, tasks=wanted.tasks)
+
+
+def _commonest(parts: Several[Counter[tuple]]) -> tuple[str, tuple[int, ...], float]:
+    """What most ranks say of a loop: the commonest body, as the first of these ranks has the rest."""
+    bodies = Counter[str]()
+    for part in parts:
+        for (body, *_), ranks in part.items():
+            bodies[body] += ranks
+    usual = bodies.most_common(1)[0][0]
+    return next(said for part in parts for said in part if said[0] == usual)
 
 
 def _usual(edges: np.ndarray) -> np.ndarray:

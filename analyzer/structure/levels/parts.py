@@ -8,7 +8,7 @@ from enum import Enum
 
 import numpy as np
 
-from analyzer.structure.iterations import Iterations
+from analyzer.structure.iterations import Iterations, Tasks
 from analyzer.structure.perturbed.perturbed import Disturbing, Perturbed
 from analyzer.structure.signals import Signal
 
@@ -58,6 +58,7 @@ class Part:
     total: int = 0  # passes of an inner loop in the whole run
     slow: tuple[tuple[int, float], ...] = ()  # (number from 1, times as long as the typical one), the longest first
     representative: int = 0  # the typical iteration, from 0
+    tasks: Tasks | None = None  # of ranks that are each handed their share of the passes
     calls: float = 0.0  # of a loop found by calls: its share of those of a rank
     inside: tuple[Part, ...] = field(default=())  # of the representative iteration
 

@@ -32,7 +32,7 @@ class Method(Enum):
     CALLS = "calls"  # by the sequences of calls alone
     BOTH = "both"  # by these; where they say nothing, by signals that agree
     SIGNALS = "signals"  # by these alone: those that agree, else the first one
-    THESIS = "thesis"  # by one signal and the literal rules of the thesis
+    THESIS = "thesis"  # by one signal and the rules of the thesis (Casas 2009, section 3.6.1) alone
 
 
 DEFAULT_SIGNALS = (BURSTS, COMPUTING, MESSAGES, COLLECTIVE)
@@ -204,6 +204,7 @@ def _loop(node: Node, begin: int, end: int, costs: _NoCosts) -> Part:
         node.total,
         tuple(slow),
         node.representative,
+        loop.tasks,
         loop.share,
         tuple(inside),
     )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 
-from analyzer.trace import Trace
 from tracelib.schema.procedures import (
     IMMEDIATE_RECEIVES,
     IMMEDIATE_SENDS,
@@ -47,8 +47,8 @@ def _kind(name: str) -> str:
     return "one-sided call" if is_one_sided(name) else ""
 
 
-def body_of(trace: Trace, calls: np.ndarray) -> str:
-    """What calls do, given as indices in Trace.procedures.
+def body_of(names: Sequence[str], calls: np.ndarray) -> str:
+    """What calls do, given as numbers of these names: names_of.
 
     An exchange is a group of nonblocking sends and receives up to what waits for them, or a Sendrecv. Blocking sends
     and receives are counted each.
@@ -57,7 +57,7 @@ def body_of(trace: Trace, calls: np.ndarray) -> str:
     counted: Counter[str] = Counter()
     is_open = False
     for number in calls.tolist():
-        name = base_name(trace.procedures[number])
+        name = base_name(names[number])
         if name in posts:
             is_open = True
             continue
