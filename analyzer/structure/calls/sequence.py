@@ -13,7 +13,8 @@ from analyzer._kernels import ffi, lib
 from analyzer.columns.joined import joined
 from analyzer.native import pointer
 from analyzer.operations.bursts import CPU_TIME, is_measured
-from analyzer.trace import CallPaths, Counters, Trace
+from analyzer.structure.states import NAMES, interruptions, makes_calls
+from analyzer.trace import CallPaths, Counters, State, Trace
 from tracelib.schema.procedures import (
     ASKING_MPI,
     BARRIERS,
@@ -34,6 +35,7 @@ MOST_CALLS = 1 << 24
 """Of a rank that made more calls, these first ones are looked at: 61 bytes each."""
 FEWEST_CALLS = 6
 """Of a rank that made fewer calls than these, and only asked, its asking is looked at, too."""
+_STATES, _MOST = frozenset(map(int, State)), max(map(int, State)) + 1
 _NOT_YET = -(1 << 63)
 """When a thread left the call before its first one."""
 
@@ -83,7 +85,7 @@ def sequence_of(trace: Trace, rank: int, begin_ns: int = 0, end_ns: int | None =
 
     Polls, looks at the clock and questions to MPI do not count: how often they are made is no matter of the program's
     structure. In a program that tests requests waits do not count, either: it is chance which of the two completes a
-    request. A rank that makes no other calls has these.
+    request. A rank that makes no other calls has these. One that hardly makes any has its states instead.
     """
     found, tests = _read(trace, rank, begin_ns, end_ns, _kinds(trace.procedures))
     if tests:
@@ -91,7 +93,33 @@ def sequence_of(trace: Trace, rank: int, begin_ns: int = 0, end_ns: int | None =
         found = without if len(without) >= FEWEST_CALLS else found
     if len(found) >= FEWEST_CALLS:
         return found
+    if not makes_calls(trace, rank):
+        states = _of_states(trace, rank, begin_ns, end_ns)
+        if len(states) >= FEWEST_CALLS:
+            return states
     return _read(trace, rank, begin_ns, end_ns, _kinds(trace.procedures, asking=True))[0]
+
+
+def names_of(trace: Trace) -> tuple[str, ...]:
+    """What the numbers of Sequence.call mean: procedures, and behind them states."""
+    return (*trace.procedures, *(NAMES.get(State(number), "") if number in _STATES else "" for number in range(_MOST)))
+
+
+def _of_states(trace: Trace, rank: int, begin_ns: int, end_ns: int | None) -> Sequence:
+    """The states of a rank as its calls: whatever its busiest thread does between two bursts of computing."""
+    enter, exit_, state = interruptions(trace, rank)
+    first, last = trace.span(rank)
+    left = np.concatenate([[first], exit_[:-1]])[: len(enter)]
+    inside = (enter >= begin_ns) & (enter < (last + 1 if end_ns is None else end_ns))
+    enter, exit_, left, state = enter[inside], exit_[inside], left[inside], state[inside]
+    _, symbols = np.unique(state, return_inverse=True)
+    zeros = np.zeros(len(enter), np.int64)
+    return Sequence(
+        rank, np.tile(symbols.astype(np.int32), (len(Detail), 1)), enter, exit_, left, np.maximum(enter - left, 0),
+        clocks=zeros.astype(np.int32), call=(len(trace.procedures) + state).astype(np.int32),
+        output=zeros.astype(np.uint8), together=state == State.GROUP_COMMUNICATION, path=zeros,
+        begin_ns=max(first, begin_ns), end_ns=last,
+    )  # fmt: skip
 
 
 @lru_cache(maxsize=8)

@@ -11,7 +11,7 @@ import numpy as np
 
 from analyzer.parallel import Team
 from analyzer.structure.calls.loops import Loop
-from analyzer.structure.calls.sequence import Detail, Sequence, sequence_of
+from analyzer.structure.calls.sequence import Detail, Sequence, names_of, sequence_of
 from analyzer.structure.iterations import Source, Tasks
 from analyzer.structure.levels.each_rank import Stretch, Stretches, loops_of_each
 from analyzer.structure.levels.edges import edges_of
@@ -155,7 +155,7 @@ class _Own:
 
     @classmethod
     def of(cls, loop: Loop, of: Stretch, procedures: tuple[str, ...]) -> _Own:
-        """A loop of the calls of a stretch. procedures: Trace.procedures."""
+        """A loop of the calls of a stretch. procedures: names_of."""
         calls = of.calls
         times = int(calls.enter[loop.begins[0]]), int(calls.exit[loop.end - 1])
         said = _Said(loop.count, *times, _served(calls, loop, procedures))
@@ -179,7 +179,7 @@ def _served(calls: Sequence, loop: Loop, procedures: tuple[str, ...]) -> frozens
 def agreed(sequences: Sequences, stretches: Stretches, team: Team) -> list[Agreed]:
     """The loops that follow one another and that more than half of the ranks have, in order of time. stretches: of
     ranks of this process. Collective."""
-    names = sequences.trace.procedures
+    names = names_of(sequences.trace)
     found = {
         one.rank: [_Own.of(loop, one, names) for loop in loops]
         for one, loops in loops_of_each(stretches, sequences.trace.size, team)
@@ -251,7 +251,7 @@ def _agree(
     """All ranks' iterations of a loop; those of a rank that counts otherwise are when most others have theirs."""
     mine: dict[int, Loop] = {}
     times: dict[int, np.ndarray] = {}
-    names = sequences.trace.procedures
+    names = names_of(sequences.trace)
     bodies = Counter[tuple]()  # what passes do, in words; every; share
     for rank, loops in own.items():
         possible = (one for every in loops for one in every.each())

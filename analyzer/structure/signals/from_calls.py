@@ -10,12 +10,23 @@ from analyzer.native import pointer
 from analyzer.parallel import Team
 from analyzer.sources.run.run import RunTrace
 from analyzer.structure.signals.bins import Bins
-from analyzer.trace import Losses, Trace
+from analyzer.structure.states import makes_calls, states_of
+from analyzer.trace import Losses, State, Trace
 from tracelib.schema.procedures import CLOCKS, COLLECTIVES, POINT_TO_POINT, base_name
 
 COMPUTING, BURSTS, MESSAGES, COLLECTIVE = "computing", "bursts", "p2p", "collective"
 ORDER = (COMPUTING, BURSTS, MESSAGES, COLLECTIVE)
 """As the kernel has them."""
+_OF_STATES = {
+    COMPUTING: (State.RUNNING,),
+    BURSTS: (State.RUNNING,),
+    MESSAGES: (
+        *(State.WAITING_MESSAGE, State.BLOCKING_SEND, State.WAIT, State.IMMEDIATE_SEND, State.IMMEDIATE_RECEIVE),
+        State.SEND_RECEIVE,
+    ),
+    COLLECTIVE: (State.GROUP_COMMUNICATION, State.SYNCHRONIZATION),
+}
+"""States of each signal; synchronizations are those of the threads of a team."""
 _UNKNOWN = np.iinfo(np.int64).max
 
 
@@ -39,9 +50,23 @@ def add_calls(trace: Trace, team: Team, begin: int, end: int, samples: int) -> d
     kinds = kinds_of(trace.procedures)
     missing = set(trace.extra(Losses).missing)
     for rank in trace.share(team):
-        if rank not in missing:
+        if rank in missing:
+            continue
+        if makes_calls(trace, rank):
             _add_rank(trace, rank, structs, kinds, found, end)
+        else:
+            _add_states(trace, rank, found)
     return found
+
+
+def _add_states(trace: Trace, rank: int, found: dict[str, Bins]) -> None:
+    """The same of the states of a rank that makes no calls. A burst is one running state (Casas 2009, sections 3.3.1
+    and 3.3.2)."""
+    rows = states_of(trace, rank)
+    for name, states in _OF_STATES.items():
+        some = rows[np.isin(rows["state"], states)]
+        lengths = (some["end"] - some["begin"]).astype(np.float64)
+        found[name].add(some["begin"], some["end"], lengths if name == BURSTS else None)
 
 
 def _add_rank(trace: Trace, rank: int, structs, kinds: np.ndarray, found: dict[str, Bins], end: int) -> None:

@@ -1,0 +1,81 @@
+"""The states of ranks that make no MPI calls: threads, accelerators, and traces that hold states alone."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from analyzer.columns.joined import joined
+from analyzer.trace import STATE, State, Trace
+from tracelib.schema.procedures import FINALIZE, INIT, base_name
+
+NAMES = {
+    State.IDLE: "idle time",
+    State.WAITING_MESSAGE: "wait for messages",
+    State.BLOCKING_SEND: "blocking send",
+    State.SYNCHRONIZATION: "synchronization",
+    State.SCHEDULING: "fork or join",
+    State.WAIT: "wait",
+    State.BLOCKED: "block",
+    State.IMMEDIATE_SEND: "immediate send",
+    State.IMMEDIATE_RECEIVE: "immediate receive",
+    State.IO: "file operation",
+    State.GROUP_COMMUNICATION: "group communication",
+    State.OTHERS: "other state",
+    State.SEND_RECEIVE: "exchange",
+    State.MEMORY_TRANSFER: "memory transfer",
+    State.ONE_SIDED: "one-sided call",
+}
+"""States that end a computing burst, in words."""
+_known: WeakKeyDictionary[Trace, dict[int, np.ndarray]] = WeakKeyDictionary()
+
+
+def makes_calls(trace: Trace, rank: int) -> bool:
+    """Whether a rank makes any MPI call, besides those that initialise MPI and end it."""
+    ends = [number for number, name in enumerate(trace.procedures) if base_name(name) in INIT | FINALIZE]
+    return any(bool(np.isin(block["call"], ends, invert=True).any()) for block in trace.calls(rank))
+
+
+def states_of(trace: Trace, rank: int) -> np.ndarray:
+    """STATE of all threads of a rank by (thread, begin). The states of all ranks are read at once, and kept as long as
+    the trace."""
+    if trace not in _known:
+        blocks = [trace.states(begin, end) for begin, end in pairwise(trace.windows().tolist())]
+        rows = joined(blocks, STATE)
+        rows = rows[np.lexsort((rows["begin"], rows["thread"], rows["rank"]))]
+        ranks, first = np.unique(rows["rank"], return_index=True)
+        _known[trace] = dict(zip(ranks.tolist(), np.split(rows, first[1:]), strict=True))
+    return _known[trace].get(rank, np.zeros(0, STATE))
+
+
+def interruptions(trace: Trace, rank: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """When the busiest thread of a rank does not compute: begins and ends (int64 ns), and the states (int64).
+
+    The busiest thread has most states other than running and idle. Of a thread that is running or idle alone, idle
+    times count; of one that has running states alone, the gaps between them.
+    """
+    rows = states_of(trace, rank)
+    rows = rows[rows["end"] > rows["begin"]]
+    others = rows[np.isin(rows["state"], [state for state in NAMES if state != State.IDLE])]
+    if len(others):
+        rows = others
+    elif (idle := rows["state"] == State.IDLE).any():
+        rows = rows[idle]
+    else:
+        return _gaps(rows[rows["state"] == State.RUNNING])
+    rows = rows[rows["thread"] == _commonest(rows["thread"])]
+    return tuple(rows[name].astype(np.int64) for name in ("begin", "end", "state"))
+
+
+def _gaps(running: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rows = running[running["thread"] == _commonest(running["thread"])]
+    begin, end = rows["end"].astype(np.int64), np.append(rows["begin"][1:], rows["end"][-1:]).astype(np.int64)
+    apart = end > begin
+    apart[-1:] = True  # the last burst ends with the thread
+    return begin[apart], end[apart], np.full(int(apart.sum()), State.IDLE, np.int64)
+
+
+def _commonest(threads: np.ndarray) -> int:
+    return int(np.bincount(threads).argmax()) if len(threads) else 0
