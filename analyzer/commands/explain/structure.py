@@ -36,7 +36,8 @@ from analyzer.trace.computing_known import check_computing
     type=click.Choice([method.value for method in Method]),
     default=Method.BOTH.value,
     show_default=True,
-    help="Look at the sequences of calls, at signals over time (`thesis`: to the letter of the thesis), or at both.",
+    help="Look at the sequences of calls, at signals over time (`thesis`: by the rules of Casas 2009 alone), or at "
+    "both.",
 )
 @click.option(
     "--signal",

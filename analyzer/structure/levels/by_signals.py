@@ -65,7 +65,7 @@ def nodes_of(
     for piece in _clean(signal, disturbed):
         phases = _phases(piece, literal=literal)
         for phase, room in zip(phases, _rooms(phases, piece), strict=True):
-            if not literal and (_is_chance(phase, piece, level) or _little(phase.signal, signal, level)):
+            if _little(phase.signal, signal, level) or (not literal and _is_chance(phase, piece, level)):
                 continue
             node = _node(phase, piece, room, sampled, ranks, literal=literal, level=level)
             if node is not None:
@@ -148,7 +148,7 @@ def _phases(piece: Signal, *, literal: bool) -> list[Phase]:
     """The parts of highest frequency that have a period. Not literal: of the finest level at which they cover most;
     each without what comes before, between and after its periods."""
     if literal:
-        parts = [cut(piece, first, last) for first, last in active(piece.values, literal=True).tolist()]
+        parts = [cut(piece, first, last) for first, last in active(piece.values).tolist()]
         periods = [literal_period(part.values) for part in parts]
         return [Phase(part, period * part.width_ns) for part, period in zip(parts, periods, strict=True) if period]
     return _by_few_samples(piece) or [Phase(part, own) for part, own in periodic_stretches(piece) if own is not None]

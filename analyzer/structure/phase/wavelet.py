@@ -1,7 +1,7 @@
 """The computation phase of a run: where its signal has the highest frequencies.
 
 Source: Casas 2009, sections 3.4.1 and 3.4.2. Where the thesis is silent: what is no more than rounding is no
-information; where a level falls into many pieces, the next coarser one is asked (`literal`: it is not).
+information; where a level falls into many pieces, the next coarser one is asked.
 """
 
 from __future__ import annotations
@@ -45,20 +45,16 @@ def _filtered(values: np.ndarray, taps: np.ndarray) -> np.ndarray:
     return found
 
 
-def active(
-    values: np.ndarray, threshold: float = THRESHOLD, neighbours: int = NEIGHBOURS, *, literal: bool = False
-) -> np.ndarray:
+def active(values: np.ndarray, threshold: float = THRESHOLD, neighbours: int = NEIGHBOURS) -> np.ndarray:
     """int64 (n, 2): first and behind the last sample of each stretch of high frequency, in order."""
     best = np.zeros((0, 2), np.int64)
-    for best in levels(values, threshold, neighbours, literal=literal):
-        if literal or len(best) <= MOST_PIECES:
+    for best in levels(values, threshold, neighbours):
+        if len(best) <= MOST_PIECES:
             break
     return best
 
 
-def levels(
-    values: np.ndarray, threshold: float = THRESHOLD, neighbours: int = NEIGHBOURS, *, literal: bool = False
-) -> Iterator[np.ndarray]:
+def levels(values: np.ndarray, threshold: float = THRESHOLD, neighbours: int = NEIGHBOURS) -> Iterator[np.ndarray]:
     """The stretches of high frequency as each level of detail has them, the finest first; those without information
     are left out."""
     largest = float(np.abs(values).max(initial=0))
@@ -66,17 +62,15 @@ def levels(
         size = np.abs(coefficients)
         if size.max(initial=0) <= NOTHING * largest:
             continue
-        found = np.minimum(selected(size, threshold, neighbours, literal=literal) << level, len(values))
+        found = np.minimum(selected(size, threshold, neighbours) << level, len(values))
         yield found[found[:, 1] > found[:, 0]]
 
 
-def selected(size: np.ndarray, threshold: float, neighbours: int, *, literal: bool = False) -> np.ndarray:
-    """int64 (n, 2): the coefficients that are at least `threshold` of the largest, with `neighbours` on both sides; not
-    `literal`: gaps that are no longer than both together are closed."""
+def selected(size: np.ndarray, threshold: float, neighbours: int) -> np.ndarray:
+    """int64 (n, 2): the coefficients that are at least `threshold` of the largest, with `neighbours` on both sides;
+    gaps that are no longer than both together are closed."""
     chosen = (size >= threshold * size.max()).astype(np.float64)
     wide = (
         np.convolve(chosen, np.ones(2 * neighbours + 1), "same") > 0.5 if len(chosen) > 2 * neighbours else chosen > 0
     )
-    if not literal:
-        wide = closing(wide.astype(np.float64), neighbours) > 0
-    return runs(wide)
+    return runs(closing(wide.astype(np.float64), neighbours) > 0)
