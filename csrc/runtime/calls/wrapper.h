@@ -31,9 +31,9 @@ struct real_function {
 function wrapper_resolve(int slot);
 
 /* As thread_open; what the thread had entered before and left by longjmp or an exception is recorded first. */
-static inline bool wrapper_open(struct thread *t, void *frame)
+static inline bool wrapper_open(struct thread *t, const void *frame, const void *cfa)
 {
-    bool inside = thread_gate(t) == GATE_INSIDE, open = thread_open(t, frame);
+    bool inside = thread_gate(t) == GATE_INSIDE, open = thread_open(t, frame, cfa);
     if (open && inside) record_left(t);
     return open;
 }
@@ -43,7 +43,8 @@ static inline bool wrapper_open(struct thread *t, void *frame)
     if (UNLIKELY(!real)) real = wrapper_resolve(slot);                                                                 \
     struct thread *t = &self
 
-#define CLOSED (UNLIKELY(thread_gate(t) != GATE_OPEN) && !wrapper_open(t, __builtin_dwarf_cfa()))
+#define CLOSED                                                                                                         \
+    (UNLIKELY(thread_gate(t) != GATE_OPEN) && !wrapper_open(t, __builtin_frame_address(0), __builtin_dwarf_cfa()))
 
 #define INSIDE                                                                                                         \
     thread_set_gate(t, GATE_INSIDE);                                                                                   \

@@ -191,6 +191,40 @@ uint32_t places_find(struct thread *t, const uint64_t *frame, uint64_t sp)
     return path;
 }
 
+static bool is_ours(uint64_t code)
+{
+    const struct module *own = modules_find((uint64_t)&places_frame_is_gone);
+    return own && code - own->begin < own->end - own->begin;
+}
+
+/* A live frame of a wrapper has its return address on the way outwards, below its CFA; there may be that of another
+ * function now. The way lies on the same stack if it goes past the frame. */
+static bool passes_without(const struct walk *w, uint64_t cfa)
+{
+    bool passes = false;
+    unsigned word = 0;
+    for (unsigned i = 1; i < w->frames; i++)
+        for (; word < w->words_before[i]; word++) {
+            if (w->word[word].at == cfa - sizeof(uint64_t) && is_ours(w->places[i - 1])) return false;
+            passes = passes || w->word[word].at >= cfa;
+        }
+    return passes;
+}
+
+bool places_frame_is_gone(const uint64_t *frame, uint64_t sp, uint64_t cfa)
+{
+    static struct walk walk; /* too large for the program's stack */
+    if (pthread_mutex_trylock(&places_lock)) return false;
+    places_generation_now();
+    walk.place = frame[1];
+    walk.sp = sp;
+    walk.fp_at = (uint64_t)frame;
+    walk_stack(&walk, MOST_FRAMES);
+    bool gone = walk.end == WALK_WHOLE && passes_without(&walk, cfa);
+    pthread_mutex_unlock(&places_lock);
+    return gone;
+}
+
 /* Where not even a few callers are affordable, the place alone may be known: that costs next to nothing. */
 static __attribute__((noinline)) bool is_place_known(struct thread *t, struct stack_memory *m, uint64_t place)
 {

@@ -64,6 +64,11 @@ extern uint64_t places_shortened;
 /* The file is there: it gets what was found before. Between store_begin and store_end. 0 or errno. */
 int places_started(struct store *store);
 
+/* Whether a frame of this thread's stack is gone: its CFA was `cfa`, and a call made now has `frame` and `sp` (as for
+ * places_find). False also where it cannot be told: callers that are not known, another stack. May be called in a
+ * signal handler. */
+bool places_frame_is_gone(const uint64_t *frame, uint64_t sp, uint64_t cfa);
+
 /* A thread ends. */
 void places_leave(struct thread *t);
 

@@ -4,6 +4,7 @@
 
 #include "buffer/buffer.h"
 #include "mpi/early.h"
+#include "places/places.h"
 #include "record/threads.h"
 #include "run/internal/joining.h"
 #include "run/internal/prepare.h"
@@ -20,20 +21,21 @@ static bool in_handler_elsewhere(const struct thread *t)
 }
 
 /* Has the recorded call been left by longjmp or an exception, out of an error handler of the program? A call that MPI
- * or a callback makes has its frame below. (On a stack of its own it may not: then it is recorded, which harms nobody.
- * And what deeper functions call is missed until a call comes from where the abandoned one came from.) */
-static bool was_abandoned(const struct thread *t, void *frame)
+ * or a callback makes has its frame below, and the recorded call's among its callers. */
+static bool was_abandoned(const struct thread *t, const void *frame, const void *cfa)
 {
-    return thread_gate(t) == GATE_INSIDE && (uintptr_t)frame >= (uintptr_t)t->inside && !in_handler_elsewhere(t);
+    if (thread_gate(t) != GATE_INSIDE || !cfa) return false;
+    if ((uintptr_t)cfa >= (uintptr_t)t->inside) return !in_handler_elsewhere(t);
+    return places_frame_is_gone(frame, (uint64_t)cfa, (uint64_t)t->inside);
 }
 
-bool thread_open(struct thread *t, void *frame)
+bool thread_open(struct thread *t, const void *frame, const void *cfa)
 {
     if (!early_is_over()) { /* nothing in *t is true yet */
         threads_count_without_buffer();
         return false;
     }
-    if (was_abandoned(t, frame)) return true;
+    if (was_abandoned(t, frame, cfa)) return true;
     if (t->without_buffer) threads_count_without_buffer();
     if (thread_gate(t) != GATE_NEW) return false; /* inside a recorded call, or shut */
     thread_set_gate(t, GATE_SHUT);                /* in case MPI is called while we prepare */

@@ -4,7 +4,9 @@
 
 #include "record/thread.h"
 
-/* Slow path of a wrapper whose gate is not open: true if the call with this stack frame is to be recorded after all. */
-bool thread_open(struct thread *t, void *frame);
+/* Slow path of a wrapper whose gate is not open: true if the call is to be recorded after all. `frame` is the wrapper's
+ * frame, at which the caller's frame pointer lies and behind it the return address; `cfa` the caller's stack pointer.
+ * Both NULL: it is no call of MPI. */
+bool thread_open(struct thread *t, const void *frame, const void *cfa);
 
 #endif

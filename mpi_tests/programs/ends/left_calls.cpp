@@ -1,0 +1,2 @@
+// The same program with exceptions.
+#include "left_calls.c"
