@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 from memory_trace import MemoryTrace
+from synthetic import WORLD as ALL
 from synthetic import call, write_run
 
 from analyzer.cli import main
@@ -77,7 +78,8 @@ def test_what_is_waited_for_is_named():
 )
 def test_threads_that_call_mpi_are_replayed(command, tmp_path, capsys):
     """They are streams of their own: what is asked of such a run is answered, for the whole of it."""
-    calls = [call("MPI_Init", 0, 10), call("MPI_Barrier", 20, 30), call("MPI_Finalize", 90, 99)]
+    barrier = call("MPI_Barrier", 20, 30, comm=ALL)
+    calls = [call("MPI_Init", 0, 10), barrier, call("MPI_Finalize", 90, 99)]
     rank = {"calls": [*calls, call("MPI_Comm_rank", 40, 41, thread=1), call("MPI_Comm_rank", 60, 61, thread=1)]}
     assert main([*command, str(write_run(tmp_path, [rank, rank]))]) == 0
     assert "whole run" not in capsys.readouterr().out
