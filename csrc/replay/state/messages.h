@@ -37,8 +37,8 @@ struct message {
     bool matched : 1;
     bool rendezvous : 1;
     bool frees_at_match : 1, frees_at_start : 1, frees_at_arrival : 1; /* see struct plan */
-    bool inside : 1; /* of a node */
-    bool access : 1; /* it is a struct access */
+    bool inside : 1;                                                   /* of a node */
+    bool access : 1;                                                   /* it is a struct access */
     bool arrived : 1;
     bool has_out : 1, has_in : 1; /* links, before it starts: in_turn.c */
     bool by_start : 1;
