@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from rich.console import RenderableType
 from rich.table import Table
-from rich.text import Text
 
 _MOST_OF_A_NUMBER = 24
 """A cell that is wider holds words."""
@@ -12,7 +14,7 @@ _MOST_OF_A_NUMBER = 24
 class _PlainTable(Table):
     """A table whose columns of words share the width that numbers leave: any of them may go on in another line."""
 
-    def add_row(self, *cells: Text | str, **options) -> None:
+    def add_row(self, *cells: RenderableType | None, **options: Any) -> None:
         super().add_row(*cells, **options)
         for column, cell in zip(self.columns, cells, strict=False):
             if column.no_wrap and max(map(len, str(cell).split("\n"))) > _MOST_OF_A_NUMBER:

@@ -20,7 +20,8 @@ static struct thread *recorder(void)
 {
     static bool used;
     struct thread *t = &self;
-    if (UNLIKELY(thread_gate(t) != GATE_OPEN && thread_gate(t) != GATE_INSIDE) && !thread_open(t, NULL, NULL)) return NULL;
+    if (UNLIKELY(thread_gate(t) != GATE_OPEN && thread_gate(t) != GATE_INSIDE) && !thread_open(t, NULL, NULL))
+        return NULL;
     if (UNLIKELY(!__atomic_load_n(&used, __ATOMIC_RELAXED))) {
         __atomic_store_n(&used, true, __ATOMIC_RELAXED);
         run_wanted();
