@@ -120,7 +120,8 @@ def _of_run(
             cpu_time=asked["cpu_time"],
             messages=asked["messages"],
         )
-    session.mention(filter(None, [left_out_text(found.left_out, trace.size)]))
+    if text := left_out_text(found.left_out, trace.size):
+        session.mention([f"{Path(trace.path).name}: {text}"])
     machine = choice.file or ("an ideal machine" if known is None else "the machine of the run")
     shown = report.Asked(trace.path, found, asked["items"], asked["region"], asked["cpu_time"], machine)
     if output and session.speaks:

@@ -102,13 +102,13 @@ static inline bool wrapper_open(struct thread *t, const void *frame, const void 
 static inline uint64_t computation_over(struct thread *t, uint64_t now)
 {
     if (__builtin_expect(now - t->off_cpu.since < off_cpu_long, 1)) return now;
-    thread_note_off_cpu(t, OFFCPU_OUTSIDE);
+    thread_note_off_cpu(t, now, OFFCPU_OUTSIDE);
     return clock_ticks();
 }
 
 static inline void call_over(struct thread *t, uint64_t enter, uint64_t exit)
 {
-    if (UNLIKELY(exit - enter >= off_cpu_long)) thread_note_off_cpu(t, OFFCPU_INSIDE);
+    if (UNLIKELY(exit - enter >= off_cpu_long)) thread_note_off_cpu(t, exit, OFFCPU_INSIDE);
     t->off_cpu.since = exit;
 }
 
