@@ -45,9 +45,9 @@ def states_of(trace: Trace, rank: int) -> np.ndarray:
         blocks = [trace.states(begin, end) for begin, end in pairwise(trace.windows().tolist())]
         rows = joined(blocks, STATE)
         rows = rows[np.lexsort((rows["begin"], rows["thread"], rows["rank"]))]
-        ranks, first = np.unique(rows["rank"], return_index=True)
-        _known[trace] = dict(zip(ranks.tolist(), np.split(rows, first[1:]), strict=True))
-    return _known[trace].get(rank, np.zeros(0, STATE))
+        edges = np.searchsorted(rows["rank"], np.arange(trace.size + 1))
+        _known[trace] = {rank: rows[first:end] for rank, (first, end) in enumerate(pairwise(edges.tolist()))}
+    return _known[trace][rank]
 
 
 def interruptions(trace: Trace, rank: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -6,7 +6,9 @@ import re
 
 import matrix
 
-SENTENCE = re.compile(r"4 ranks share (1 CPU|2 CPUs) of \S+\. They wait for a CPU during (.*? comes\.\))")
+SENTENCE = re.compile(
+    r"4 ranks share (1 CPU|2 CPUs) of \S+\. They wait for a CPU during .*? \(by the kernel's run delay\)"
+)
 COMMANDS = ("info", "waits", "efficiency", "critical-path")
 
 

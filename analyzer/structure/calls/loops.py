@@ -52,6 +52,8 @@ class Loop:
     regularity: float  # share of calls that passes have in common, in their order: 1 if all are the same
     every: tuple[int, ...] = ()  # each so many-th pass does something more; the commonest distance
     around: tuple[Loop, ...] = ()  # loops that what is done now and then would make if it were done around this one
+    stages: tuple[int, ...] = ()  # ns that each part of a pass computes, where passes of `parts` were grouped
+    parts: Loop | None = None  # the loop before its passes were grouped
 
     @property
     def count(self) -> int:
@@ -65,12 +67,14 @@ class Loop:
     def moved(self, places: np.ndarray) -> Loop:
         """The same loop in a sequence in which its call n is call places[n]; with the end of both."""
         around = tuple(one.moved(places) for one in self.around)
-        return replace(self, begins=places[self.begins], end=int(places[self.end]), around=around)
+        parts = self.parts.moved(places) if self.parts else None
+        return replace(self, begins=places[self.begins], end=int(places[self.end]), around=around, parts=parts)
 
     def shifted(self, by: int) -> Loop:
         """The same loop in a sequence in which so many calls come before."""
         around = tuple(one.shifted(by) for one in self.around)
-        return replace(self, begins=self.begins + by, end=self.end + by, around=around)
+        parts = self.parts.shifted(by) if self.parts else None
+        return replace(self, begins=self.begins + by, end=self.end + by, around=around, parts=parts)
 
 
 def outermost(

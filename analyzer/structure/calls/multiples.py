@@ -139,7 +139,8 @@ def grouped_by_computing(loop: Loop, burst: np.ndarray, *, is_one_call: bool = F
     begins = loop.begins[first : first + (loop.count - first) // size * size : size]
     behind = first + len(begins) * size
     end = int(loop.begins[behind]) if behind < loop.count else loop.end
-    return Loop(begins, end, loop.regularity)
+    stages = tuple(_usual(computed, size).round().astype(np.int64).tolist())
+    return Loop(begins, end, loop.regularity, stages=stages, parts=loop)
 
 
 def _usual(computed: np.ndarray, size: int) -> np.ndarray:

@@ -34,6 +34,9 @@ NEAR = 0.02
 """Ranks whose counts differ by no more than this share of it, or by one, speak of the same loop."""
 MOST_AT_ONCE = 1 << 20
 """So many times of iterations medians are taken of at once."""
+IN_COMMON = 0.5
+"""Least share of what parts of a pass differ by on single ranks that they must differ by on all ranks together. Where
+ranks take turns to compute long, all together compute alike in each part."""
 MAJORITY = 0.5
 """More than this share of the ranks that make calls must have a loop."""
 
@@ -164,6 +167,37 @@ class _Own:
         return cls(loop.shifted(of.offset), said, edges_of(calls, loop), typical, around)
 
 
+@dataclass(frozen=True)
+class _Found:
+    """A loop of one rank of this process, and the loop of the parts of its passes if these were grouped."""
+
+    loop: _Own
+    parts: _Own | None
+    stages: tuple[int, ...]  # as Loop.stages
+
+    @classmethod
+    def of(cls, loop: Loop, of: Stretch, procedures: tuple[str, ...]) -> _Found:
+        parts = None if loop.parts is None else _Own.of(loop.parts, of, procedures)
+        return cls(_Own.of(loop, of, procedures), parts, loop.stages)
+
+    def chosen(self, common: frozenset[int]) -> _Own:
+        """The grouped passes if groups of this size are `common` to the ranks, else the parts."""
+        return self.loop if self.parts is None or len(self.stages) in common else self.parts
+
+
+def _stages_in_common(stages: Several[tuple[int, ...]], team: Team) -> frozenset[int]:
+    """Sizes of groups in which the ranks together compute unevenly, too. Collective."""
+    mine: dict[int, list[int]] = {}
+    for times in filter(None, stages):
+        sums = mine.setdefault(len(times), [0] * (len(times) + 1))
+        mine[len(times)] = [total + one for total, one in zip(sums, (*times, max(times) - min(times)), strict=True)]
+    every: dict[int, np.ndarray] = {}
+    for part in team.allgather(mine):
+        for size, sums in part.items():
+            every[size] = every.get(size, 0) + np.array(sums, np.int64)
+    return frozenset(size for size, (*total, differ) in every.items() if max(total) - min(total) >= IN_COMMON * differ)
+
+
 def _served(calls: Sequence, loop: Loop, procedures: tuple[str, ...]) -> frozenset[int]:
     """The procedures of a loop that exchanges messages with one rank alone, as a worker does with its master; else
     none."""
@@ -181,10 +215,11 @@ def agreed(sequences: Sequences, stretches: Stretches, team: Team) -> list[Agree
     ranks of this process. Collective."""
     names = names_of(sequences.trace)
     found = {
-        one.rank: [_Own.of(loop, one, names) for loop in loops]
+        one.rank: [_Found.of(loop, one, names) for loop in loops]
         for one, loops in loops_of_each(stretches, sequences.trace.size, team)
     }
-    own = dict(sorted(found.items()))
+    common = _stages_in_common([one.stages for loops in found.values() for one in loops], team)
+    own = {rank: [one.chosen(common) for one in loops] for rank, loops in sorted(found.items())}
     said = {rank: [one.told for one in loops] for rank, loops in own.items()}
     everybody = {rank: loops for part in team.allgather(said) for rank, loops in part.items()}
     chosen = [_agree(sequences, own, everybody, one, team) for one in _voted(everybody)]

@@ -10,10 +10,10 @@
 
 enum { ROWS = 2 };
 
-/* Not while the tracer measures itself, or nothing is recorded. */
+/* Not while the tracer measures itself, or nothing is recorded; and in MPI_Finalize it is a part of the call. */
 static bool is_booked(const struct thread *t)
 {
-    return !t->measured && !(t->mode & MODE_OFF) && t->capacity[TABLE_EVENTS] >= ROWS;
+    return !t->measured && !t->finalizing && !(t->mode & MODE_OFF) && t->capacity[TABLE_EVENTS] >= ROWS;
 }
 
 /* Both rows of events without a flush between them. */

@@ -62,6 +62,7 @@ struct summed {
  * goes on without a lock: it alone changes the counts, and nothing below a count but the run of polls. */
 struct thread {
     enum gate gate;
+    bool finalizing;            /* in MPI_Finalize, whose time began before its wrapper looks for its path */
     bool without_buffer;        /* there was no memory: its calls are only counted */
     bool measured;              /* its rows lie elsewhere meanwhile: the set of counters must stay (overhead.c) */
     int mode;                   /* bits of enum mode; 0: every row is recorded */

@@ -117,6 +117,7 @@ uint64_t run_finalizing(void)
     uint64_t bytes = 0, entered = run_prepare() ? clock_ticks() : 0;
     bool recorded = false; /* this call */
     bool failed = false;   /* the disk is full: it is lost */
+    self.finalizing = true;
     if (!phase_is_traced() || phase_reached() != PHASE_WORLD || asked) return entered;
     asked = true;
     all_ranks = abi.world;

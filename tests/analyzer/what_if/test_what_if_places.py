@@ -19,7 +19,7 @@ def test_parts_between_calls_by_hand(tmp_path, capsys):
     assert {name: round(s * 1e9) for name, s in found.items()} == {
         "computing before MPI_Barrier at work.py:3 in work": 100,
         "computing at work.py:3-9 in work before MPI_Barrier": 100,
-        "computing at work.py:9-3 in work before MPI_Barrier": 10,
+        "computing at work.py:9 and on in work before MPI_Barrier": 10,
     }
     name = "computing at work.py:3-9 in work before MPI_Barrier"
     assert main(["what-if", str(run), "--machine", "ideal", "--region", name, "--factor", "0", "--json"]) == 0

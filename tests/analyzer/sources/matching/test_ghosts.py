@@ -24,7 +24,7 @@ from analyzer.waits.fence import fences
 from tracelib import schema
 from tracelib.schema import What
 
-RECEIVED = (What.RECV_DONE, What.RECEIVED)
+RECEIVED = (What.RECV_DONE, What.RECEIVED, What.RECV_FREED)
 SENDS = ("MPI_Send", "MPI_Isend")
 
 
@@ -105,6 +105,9 @@ def test_the_messages_of_a_partial_trace_are_those_of_the_full_one_with_both_sid
     lost = Counter()
     for m in (m for r in mpi.ranks for m in r.unexpected if (m.source, m.posted) in sends):
         lost[m.source, m.peer, m.tag] += 1
+    for number, rank in enumerate(mpi.ranks):
+        for freed in (r for r in rank.posted if r.freed and (number, r.posted) in receives):
+            lost[number, freed.world, freed.tag] += 1
     for trace in opened(ranks, COMMUNICATORS):
         trace._cuts.windows = lambda records=0, rank=-1, least=0, cut=trace._cuts.windows: cut(3, rank)
         assert trace.messages()[COLUMNS].tolist() == sorted(

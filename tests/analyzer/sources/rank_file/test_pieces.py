@@ -32,7 +32,11 @@ def file_of(blocks, length):
         row["first"][CALLS], row["count"][CALLS] = first, count
         row["thread"], row["flags"] = thread, flags
     return SimpleNamespace(
-        path=Path(__file__), blocks=table, lengths={"calls": length}, read=lambda _, first, last: rows[first:last]
+        path=Path(__file__),
+        attributes={"state": schema.State.FINALIZED},
+        blocks=table,
+        lengths={"calls": length},
+        read=lambda _, first, last: rows[first:last],
     )
 
 

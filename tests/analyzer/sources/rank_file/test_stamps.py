@@ -72,7 +72,7 @@ BAD = {
     "stands_for_no_call": (polls((5 * MS, 6 * MS, 10, 0)), ["1 row of polls that stands for no call"]),
     "unpaired": (
         {"events": [*flush(5 * MS, 6 * MS), event(7 * MS, schema.FLUSH_TYPE, 0)]},
-        ["1 row of events flushes or measurements of clocks that begin or end twice"],
+        ["1 row of events flushes, measurements of clocks or searches for callers that begin or end twice"],
     ),
     "clock_without_start": (
         {"clock": [(1 * MS, 1 * MS), (10 * MS, 10 * MS)]},
