@@ -61,7 +61,7 @@ def _recorded(f: Form) -> list[str]:
         lines.append(f"f.result = {result};")
         if body.kind not in ("init", "finalize"):
             lines.append("if (UNLIKELY(f.result)) record_error(&f);")
-    return [*lines, *body.after, "LEAVE;", "return returned;"]
+    return [*lines, *body.after, "call_over(&f);", "LEAVE;", "return returned;"]
 
 
 def _tables_of_calls(procedures: list[Procedure]) -> list[str]:

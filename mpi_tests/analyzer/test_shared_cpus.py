@@ -6,9 +6,7 @@ import re
 
 import matrix
 
-SENTENCE = re.compile(
-    r"4 ranks share (1 CPU|2 CPUs) of \S+\. They wait for a CPU during .*? \(by the kernel's run delay\)"
-)
+SENTENCE = re.compile(r"4 ranks share (1 CPU|2 CPUs) of \S+\. They wait for a CPU during .*? \(by the kernel")
 COMMANDS = ("info", "waits", "efficiency", "critical-path")
 
 

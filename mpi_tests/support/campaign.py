@@ -24,6 +24,7 @@ from rows import all_rows, assert_same_rows
 from running import MARK, end_marked
 
 import analyzer
+from analyzer.trace import Losses
 from tracelib import recovery
 from tracelib.copying import copy_sparse
 from tracelib.errors import TracelibError
@@ -187,6 +188,8 @@ def read_run(run: Path, progress: list[Progress], begun: list[int], finalized_at
     for rank in begun:
         p = progress[rank]
         calls = np.concatenate(list(trace.calls(rank)))
+        left = [call.enter_ns for call in trace.extra(Losses).unfinished if call.rank == rank]
+        calls = calls[~np.isin(calls["enter"], left)]  # the program has not counted a call that did not return
         for thread in range(THREADS):
             own = calls[calls["thread"] == thread]
             recorded = int(own["count"].sum())

@@ -11,6 +11,15 @@ from tracelib import schema
 from tracelib.launchers import INCLUDE
 from tracelib.schema import LabelKind
 
+TRACERS_OWN = (
+    schema.FLUSH_TYPE,
+    schema.SYNC_TYPE,
+    schema.PATHS_TYPE,
+    schema.OFF_CPU_TYPE,
+    schema.RUN_DELAY_TYPE,
+)
+"""Types of events that the program has not asked for."""
+
 
 def names_of(file: RankFile, kind: LabelKind) -> dict[int, str]:
     """Number -> name of the regions or parameters of a rank."""
@@ -32,7 +41,7 @@ def recorded(file: RankFile) -> dict[int, list[list]]:
             note = ["real", name, real(value)] if flags & 32768 else ["integer", name, value]
         elif kind == schema.PARALLEL_TYPE:
             note = ["parallel", value]
-        elif kind != schema.FLUSH_TYPE:
+        elif kind not in TRACERS_OWN:
             note = ["event", kind, value]
         if note:
             found.setdefault(int(row["thread"]), []).append(note)

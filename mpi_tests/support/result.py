@@ -189,10 +189,14 @@ class RankFile:
 
     def flushes(self) -> np.ndarray:
         """(begin, end) in ticks of each tagged flush, in order, threads apart."""
+        return self.intervals(schema.FLUSH_TYPE)
+
+    def intervals(self, kind: int) -> np.ndarray:
+        """The same of each interval of the tracer's that is tagged by events of this type."""
         events = self.tables["events"]
-        events = events[events["type"] == schema.FLUSH_TYPE]
+        events = events[events["type"] == kind]
         begin, end = events[events["value"] == 1], events[events["value"] == 0]
-        assert len(begin) == len(end), "a flush that does not end"
+        assert len(begin) == len(end), "an interval that does not end"
         return np.stack([begin["time"], end["time"]], axis=1)
 
 

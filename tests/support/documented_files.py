@@ -127,6 +127,15 @@ def _cfg(path: Path, page: str) -> None:
         _analyze("machine", path.with_suffix(".of.toml"), "--ranks", 4, "-o", path)
 
 
+def _extra_p(path: Path, _: str) -> None:
+    """Times of two regions by x, in Extra-P's text form."""
+    sizes = (20, 30, 40, 50, 60)
+    points = "POINTS " + " ".join(f"( {x} )" for x in sizes)
+    regions = [f"REGION {name}\nMETRIC time\n" for name in ("main", "solve")]
+    data = "".join(f"DATA {x * x / 5} {x * x / 5 + 1}\n" for x in sizes)
+    path.write_text("\n".join(["PARAMETER x", points, *(region + data for region in regions)]))
+
+
 def _csv(path: Path, page: str) -> None:
     """The page's own table, times of three machines, or a series of counters with a period of 32 rows."""
     if found := re.search(r"```csv\n(.*?)```", page, re.S):
@@ -164,6 +173,7 @@ MAKERS = {
     "runs.csv": _csv,
     "times.csv": _csv,
     "counters.csv": _csv,
+    "measured.txt": _extra_p,
     "log.swf": _log,
 }
 """By pattern; the first that fits."""

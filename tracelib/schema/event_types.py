@@ -42,9 +42,9 @@ CPU_WAIT_TYPE = 49000006
 
 PREDICTED_TYPE = 49000007
 """At the begin of rank 0, value 1: the run was predicted by a replay."""
-OFF_CPU_TYPE = 49000010
+OFF_CPU_TYPE = 49000015
 """Value: ns without a CPU since the thread's event of this type before it. flags: OffCpu. Next comes a RUN_DELAY."""
-RUN_DELAY_TYPE = 49000011
+RUN_DELAY_TYPE = 49000016
 """Right after OFF_CPU. Value: the part of that time in which the thread could have run and waited for a CPU; -1: the
 kernel does not say."""
 

@@ -10,10 +10,30 @@ from analyzer.sources.rank_file.rank_file import RankFile
 from tracelib import schema
 from tracelib.schema.spool import Spool
 
+_CALLS = list(schema.BUFFERED).index("calls")
+
 
 def inside(file: RankFile, pending: Sequence[Spool]) -> list[tuple[int, int, int, int]]:
-    """Call (row of `procedures`), ticks of its entry, thread and path of each thread that died in a call."""
-    return [tuple(row) for row in file.inside.tolist()] + [spool.inside for spool in pending if spool.inside]
+    """Call (row of `procedures`), ticks of its entry, thread and path of each thread that died in a call.
+
+    A call that has a row already is none of them: the process died between the row and the program.
+    """
+    every = [tuple(row) for row in file.inside.tolist()] + [spool.inside for spool in pending if spool.inside]
+    return [row for row in every if _last_exit(file, pending, thread=row[2]) <= row[1]]
+
+
+def _last_exit(file: RankFile, pending: Sequence[Spool], *, thread: int) -> int:
+    """Ticks of the exit of a thread's last recorded call; 0: it has none."""
+    exits = [int(spool.rows["calls"]["exit"][-1]) for spool in pending if spool.thread == thread and _has_calls(spool)]
+    blocks = file.blocks[(file.blocks["thread"] == thread) & (file.blocks["count"][:, _CALLS] > 0)][-1:]
+    for block in blocks:
+        last = min(int(block["first"][_CALLS] + block["count"][_CALLS]), file.lengths["calls"])
+        exits += file.read("calls", max(last - 1, 0), last)["exit"].tolist()
+    return max(exits, default=0)
+
+
+def _has_calls(spool: Spool) -> bool:
+    return len(spool.rows["calls"]) > 0
 
 
 class Unfinished:

@@ -30,36 +30,29 @@ bool thread_is_empty(const struct thread *t)
     return thread_rows_held(t) == t->spool->count[TABLE_EVENTS];
 }
 
-uint64_t thread_event_time(struct thread *t, uint64_t time)
-{
-    const struct file_event *row = thread_row(t, TABLE_EVENTS);
-    bool later = t->spool->count[TABLE_EVENTS] > 0 && row[-1].time > time;
-    return later ? row[-1].time : time;
-}
-
-/* One after the other: a flush may make room for them. */
-static void store_off_cpu(struct thread *t, uint64_t time, struct file_event events[2])
+/* One after the other, and later than the flush that may make room for them. */
+static void store_off_cpu(struct thread *t, struct file_event events[2])
 {
     thread_need_events(t, 2);
-    time = thread_event_time(t, time);
+    uint64_t now = clock_ticks();
     for (int i = 0; i < 2; i++) {
-        events[i].time = time;
+        events[i].time = now;
         *(struct file_event *)thread_row(t, TABLE_EVENTS) = events[i];
         thread_commit(t, TABLE_EVENTS);
     }
 }
 
-void thread_note_off_cpu(struct thread *t, uint64_t time, uint16_t where)
+void thread_note_off_cpu(struct thread *t, uint16_t where)
 {
     struct file_event events[2];
-    if (off_cpu_look(t, where, events)) store_off_cpu(t, time, events);
+    if (off_cpu_look(t, where, events)) store_off_cpu(t, events);
 }
 
 void thread_begin_off_cpu(struct thread *t)
 {
     struct file_event events[2];
     off_cpu_begin(t, events);
-    store_off_cpu(t, clock_ticks(), events);
+    store_off_cpu(t, events);
 }
 
 void thread_flush(struct thread *t)
@@ -75,5 +68,5 @@ void thread_flush(struct thread *t)
     store_end();
     if (!closing) thread_store_event(t, clock_ticks(), FLUSH_TYPE, 0);
     counting_resume(t, &pause);
-    if (!closing) thread_note_off_cpu(t, clock_ticks(), OFFCPU_SHORT);
+    if (!closing) thread_note_off_cpu(t, OFFCPU_SHORT);
 }

@@ -33,12 +33,8 @@ static inline void thread_note_path(struct thread *t, enum table paths, enum tab
 
 void thread_store_event(struct thread *t, uint64_t time, uint32_t type, int64_t value);
 
-/* Ticks for the thread's next event: `time`, but never before its latest one (a flush may have come between). */
-uint64_t thread_event_time(struct thread *t, uint64_t time);
-
-/* A long computation or call has ended at `time` (`where`: enum offcpu): events of when the thread had no CPU, if it
- * had none. */
-void thread_note_off_cpu(struct thread *t, uint64_t time, uint16_t where);
+/* A long computation or call has ended (`where`: enum offcpu): events of when the thread had no CPU, if it had none. */
+void thread_note_off_cpu(struct thread *t, uint16_t where);
 
 /* The thread is looked at from here on. */
 void thread_begin_off_cpu(struct thread *t);

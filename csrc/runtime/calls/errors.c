@@ -22,7 +22,10 @@ bool has_received(const struct frame *f)
 /* At the exit of the call, but never before what the thread has noted last (a flush may have come between). */
 static void store_error(struct thread *t, uint64_t exit, int64_t class)
 {
-    thread_store_event(t, thread_event_time(t, exit), ERROR_TYPE, class);
+    struct file_event *row = thread_row(t, TABLE_EVENTS);
+    uint64_t time = exit;
+    if (t->spool->count[TABLE_EVENTS] > 0 && row[-1].time > time) time = row[-1].time;
+    thread_store_event(t, time, ERROR_TYPE, class);
 }
 
 void record_error(const struct frame *f)

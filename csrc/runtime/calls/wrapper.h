@@ -102,14 +102,15 @@ static inline bool wrapper_open(struct thread *t, const void *frame, const void 
 static inline uint64_t computation_over(struct thread *t, uint64_t now)
 {
     if (__builtin_expect(now - t->off_cpu.since < off_cpu_long, 1)) return now;
-    thread_note_off_cpu(t, now, OFFCPU_OUTSIDE);
+    thread_note_off_cpu(t, OFFCPU_OUTSIDE);
     return clock_ticks();
 }
 
-static inline void call_over(struct thread *t, uint64_t enter, uint64_t exit)
+/* After the call's rows and its error, which stand at its exit. */
+static inline void call_over(const struct frame *f)
 {
-    if (UNLIKELY(exit - enter >= off_cpu_long)) thread_note_off_cpu(t, exit, OFFCPU_INSIDE);
-    t->off_cpu.since = exit;
+    if (UNLIKELY(f->exit - f->enter >= off_cpu_long)) thread_note_off_cpu(f->t, OFFCPU_INSIDE);
+    f->t->off_cpu.since = f->exit;
 }
 
 /* Counters outside the stamps: see counters.h. */
@@ -122,8 +123,7 @@ static inline void call_over(struct thread *t, uint64_t enter, uint64_t exit)
 #define CALLED                                                                                                         \
     f.exit = clock_ticks();                                                                                            \
     t->path = f.path;                                                                                                  \
-    if (UNLIKELY(t->readings)) counting_exit(t);                                                                       \
-    call_over(t, f.enter, f.exit)
+    if (UNLIKELY(t->readings)) counting_exit(t)
 
 #define CALL(id, ...)                                                                                                  \
     CALLING(id);                                                                                                       \

@@ -65,10 +65,11 @@ def test_in_the_prv_and_absent_from_the_dim(flushed, analyze):
 
 
 def _outside(file) -> int:
-    """Ticks from the process's start to the last event, which is a flush, in no call, just after none, in no flush."""
+    """Ticks from the process's start to the last event, which is a flush, in no call, just after none, in no flush or
+    search for callers."""
     after = int(file.attributes["overhead_ticks"])
     calls = np.stack([file.calls["enter"], file.calls["exit"] + np.uint64(after)], axis=1)
-    busy = np.concatenate([calls, file.flushes()]).astype(np.int64)
+    busy = np.concatenate([calls, file.flushes(), file.intervals(schema.PATHS_TYPE)]).astype(np.int64)
     busy = np.minimum(busy[np.argsort(busy[:, 0])], int(file.flushes().max()))
     until = np.maximum.accumulate(np.append(int(file.attributes["start_ticks"]), busy[:-1, 1]))
     return int(np.maximum(busy[:, 0] - until, 0).sum())

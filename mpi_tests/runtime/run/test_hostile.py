@@ -41,7 +41,8 @@ def test_nothing_is_lost_and_nothing_twice(request, hostile, tmp_path, debian, a
     files = rank_files(tmp_path / "run.h5")
     assert len(files) == 2
     for file in files:
-        assert file.counts()["MPI_Send"] == (60000 if act == "close-all-files" else 30000)
+        left = act == "error-handler-that-jumps"  # one more, which its handler leaves
+        assert file.counts()["MPI_Send"] == (60000 if act == "close-all-files" else 30000 + left)
         assert file.attributes["state"] == State.FINALIZED
 
 

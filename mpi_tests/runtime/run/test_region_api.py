@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from conftest import source_of
-from region_notes import compile_flags, in_any_order, noted, recorded
+from region_notes import TRACERS_OWN, compile_flags, in_any_order, noted, recorded
 
 import analyzer
 from analyzer.sources.paraver.labels import read_labels
@@ -49,7 +49,11 @@ def paraver_events(path: Path, rank: int) -> list[list[list[int]]]:
         if kind != "2" or int(numbers[2]) != rank + 1:
             continue
         pairs = [[int(a), int(b)] for a, b in zip(numbers[5::2], numbers[6::2], strict=True)]
-        own = [pair for pair in pairs if not 40000000 <= pair[0] < 49000000 and not 50000000 <= pair[0] < 60000000]
+        own = [
+            pair
+            for pair in pairs
+            if not 40000000 <= pair[0] < 49000000 and pair[0] not in TRACERS_OWN and not 50000000 <= pair[0] < 60000000
+        ]
         own = [pair for pair in own if pair[0] != EventType.ORIGIN]
         threads.setdefault(int(numbers[3]), []).extend(own)
     return list(threads.values())
