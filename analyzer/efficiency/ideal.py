@@ -175,7 +175,7 @@ def ranks_of_many_callers(trace: Trace) -> list[int]:
 
 
 def lacking(trace: Trace, missed: Unrecorded, *, unpaired: bool = True) -> str:
-    """What of the run a trace does not hold, in one line; "": nothing is known to lack. Without `unpaired`, sends and
+    """Name what a trace lacks of the run, in one line; "": nothing is known to lack. Without `unpaired`, sends and
     receives without their other side do not count: a few need not matter."""
     if reason := ranks_lacking(trace):
         return reason
@@ -192,7 +192,7 @@ def lacking(trace: Trace, missed: Unrecorded, *, unpaired: bool = True) -> str:
 
 
 def _acts(trace: Trace) -> np.ndarray:
-    """Which procedures a replay does something for, by themselves or by what they complete."""
+    """Find the procedures that a replay does something for, by themselves or by what they complete."""
     return np.array(
         [plan_of(name)[0] != NOTHING or base_name(name) in WAITS | TESTS for name in trace.procedures], bool
     )

@@ -93,7 +93,7 @@ def _factors(of: Evidence) -> Iterator[Finding]:
 
 
 def _communication(of: Evidence, longest: int, unseen_ns: int) -> Iterator[Finding]:
-    """What a run with MPI calls loses on rank `longest`, which computes longest, but for what is not in the trace."""
+    """Find what a run with MPI calls loses on `longest`, which computes longest, but for what is not in the trace."""
     efficiency = of.efficiency
     ideal, waiting = efficiency.ideal, of.waits.time_ns.sum(axis=1)
     calls = _costly_call(of, longest)

@@ -29,7 +29,7 @@ _NO_POLICY = "FIFO"
 
 @dataclass(frozen=True)
 class Line:
-    """What one line says: `machine` is its number, -1 for the network between machines, None for all of them."""
+    """One parsed line: `machine` is its number, -1 for the network between machines, None for all of them."""
 
     machine: int | None
     operation: str
@@ -106,7 +106,7 @@ def _machine(words: Sequence[str], where: str) -> int:
 
 
 def _operation(words: Sequence[str], length: int, where: str) -> tuple[str, CollectiveModel]:
-    """Of `length` words: operation, model and size twice, and the contention, which Dimemas ignores."""
+    """Parse a line of `length` words: operation, model and size twice, and the contention, which Dimemas ignores."""
     number = words[0] if words else ""
     if not re.fullmatch(r"0*[0-9]{1,2}", number, re.ASCII) or int(number[-2:]) >= len(COLLECTIVE_NAMES):
         looks = bool(re.fullmatch(r"[+-]?\w+", number)) and len(words) >= 5

@@ -1,4 +1,4 @@
-"""What the tracer took for writing its buffers, measuring clocks and looking for callers.
+"""Time that the tracer took for writing its buffers, measuring clocks and looking for callers.
 
 What it takes after each call: useful.py.
 """

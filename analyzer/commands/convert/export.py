@@ -78,7 +78,7 @@ def export_command(
 
 
 def _shown(trace: Trace, session: Session) -> Trace:
-    """What is exported; says what of it stands for something else, and what is left out."""
+    """Choose what is exported; say what of it stands for something else, and what is left out."""
     from analyzer.trace import Arrows
     from analyzer.writers.state_slices import with_slices
 
