@@ -92,7 +92,16 @@ static int append_closing(struct store *store, struct thread *t, uint64_t begin,
 {
     int error = flush == FLUSH_LEFT_OUT ? append_flush(store, t, begin, 0) : append_off_cpu(store, t, begin);
     if (!error) error = append_flush(store, t, begin, 1);
-    return error ? error : append_flush(store, t, clock_ticks(), 0);
+    t->closed_at = clock_ticks();
+    return error ? error : append_flush(store, t, t->closed_at, 0);
+}
+
+/* What a thread stamped before a closing block and stored behind it: the events of a thread are in order. */
+static void keep_in_order(const struct thread *t, const struct waiting *w)
+{
+    struct file_event *events = t->rows[TABLE_EVENTS];
+    for (uint64_t i = w->first[TABLE_EVENTS]; i < w->end[TABLE_EVENTS] && events[i].time < t->closed_at; i++)
+        events[i].time = t->closed_at;
 }
 
 static uint64_t rows_of_calls(const struct waiting *w)
@@ -110,6 +119,7 @@ static void write_block(struct thread *t, struct store *store, const struct wait
     struct file_block block = {.thread = t->index, .flags = 1, .set = t->spool->set};
     int error = store ? 0 : rank_file_error();
     if (store) {
+        keep_in_order(t, w);
         for (int i = 0; i < BUFFERED_TABLES; i++) block.first[i] = store->table[i].rows;
         if (flush != FLUSH_LEFT_OUT) {
             memcpy(t->spool->base, block.first, sizeof block.first);

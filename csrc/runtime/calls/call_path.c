@@ -29,14 +29,12 @@ static uint64_t begin_booking(struct thread *t, uint64_t began)
 static void find_booked(struct thread *t, const uint64_t *frame, uint64_t began)
 {
     struct counting_pause pause;
-    uint64_t begin = begin_booking(t, began), events = t->spool->count[TABLE_EVENTS];
-    if (!events) begin = clock_ticks(); /* exit() in another thread has just written what was there */
+    uint64_t begin = begin_booking(t, began);
     counting_hold(t, &pause);
     t->path = places_find(t, frame, (uint64_t)t->inside);
-    bool written = t->spool->count[TABLE_EVENTS] != events; /* by exit() in another thread, with events of its own */
-    if (!written) thread_store_event(t, begin, PATHS_TYPE, 1);
+    thread_store_event(t, begin, PATHS_TYPE, 1);
     counting_resume(t, &pause);
-    if (!written) thread_store_event(t, clock_ticks(), PATHS_TYPE, 0);
+    thread_store_event(t, clock_ticks(), PATHS_TYPE, 0);
 }
 
 /* No handler of the program's may come to a call of MPI here, and it sees nothing of what happens here. */
