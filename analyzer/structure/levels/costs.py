@@ -16,11 +16,15 @@ def spent(trace: Trace, rank: int, times: np.ndarray) -> np.ndarray:
     are in order; the mean of its threads."""
     lost = lost_times(trace, rank)
     sums = np.stack([*np.zeros((2, len(times)), np.int64), time_before(lost["begin"], lost["end"], times)])
+    tracer_times = trace.origin.tracer_times
     for begin, end in pairwise(windows_of_rank(trace, rank).tolist()):
         states = trace.states(begin, end, range(rank, rank + 1))
         running = states[states["state"] == State.RUNNING]
         calls = window_calls(trace, rank, begin, end)
         sums[0] += time_before(running["begin"], running["end"], times)
+        if tracer_times:
+            tracer = states[states["state"] == State.TRACER]
+            sums[2] += time_before(tracer["begin"], tracer["end"], times)
         sums[1] += time_before(calls["enter"], calls["enter"] + calls["inside"], times)
     return sums // max(int(trace.threads[rank]), 1)
 

@@ -29,12 +29,14 @@ class Cost:
     span_ns: int
     useful_ns: np.ndarray  # int64 (ranks,): computation
     mpi_ns: np.ndarray  # int64 (ranks,)
+    tracer_ns: int = 0  # what every rank lost to the tracer, at least
     flushed_ns: int = 0  # of all ranks together
 
     @property
     def efficiency(self) -> float | None:
-        """Parallel efficiency: mean computation / span."""
-        return float(self.useful_ns.mean()) / self.span_ns if self.span_ns > 0 and len(self.useful_ns) else None
+        """Parallel efficiency, as in efficiency/factors.py: mean computation / (span - what all lost to the tracer)."""
+        span = self.span_ns - self.tracer_ns
+        return float(self.useful_ns.mean()) / span if span > 0 and len(self.useful_ns) else None
 
     @property
     def mpi(self) -> float | None:

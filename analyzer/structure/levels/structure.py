@@ -232,5 +232,6 @@ class _Costs(_NoCosts):
         """From one time to another, the same on all ranks."""
         first, last = np.searchsorted(self._times, (begin, end))
         difference = self._sums[:, :, last] - self._sums[:, :, first]
+        useful, mpi, lost = difference.T
         low, high = np.clip(self._flushed, begin, end).T
-        return Cost(end - begin, difference[:, 0], difference[:, 1], int((high - low).sum()))
+        return Cost(end - begin, useful, mpi, int(lost.min(initial=end - begin)), int((high - low).sum()))

@@ -73,7 +73,7 @@ struct thread {
     void *rows[BUFFERED_TABLES];
     uint64_t capacity[BUFFERED_TABLES]; /* 0: the run is closed */
     uint64_t written[BUFFERED_TABLES];  /* the first rows are in the file already: another thread has closed the run */
-    uint64_t closed_at;     /* ticks: the end of its latest block of those that are written once the run is closed */
+    uint64_t closed_at; /* ticks: the end of its latest block of those that are written once the run is closed */
     uint64_t spool_bytes;
     struct file_poll *poll; /* in the spool: the run of failing polls that is going on; NULL: none */
     uint64_t calls;         /* that went to the file or were lost */

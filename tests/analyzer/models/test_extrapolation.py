@@ -38,16 +38,26 @@ def test_so_it_is_in_studies_that_the_method_was_not_chosen_by():
     assert 0.90 <= held <= 0.98
 
 
+def small_steps() -> float:
+    """CPU seconds of 4000 small steps of NumPy: 4.6 ms where a model takes 37, more on a slower or shared core."""
+    x, sums = np.linspace(1, 2, 60), {}
+    begin = time.process_time()
+    for k in range(2000):
+        sums[k, str(k)] = float(np.log2(np.power(x, 0.5)).sum())
+    return time.process_time() - begin
+
+
 def test_a_model_takes_less_than_50_ms():
     case = study(1, "mul")
     frame = frame_of(case)
     values = {name: frame[name].to_numpy(float) for name in ("p", "n")}
-    spent = []
+    spent, beside = [], []
     for _ in range(5):
         begin = time.process_time()
         choose_models(values, frame["time"].to_numpy())
         spent.append(time.process_time() - begin)
-    assert min(spent) < 0.05
+        beside.append(small_steps())
+    assert min(spent) < 0.05 / 0.0046 * min(beside)
 
 
 def test_a_prediction_takes_microseconds():
