@@ -103,6 +103,13 @@ BEFORE_SANITIZERS static const struct link_map *opened_deep(void)
     return l ? l->l_next : first_opened();
 }
 
+static void (*listener)(void);
+
+void bound_listen(void (*loaded)(void))
+{
+    __atomic_store_n(&listener, loaded, __ATOMIC_RELEASE);
+}
+
 /* Called in the _init of every library that is loaded, of a program's, too: names.h says how. */
 __attribute__((visibility("default"))) BEFORE_SANITIZERS void __gmon_start__(void)
 {
@@ -115,4 +122,6 @@ __attribute__((visibility("default"))) BEFORE_SANITIZERS void __gmon_start__(voi
         l = started ? first_opened() : libraries_loaded();
     started = true;
     for (; l; l = l->l_next) look_at(l, opened_after);
+    void (*tell_of_it)(void) = __atomic_load_n(&listener, __ATOMIC_ACQUIRE);
+    if (tell_of_it) tell_of_it();
 }

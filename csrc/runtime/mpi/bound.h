@@ -9,4 +9,9 @@
 /* A file is about to be opened by this thread, with these flags of dlopen. */
 void bound_opening(int flags);
 
+/* From now on, `loaded` is called when libraries have been loaded: they are bound and not yet initialized. In the
+ * thread that loads them, which holds the dynamic linker's lock; several times where there are several. NULL: nobody is
+ * told. */
+void bound_listen(void (*loaded)(void));
+
 #endif

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "places/internal/modules.h"
 #include "places/internal/pages.h"
 #include "places/internal/path_rows.h"
+#include "places/internal/python_process.h"
 #include "places/internal/stack_path.h"
 #include "record/rank_file.h"
 
@@ -242,6 +244,19 @@ bool places_known(struct thread *t, const uint64_t *frame, uint64_t sp)
     return known_find(&m->known, frame[1], sp, &t->path) || (places_depth > 1 && is_place_known(t, m, frame[1]));
 }
 
+void places_look_around(void)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    pthread_mutex_lock(&places_lock);
+    places_generation_now();
+    modules_find((uint64_t)&places_look_around);
+    pthread_mutex_unlock(&places_lock);
+    python_process();
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 /* Other code may come to where a library was: what is remembered of it does not count any more. */
 __attribute__((visibility("default"))) int dlclose(void *handle)
 {
@@ -251,8 +266,7 @@ __attribute__((visibility("default"))) int dlclose(void *handle)
     pthread_mutex_lock(&places_lock); /* handlers that came before this are done, and those after it look at nothing */
     pthread_mutex_unlock(&places_lock);
     int result = real ? real(handle) : -1;
-    __atomic_fetch_add(&places_generation, 1, __ATOMIC_ACQ_REL);
+    places_look_around();
     __atomic_fetch_sub(&unloading, 1, __ATOMIC_SEQ_CST);
-    python_look_again();
     return result;
 }

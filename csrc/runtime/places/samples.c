@@ -3,6 +3,7 @@
 
 #include <link.h>
 
+#include "mpi/bound.h"
 #include "places/internal/code.h"
 #include "places/internal/modules.h"
 #include "places/internal/python_process.h"
@@ -30,11 +31,13 @@ static unsigned depth(void)
 
 bool samples_look_around(void)
 {
-    pthread_mutex_lock(&places_lock);
-    places_generation_now();
-    modules_find((uint64_t)&samples_look_around);
-    pthread_mutex_unlock(&places_lock);
+    places_look_around();
     return python_process() != NULL;
+}
+
+void samples_follow_libraries(bool follow)
+{
+    bound_listen(follow ? places_look_around : NULL);
 }
 
 static void begin_at(const struct interrupted *at, const struct stack_copy *copy)

@@ -14,6 +14,10 @@ struct interrupted {
  * interrupted thread itself can tell. */
 bool samples_look_around(void);
 
+/* From now on, the same each time that the program has loaded or unloaded libraries, in the thread that did; or no
+ * longer. */
+void samples_follow_libraries(bool follow);
+
 /* The path of the calling thread, which a signal interrupted. Nothing is asked that a signal handler may not ask, and
  * nobody waited for; errno may change. 0: not known, or all others were busy with paths. */
 uint32_t samples_own_path(const struct interrupted *at);

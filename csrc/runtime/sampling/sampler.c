@@ -289,6 +289,7 @@ static void *run_sampler(void *unused)
     int n = 0;
     prctl(PR_SET_NAME, own_thread_name);
     sampler.tid = (int32_t)syscall(SYS_gettid);
+    samples_follow_libraries(true);
     choose_way(samples_look_around());
     for (bool at_start = true; n == 0 || (n < 0 && errno == EINTR); at_start = false) {
         const char *why = sampler.by_signal ? by_signal_look() : NULL;
@@ -353,6 +354,7 @@ void sampling_stop(void)
     struct timespec until;
     if (!sampler.running) return;
     sampler.running = false;
+    samples_follow_libraries(false);
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += STOP_WAIT_S;
     if (write(sampler.stop, &one, sizeof one) != sizeof one || pthread_timedjoin_np(sampler.thread, NULL, &until)) {
@@ -367,4 +369,5 @@ void sampling_stop(void)
 void sampling_forget(void)
 {
     sampler.running = sampler.wanted = false;
+    samples_follow_libraries(false);
 }
