@@ -12,6 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
+from analyzer.places.function_bounds import FunctionBounds
+
 _IDENTITY = b"\x7fELF\x02\x01"  # 64 bits, little-endian: all machines that have MPI today
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = np.dtype(
@@ -36,6 +38,7 @@ _SYMBOL = np.dtype(
     [("name", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2"), ("value", "<u8"), ("size", "<u8")]
 )
 _NOTE_SECTION, _EMPTY_SECTION, _LOAD, _BUILD_ID_NOTE = 7, 8, 1, 3
+_INDEX_OF_FRAMES = 0x6474E550  # PT_GNU_EH_FRAME
 _FUNCTION_TYPES = (2, 10)  # FUNC, GNU_IFUNC
 _RANK_OF_BINDING = np.array([2, 0, 1] + [3] * 13)  # global before weak before local
 _ENTRY_BYTES = 64
@@ -109,11 +112,28 @@ class Elf:
         return self.has(".debug_info", ".zdebug_info")
 
     @cached_property
+    def _segments(self) -> np.ndarray:
+        return self._array(self._segments_at, self._segment_count, _SEGMENT)
+
+    @cached_property
     def load_address(self) -> int:
         """The address of the first byte that is loaded: 0 of what can be loaded anywhere, most often."""
-        segments = self._array(self._segments_at, self._segment_count, _SEGMENT)
-        loaded = segments["address"][segments["type"] == _LOAD]
+        loaded = self._segments["address"][self._segments["type"] == _LOAD]
         return int(loaded[0]) if len(loaded) else 0
+
+    def _loaded(self, address: int, size: int) -> bytes:
+        """What the file has for these addresses; shorter, or empty: it has less there."""
+        for segment in self._segments[self._segments["type"] == _LOAD]:
+            past = address - int(segment["address"])
+            if 0 <= past < int(segment["file_size"]):
+                begin = int(segment["offset"]) + past
+                return self._data[begin : begin + min(size, int(segment["file_size"]) - past)]
+        return b""
+
+    def function_bounds(self) -> FunctionBounds:
+        """Begin and end of all functions through which exceptions can go: a stripped file has these, too."""
+        index = self._segments["address"][self._segments["type"] == _INDEX_OF_FRAMES]
+        return FunctionBounds(self._loaded, int(index[0]) if len(index) else 0)
 
     @cached_property
     def build_id(self) -> str:

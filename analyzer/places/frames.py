@@ -9,7 +9,7 @@ class Frame(NamedTuple):
     """A function that an address lies in, inlined or not."""
 
     function: str
-    """As the compiler wrote it; empty: not named."""
+    """As the compiler wrote it; empty: not named (with `past`: it has bounds, but no name)."""
     file: str = ""
     """Source file as the compiler wrote it; empty: not known."""
     line: int = 0

@@ -49,7 +49,9 @@ def _look_up(module: Module, offsets: np.ndarray, known: Known, ended_ns: int | 
     if found.elf is None or not len(asked):
         return False
     state, frames = name_places(found, asked)
-    known.add(ModuleNames(module, asked, Names.of(frames), state, stamp))
+    names = Names.of(frames)
+    better = np.flatnonzero(~names.unnamed() | ~np.isin(asked, have.offsets[have.names.quality() > 0]))
+    known.add(ModuleNames(module, asked[better], names.take(better), state, stamp))
     known.here[module.identity] = state
     return True
 

@@ -53,6 +53,12 @@ class Names:
         lines = np.concatenate([[0], np.cumsum(self.frames["line"] > 0)])
         return np.where(np.diff(lines[self.first]) > 0, BY_DEBUG_INFO, (np.diff(self.first) > 0) * BY_SYMBOL)
 
+    def unnamed(self) -> np.ndarray:
+        """Whether each place has neither a function nor a line: it has no frame, or one that says only where its
+        function begins."""
+        says = (self.frames["function"] > 0) | (self.frames["line"] > 0)
+        return np.diff(np.concatenate([[0], np.cumsum(says)])[self.first]) == 0
+
     def take(self, places: np.ndarray) -> Names:
         """Those of some places, in that order; -1: a place without names."""
         places = np.asarray(places, np.int64)

@@ -10,13 +10,15 @@ import numpy as np
 
 from analyzer.memory import no_search_for_cycles
 from analyzer.places.debug_info import can_read, frames_by_debug_info
-from analyzer.places.elf import Functions, open_elf
+from analyzer.places.elf import Elf, open_elf
 from analyzer.places.frames import Frame, Frames
 from analyzer.places.modules import Found, State
 from analyzer.places.owners import is_start_code
 from analyzer.places.readable import is_fortran, readable
 from analyzer.places.tools import frames_by_tool, tool
 
+_BOUNDS = ".eh_frame"
+"""What earlier versions did not read."""
 _BEFORE = 1
 """A call ends right before the address that it returns to."""
 
@@ -25,13 +27,13 @@ def name_places(found: Found, offsets: np.ndarray) -> tuple[State, list[Frames]]
     """Frames of return addresses in a module, as `find_module` found it, and what is known of it now.
 
     `offsets`: addresses as the file numbers them. A place whose line is not known has one frame with the function of
-    the symbol table, or none.
+    the symbol table, or without a name (`past` says where it begins), or none.
     """
     if found.elf is None:
         return found.state, [()] * len(offsets)
     addresses = np.asarray(offsets, np.uint64) - np.uint64(_BEFORE)
     with no_search_for_cycles():
-        by_symbol = _by_symbol(found.elf.functions(), addresses, np.asarray(offsets, np.uint64))
+        by_symbol = _by_symbol(found.elf, addresses, np.asarray(offsets, np.uint64))
         frames: list[Frames] = [()] * len(addresses)
         for reader in _readers(found):
             _fill(frames, addresses, by_symbol, reader)
@@ -52,7 +54,7 @@ def _can_read_all(found: Found) -> bool:
 def readers() -> str:
     """What there is here to read debug information with."""
     command = tool()
-    return f"{'symbolic' if can_read() else '-'} {command[0] if command else '-'}"
+    return f"{'symbolic' if can_read() else '-'} {command[0] if command else '-'} {_BOUNDS}"
 
 
 def _readers(found: Found) -> list[Callable[[Sequence[int]], list[Frames]]]:
@@ -78,12 +80,23 @@ def _starts(frames: Frames) -> bool:
     return bool(frames) and is_start_code(frames[0].function)
 
 
-def _by_symbol(functions: Functions, addresses: np.ndarray, offsets: np.ndarray) -> list[Frames]:
+def _by_symbol(elf: Elf, addresses: np.ndarray, offsets: np.ndarray) -> list[Frames]:
+    """The function of the symbol table. One that is not there, as in a stripped file, has no name and begins where the
+    tables for unwinding say; a symbol without a size ends there at the latest."""
+    functions, begin = elf.functions(), elf.function_bounds().find(addresses)
     rows = functions.find(addresses)
-    past = (offsets - functions.address[rows]) if len(functions.address) else offsets
+    if len(functions.address):
+        address = functions.address[rows].astype(np.int64)
+        named = (rows >= 0) & ((functions.size[rows] > 0) | (address >= begin))
+        begin = np.where(named, address, begin)
+    else:
+        named = np.zeros(len(rows), bool)
+    past = offsets.astype(np.int64) - begin
     return [
-        (Frame(functions.name[row], past=int(behind)),) if row >= 0 else ()
-        for row, behind in zip(rows.tolist(), past.tolist(), strict=True)
+        (Frame(functions.name[row] if has_name else "", past=behind),) if has_name or start >= 0 else ()
+        for row, has_name, start, behind in zip(
+            rows.tolist(), named.tolist(), begin.tolist(), past.tolist(), strict=True
+        )
     ]
 
 

@@ -18,7 +18,8 @@ from analyzer.signals import discard
 from analyzer.whole import temporary_name
 from tracelib.schema.sound import SoundAttributes, is_sound
 
-VERSION = 1
+VERSION = 2
+"""2: frames of functions that have no name, but a begin."""
 FILE = "places.h5"
 GROUP = "places"
 

@@ -61,9 +61,15 @@ def _names_in(module: int, offsets: np.ndarray, tables: PathTables, known: Known
         return Names.of(_ended(offset) for offset in offsets.tolist())
     found = known.of(tables.module(module))
     names = found.names.take(found.find(offsets))
-    unnamed = np.diff(names.first) == 0
+    unnamed = names.unnamed()
+    past = np.zeros(len(offsets), np.int64)
+    has_begin = np.diff(names.first) > 0
+    past[has_begin] = names.frames["past"][names.first[:-1][has_begin]]
     name = found.module.name
-    addresses = Names.of((Frame(f"{name}+{offset:#x}"),) for offset in offsets[unnamed].tolist())
+    addresses = Names.of(
+        (Frame(f"{name}+{offset - behind:#x}", past=behind),)
+        for offset, behind in zip(offsets[unnamed].tolist(), past[unnamed].tolist(), strict=True)
+    )
     both = np.arange(len(names))
     both[unnamed] = len(names) + np.arange(len(addresses))
     return joined([names, addresses]).take(both)

@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 import sys
 
 import pytest
@@ -58,6 +59,18 @@ def test_what_was_planted_is_found(request, compiled, traced, analyze, tmp_path,
     assert [rank["rank"] for rank in only["ranks"]] == [1]
     through = json.loads(analyze("hot", "run.h5", "--json", "--place", "^solve$").check().stdout)
     assert {f["function"] for f in through["functions"]} <= {"kernel", "solve", "cpu_s"}
+
+
+@pytest.mark.timed
+def test_functions_of_a_stripped_program(tmp_path, analyze):
+    """All that a function computes is one row, which is called by where the function begins."""
+    program = compile_alone("planted.c", tmp_path)
+    nm = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
+    begin = {name: int(at, 16) for at, name in re.findall(r"(\w+) t (smooth|kernel)\n", nm)}
+    subprocess.run(["strip", "-s", program], check=True)
+    run_alone(tmp_path, program, "0.1", **EVERY).check()
+    found = json.loads(analyze("hot", "run.h5", "--json").check().stdout)
+    check(found, noted(tmp_path), *(f"planted+{begin[name]:#x}" for name in ("smooth", "kernel")))
 
 
 @pytest.mark.timed
