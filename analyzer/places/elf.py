@@ -6,6 +6,7 @@ import lzma
 import mmap
 import os
 import struct
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -39,6 +40,7 @@ _SYMBOL = np.dtype(
 )
 _NOTE_SECTION, _EMPTY_SECTION, _LOAD, _BUILD_ID_NOTE = 7, 8, 1, 3
 _INDEX_OF_FRAMES = 0x6474E550  # PT_GNU_EH_FRAME
+_INTERPRETER = 3  # PT_INTERP: it is a program, and no library
 _FUNCTION_TYPES = (2, 10)  # FUNC, GNU_IFUNC
 _RANK_OF_BINDING = np.array([2, 0, 1] + [3] * 13)  # global before weak before local
 _ENTRY_BYTES = 64
@@ -148,6 +150,11 @@ class Elf:
         contents = self.section(".gnu_debuglink")
         name = _text(contents, 0)
         return (name, int.from_bytes(contents[-4:], "little")) if name and len(contents) >= 8 else None
+
+    def offers(self, names: Collection[str]) -> bool:
+        """Whether this is a library in which others find one of these functions."""
+        is_program = (self._segments["type"] == _INTERPRETER).any()
+        return not is_program and not set(names).isdisjoint(self._symbols(".dynsym", ".dynstr")[1])
 
     def functions(self) -> Functions:
         """Those of the symbol table; of a stripped file those that others can call, and those of `.gnu_debugdata`. The

@@ -21,6 +21,8 @@ class ModuleNames:
     state: State = State.MISSING
     stamp: str = ""
     """What they were looked up in; while that is the same, nobody looks again."""
+    is_tool: bool = False
+    """Whether it is a library that stands between programs and MPI: it defines procedures of MPI itself."""
 
     def find(self, offsets: np.ndarray) -> np.ndarray:
         """The rows of places; -1: not known."""
@@ -36,7 +38,8 @@ class ModuleNames:
         names = joined([other.names, self.names])
         order = np.lexsort((-names.quality(), offsets))
         offsets, first = np.unique(offsets[order], return_index=True)
-        return ModuleNames(self.module, offsets, names.take(order[first]), other.state, other.stamp)
+        is_tool = self.is_tool or other.is_tool
+        return ModuleNames(self.module, offsets, names.take(order[first]), other.state, other.stamp, is_tool)
 
 
 @dataclass

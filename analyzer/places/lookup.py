@@ -12,7 +12,7 @@ from analyzer.places.known import Known, ModuleNames
 from analyzer.places.modules import Found, Module, State, find_module
 from analyzer.places.names import BY_DEBUG_INFO, Names
 from analyzer.places.naming import name_places, readers
-from analyzer.places.owners import is_shown_in_detail
+from analyzer.places.owners import BEGINNINGS, is_shown_in_detail
 from analyzer.places.paths import PathTables, numbered_sites
 from tracelib.schema import PATH_IN_FUNCTION
 
@@ -51,7 +51,8 @@ def _look_up(module: Module, offsets: np.ndarray, known: Known, ended_ns: int | 
     state, frames = name_places(found, asked)
     names = Names.of(frames)
     better = np.flatnonzero(~names.unnamed() | ~np.isin(asked, have.offsets[have.names.quality() > 0]))
-    known.add(ModuleNames(module, asked[better], names.take(better), state, stamp))
+    is_tool = found.elf.offers(BEGINNINGS)
+    known.add(ModuleNames(module, asked[better], names.take(better), state, stamp, is_tool))
     known.here[module.identity] = state
     return True
 

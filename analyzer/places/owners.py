@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from tracelib.schema.procedures import DECODED, base_name
+
 _START = frozenset(
     {
         "_start",
@@ -36,6 +38,9 @@ _MPI_LIBRARY = re.compile(
 )
 _BINDING_OF_PYTHON = re.compile(r"(^|/)mpi4py/")
 _MPI_FUNCTION = re.compile(r"P?MPI_\w+|(P?MPI|boost::mpi)::.*|ompi_\w+|MPI(R|D\w*)_\w+")
+BEGINNINGS = ("MPI_Init", "MPI_Init_thread", "mpi_init_", "mpi_init_thread_", "mpi_init_f08_", "mpi_init_thread_f08_")
+"""Names under which programs begin with MPI. A library that has one stands between programs and MPI: it is a tool, or
+MPI itself."""
 _INTERPRETER = re.compile(r"libpython\d.*\.so[\d.]*|python(\d+(\.\d+)*)?[dmt]*")
 
 
@@ -58,6 +63,11 @@ def is_mpi_library(path: str) -> bool:
 def is_mpi_function(function: str) -> bool:
     """Whether a function, as people read it, is MPI's or a binding's, which may lie in the program itself."""
     return bool(_MPI_FUNCTION.fullmatch(function))
+
+
+def is_wrapper(function: str) -> bool:
+    """Whether a function has the very name of one of MPI's procedures: whatever it calls is not the program's."""
+    return base_name(function.removeprefix("P")) in DECODED
 
 
 def is_interpreter(path: str) -> bool:

@@ -19,12 +19,12 @@ from analyzer.whole import temporary_name
 from tracelib.schema.sound import SoundAttributes, is_sound
 
 VERSION = 2
-"""2: frames of functions that have no name, but a begin."""
+"""2: frames of functions that have no name, but a begin; which modules are tools."""
 FILE = "places.h5"
 GROUP = "places"
 
-_MODULE = np.dtype([("count", "<u4"), ("state", "<u4"), ("build_id", "S40")])
-"""`count`: of its places, which follow those of the module before it."""
+_MODULE = np.dtype([("count", "<u4"), ("state", "<u4"), ("build_id", "S40"), ("is_tool", "u1")])
+"""`count`: of its places, which follow those of the module before it. `is_tool`: from version 2 on."""
 _PLACE = np.dtype([("offset", "<u8"), ("frames", "<u4")])
 """`frames`: how many it has, which follow those of the place before it."""
 _DAMAGED = (OSError, KeyError, RuntimeError, ValueError, TypeError, IndexError, AttributeError)
@@ -84,7 +84,7 @@ def to_group(known: Known, group: h5py.Group) -> None:
     places = np.empty(len(names), _PLACE)
     places["offset"] = np.concatenate([np.empty(0, np.uint64), *(module.offsets for module in found)])
     places["frames"] = np.diff(names.first)
-    modules = [(len(module.offsets), module.state, module.module.build_id.encode()) for module in found]
+    modules = [(len(each.offsets), each.state, each.module.build_id.encode(), each.is_tool) for each in found]
     group.attrs["version"] = VERSION
     group.create_dataset("modules", data=np.array(modules, _MODULE))
     for name, texts in (("paths", [m.module.path for m in found]), ("stamps", [m.stamp for m in found])):
@@ -96,7 +96,8 @@ def to_group(known: Known, group: h5py.Group) -> None:
 
 def from_group(group: h5py.Group) -> list[ModuleNames]:
     """The names in a group of an open file; none of a later version. A damaged one raises what h5py or numpy raise."""
-    if int(SoundAttributes(group)["version"]) > VERSION:
+    version = int(SoundAttributes(group)["version"])
+    if version > VERSION:
         return []
     modules, places, frames = (_rows(group[name]) for name in ("modules", "places", "frames"))
     paths, stamps, texts = (_read_texts(group, name) for name in ("paths", "stamps", "texts"))
@@ -112,7 +113,8 @@ def from_group(group: h5py.Group) -> list[ModuleNames]:
         module = Module(path, row["build_id"].decode("ascii", "replace"))
         order = rows[np.argsort(places["offset"][rows], kind="stable")]
         names = all_names.take(order)
-        found.append(ModuleNames(module, places["offset"][order], names, State(int(row["state"])), stamp))
+        is_tool = bool(row["is_tool"]) if version > 1 else False
+        found.append(ModuleNames(module, places["offset"][order], names, State(int(row["state"])), stamp, is_tool))
         begin += len(rows)
     return found
 

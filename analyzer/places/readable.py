@@ -7,12 +7,16 @@ import re
 from collections.abc import Callable
 from functools import cache, lru_cache
 
+from tracelib.schema.procedures import DECODED
+
 _COPY = re.compile(r"(\.(cold|constprop|isra|part|lto_priv|localalias|llvm)(\.\d+)*)+$")
 """What compilers add to the name of a function of which they made a copy or a part."""
 _NUMBERED = re.compile(r"(?<!_omp_fn)\.\d+$")
 """A contained procedure's own number. That of a parallel region's function stays: it says which."""
 _FORTRAN_SUFFIX = re.compile(r"\.(f|for|ftn|f\d\d|fpp)$", re.IGNORECASE)
 _EXTERNAL = re.compile(r"[a-z][a-z0-9_]*_")
+_FORTRAN_BINDING = re.compile(r"(p?)(mpi_\w+?)(_f08(ts)?)?(_{1,2})?", re.IGNORECASE)
+_BY_LOWER_CASE = {name.lower(): name for name in DECODED}
 _PROGRAM = frozenset({"MAIN__", "MAIN_", "_QQmain"})
 _MOST_CHARACTERS = 1 << 13
 """No longer name is taken apart."""
@@ -35,12 +39,24 @@ def readable(name: str, fortran: bool | None = None) -> str:
     name = _COPY.sub("", name)
     if name.startswith(("_Z", "_R")):
         return _demangled(name)
+    if found := fortran_binding(name, fortran):
+        return found
     name = _NUMBERED.sub("", name)
     if found := _of_module(name):
         return found
     if fortran or (fortran is None and _EXTERNAL.fullmatch(name)):
         return name.rstrip("_") or name
     return name
+
+
+def fortran_binding(symbol: str, fortran: bool | None = None) -> str:
+    """The procedure of MPI of which a symbol is the binding for Fortran: "MPI_Send" of `mpi_send_`, `mpi_send_f08_`,
+    and, in a file of Fortran, of `mpi_send`. Empty: it is none, as a function of C that is called `mpi_send`."""
+    found = _FORTRAN_BINDING.fullmatch(symbol)
+    if not found or not (fortran or found[5]):
+        return ""
+    name = _BY_LOWER_CASE.get(found[2].lower(), "")
+    return found[1].upper() + name if name else ""
 
 
 def _of_module(name: str) -> str:

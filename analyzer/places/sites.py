@@ -17,6 +17,7 @@ from analyzer.places.owners import (
     is_mpi_library,
     is_runtime_library,
     is_start_code,
+    is_wrapper,
 )
 from analyzer.places.paths import PathTables, numbered_sites, text_of
 from analyzer.places.readable import is_fortran
@@ -28,7 +29,8 @@ NOT_RECORDED, NOT_KNOWN = "(not recorded)", "(not known)"
 
 @dataclass(frozen=True)
 class Sites:
-    """The different (module, offset) of some paths."""
+    """The different (module, offset) of some paths. What another tool for MPI calls, between the program and MPI, is a
+    site of its own, so that it can be hidden there."""
 
     of_path: np.ndarray  # for each path its site
     module: np.ndarray  # of each site: what `module` of its paths is
@@ -47,9 +49,53 @@ def named_sites(tables: PathTables, known: Known) -> Sites:
     offsets = np.split(places["offset"], begins[1:])
     parts = [_names_in(*part, tables, known) for part in zip(modules.tolist(), offsets, strict=True)]
     names = joined(parts)
-    of_frame = np.repeat(np.arange(len(names)), np.diff(names.first))
     module = places["module"].astype(np.int64)
-    return Sites(of_path, module, names, of_frame, *_roles(tables, names, module[of_frame]))
+    wrapped = _wrapped(tables, names, module, of_path)
+    again, number = np.unique(of_path[wrapped], return_inverse=True)
+    every = np.concatenate([np.arange(len(names)), again])
+    of_path = of_path.copy()
+    of_path[wrapped] = len(names) + number
+    inside = np.arange(len(every)) >= len(names)
+    names, module = names.take(every), module[every]
+    of_frame = _site_of_frame(names)
+    hidden, mpi, runtime = _roles(tables, known, names, module[of_frame])
+    in_tool = inside[of_frame] | _inlined_in_wrapper(names)
+    return Sites(of_path, module, names, of_frame, hidden | in_tool, mpi | in_tool, runtime)
+
+
+def _site_of_frame(names: Names) -> np.ndarray:
+    return np.repeat(np.arange(len(names)), np.diff(names.first))
+
+
+def _is_wrapper(names: Names) -> np.ndarray:
+    """Whether each frame is a procedure of MPI by its name."""
+    return _flags(names.texts, is_wrapper)[names.frames["function"]]
+
+
+def _inlined_in_wrapper(names: Names) -> np.ndarray:
+    """Whether each frame was inlined into a procedure of MPI."""
+    of_frame, wrappers = _site_of_frame(names), np.flatnonzero(_is_wrapper(names))
+    outermost = np.full(len(names), -1)
+    outermost[of_frame[wrappers]] = wrappers  # the last that is written
+    return np.arange(len(of_frame)) < outermost[of_frame]
+
+
+def _wrapped(tables: PathTables, names: Names, module: np.ndarray, of_path: np.ndarray) -> np.ndarray:
+    """Whether the innermost place of each path is called by a procedure of MPI that is not MPI's: by the wrapper of
+    another tool. Such a place is the tool's. One in MPI's own libraries is not, nor is what they call back."""
+    compiled = module & PATH_IN_FUNCTION == 0
+    in_mpi = _flags([text_of(path) for path in tables.modules["path"]], is_mpi_library)[np.where(compiled, module, 0)]
+    wraps = np.zeros(len(names), bool)
+    wraps[_site_of_frame(names)[_is_wrapper(names)]] = True
+    wraps &= compiled & ~in_mpi
+    wrapped = np.zeros(len(of_path), bool)
+    if not wraps.any():
+        return wrapped
+    parents = tables.paths["parent"].tolist()
+    for path, site in enumerate(of_path.tolist()):
+        parent = parents[path]
+        wrapped[path] = path > 0 and not in_mpi[site] and (wrapped[parent] or wraps[of_path[parent]])
+    return wrapped
 
 
 def _names_in(module: int, offsets: np.ndarray, tables: PathTables, known: Known) -> Names:
@@ -79,14 +125,17 @@ def _ended(offset: int) -> Frames:
     return (Frame(NOT_RECORDED if offset in (PATH_CUT, PATH_SHORT) else NOT_KNOWN),) if offset else ()
 
 
-def _roles(tables: PathTables, names: Names, module: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _roles(
+    tables: PathTables, known: Known, names: Names, module: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """`hidden`, `mpi` and `runtime` of each frame; `module`: what its site is in."""
     in_function = module & PATH_IN_FUNCTION != 0
     row = np.where(in_function, 0, module)
     paths = [text_of(path) for path in tables.modules["path"]]
     function, file = names.frames["function"], names.frames["file"]
     starts = _flags(names.texts, is_start_code)[function]
-    mpi = _flags(paths, is_mpi_library)[row] | (in_function & _flags(names.texts, is_mpi_library)[file])
+    tools = np.array([known.of(tables.module(number)).is_tool for number in range(len(paths))], bool)
+    mpi = (tools | _flags(paths, is_mpi_library))[row] | (in_function & _flags(names.texts, is_mpi_library)[file])
     mpi |= _flags(names.texts, is_mpi_function)[function]
     interpreter = _flags(paths, is_interpreter)[row] & (len(tables.functions) > 1)
     interpreter |= in_function & _flags(names.texts, is_import)[file]

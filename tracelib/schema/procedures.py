@@ -110,6 +110,12 @@ ROOTED, NEIGHBOURHOOD = _of("from or to a root"), _of("neighbourhood")
 BLOCKING_COLLECTIVES = ROOTED | NEIGHBOURHOOD | _of("barrier", "all to all", "all to some", "from those before")
 NONBLOCKING_COLLECTIVES = _immediate(BLOCKING_COLLECTIVES)
 PERSISTENT_COLLECTIVES = frozenset(f"{name}_init" for name in BLOCKING_COLLECTIVES)
+DECODED = (
+    frozenset(f"MPI_{name}" for names in (*FAMILIES.values(), *NO_FAMILY) for name in names.split())
+    | NONBLOCKING_COLLECTIVES
+    | PERSISTENT_COLLECTIVES
+)
+"""All procedures whose arguments the tracer decodes."""
 BY_A_ROOT = ROOTED | _immediate(ROOTED)
 TO_A_ROOT = frozenset(name for name in BY_A_ROOT if "gather" in name.lower() or "reduce" in name.lower())
 BARRIERS = _of("barrier") | _immediate(_of("barrier"))

@@ -9,6 +9,7 @@ from analyzer.places.owners import (
     is_mpi_library,
     is_runtime_library,
     is_start_code,
+    is_wrapper,
 )
 
 
@@ -117,3 +118,8 @@ def test_what_imports_modules_is_not_the_program():
     assert not any(
         map(is_import, ("<frozen heat>", "<string>", "importlib.py", "/usr/lib/python3.11/importlib/abc.py"))
     )
+
+
+def test_wrappers_have_the_very_names_of_procedures():
+    assert all(map(is_wrapper, ("MPI_Send", "PMPI_Send", "MPI_Send_c", "MPI_Iallreduce", "MPI_File_open")))
+    assert not any(map(is_wrapper, ("MPI_Exchange_all", "mpi_send", "count", "", "MPI_", "MPI::Comm::Send")))

@@ -20,8 +20,8 @@ from analyzer.places.places import Places
 from tracelib.schema import PATH_CUT, PATH_LOST
 
 APP, MPI, LIBC, PYTHON = "/bin/app", "/lib/libmpi_mpifh.so.40", "/lib/libc.so.6", "/usr/bin/python3.11"
-CXX, OTHER = "/lib/libstdc++.so.6", "/lib/libother.so"
-MODULES = [(path, "") for path in (APP, MPI, LIBC, PYTHON, CXX, OTHER)]
+CXX, OTHER, TOOL = "/lib/libstdc++.so.6", "/lib/libother.so", "/opt/libprofile.so"
+MODULES = [(path, "") for path in (APP, MPI, LIBC, PYTHON, CXX, OTHER, TOOL)]
 EXCHANGE = Frame("exchange", "/s/left/exchange.c", 212)
 NAMES = {
     APP: {
@@ -36,7 +36,12 @@ NAMES = {
         9: (Frame("solve<long>(long)", "/s/main.c", 88),),
         10: (Frame("main", "/s/prog.f90", 3),),
         11: (Frame("program", "/s/prog.f90", 5),),
+        12: (Frame("MPI_Barrier", "/t/wrappers.c", 9),),
+        13: (Frame("count", "/t/count.c", 5), Frame("MPI_Send", "/t/wrappers.c", 10)),
+        14: (Frame("count", "/t/count.c", 6),),
+        15: (Frame("MPI_Exchange_all", "/s/all.c", 7),),
     },
+    TOOL: {1: (Frame("count", "/t/count.c", 5),)},
     MPI: {1: (Frame("mpi_send", past=12),)},
     LIBC: {1: (Frame("qsort", past=3),)},
     PYTHON: {1: (Frame("_PyEval_EvalFrameDefault", past=9),)},
@@ -50,7 +55,8 @@ def known_names():
     known = Known()
     for path, named in NAMES.items():
         names = Names.of(named.values())
-        known.add(ModuleNames(Module(path), np.array(list(named), np.uint64), names, State.GOOD, "x"))
+        offsets = np.array(list(named), np.uint64)
+        known.add(ModuleNames(Module(path), offsets, names, State.GOOD, "x", is_tool=path == TOOL))
     return known
 
 
@@ -76,6 +82,14 @@ def places_of(*chains, functions=FUNCTIONS):
         ([*START, (LIBC, 1), (LIBC, 2), (MPI, 1)], "main.c:40 in main", "{}"),
         ([(LIBC, 98), (CXX, 3), (APP, 3)], "exchange.c:212 in exchange", "{}"),
         ([(CXX, 3), (MPI, 1)], "mpi_send+0xc", "{}"),
+        # another tool: in a library of its own, or linked to the program
+        ([*START, (APP, 3), (TOOL, 1)], "exchange.c:212 in exchange", "{} < main main.c:40"),
+        ([*START, (APP, 3), (APP, 12), (APP, 14)], "exchange.c:212 in exchange", "{} < main main.c:40"),
+        ([*START, (APP, 3), (APP, 12), (OTHER, 9), (APP, 14)], "exchange.c:212 in exchange", "{} < main main.c:40"),
+        ([*START, (APP, 3), (APP, 13)], "exchange.c:212 in exchange", "{} < main main.c:40"),
+        ([*START, (APP, 14)], "count.c:6 in count", "{} < main main.c:40"),
+        ([*START, (APP, 12), (MPI, 1), (APP, 14)], "count.c:6 in count", "{} < main main.c:40"),  # MPI calls back
+        ([*START, (APP, 15), (APP, 3)], "exchange.c:212 in exchange", "{} < main main.c:40"),  # MPI has no such one
         ([(None, PATH_CUT), (APP, 3)], "exchange.c:212 in exchange", "{} < ..."),
         ([(None, PATH_LOST), (APP, 3)], "exchange.c:212 in exchange", "{} < ?"),
         ([(None, PATH_LOST), *START], "main.c:40 in main", "{}"),
@@ -139,7 +153,8 @@ def test_paths_through_a_function_a_file_or_a_line():
 
 chains = st.lists(
     st.lists(
-        st.tuples(st.just(APP), st.integers(1, 12))
+        st.tuples(st.just(APP), st.integers(1, 15))
+        | st.tuples(st.just(TOOL), st.just(1))
         | st.tuples(st.just(MPI), st.integers(1, 2))
         | st.tuples(st.sampled_from(FUNCTIONS), st.integers(1, 2))
         | st.tuples(st.none(), st.sampled_from([PATH_CUT, PATH_LOST])),
@@ -155,7 +170,7 @@ def test_the_place_is_the_innermost_frame_that_is_not_mpis(chains):
     """Frame by frame, and a path goes through the function of its place and of all frames that are shown."""
     places, paths = places_of(*chains)
     for chain, path in zip(chains, paths, strict=True):
-        frames = [frame for site in reversed(chain) for frame in frames_of(*site)]
+        frames = frames_from_inside(chain)
         shown = [frame for frame, aside in frames if not aside] or [frame for frame, _ in frames]
         place = places.place[path]
         if not shown:
@@ -167,6 +182,17 @@ def test_the_place_is_the_innermost_frame_that_is_not_mpis(chains):
             assert places.through(frame.function)[path]
 
 
+def frames_from_inside(chain):
+    """Each frame of a chain, innermost first, and whether it is aside: also what a wrapper of another tool calls."""
+    frames, wrapped = [], False
+    for site in chain:
+        wrapped = wrapped and site[0] != MPI
+        for frame, aside in reversed(frames_of(*site)):
+            frames.insert(0, (frame, aside or wrapped))
+            wrapped = wrapped or (site[0] == APP and frame.function in ("MPI_Barrier", "MPI_Send"))
+    return frames
+
+
 def frames_of(where, offset):
     """Each frame of a site, innermost first, and whether it is aside."""
     if where is None:
@@ -175,7 +201,7 @@ def frames_of(where, offset):
         return [(Frame(*where, offset), where == SEND)]
     named = NAMES[where].get(offset) or (Frame(f"{where.rpartition('/')[2]}+{offset:#x}"),)
     starts = [frame.function == "_start" or (frame.function == "main" and ".f90" in frame.file) for frame in named]
-    mpi = [where == MPI or frame.function.startswith("MPI") for frame in named]
+    mpi = [where in (MPI, TOOL) or frame.function.startswith("MPI") for frame in named]
     return [(frame, either) for frame, either in zip(named, map(max, starts, mpi), strict=True)]
 
 

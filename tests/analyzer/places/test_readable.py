@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analyzer.places.readable import is_fortran, readable, without_arguments
+from analyzer.places.readable import fortran_binding, is_fortran, readable, without_arguments
 
 
 @pytest.mark.parametrize(
@@ -80,3 +80,23 @@ def test_any_text_has_a_short_form_that_is_no_longer(name):
 )
 def test_fortran_by_file(file, expected):
     assert is_fortran(file) == expected
+
+
+@pytest.mark.parametrize(
+    ("symbol", "fortran", "procedure"),
+    [
+        ("mpi_send_", None, "MPI_Send"),
+        ("mpi_send_", False, "MPI_Send"),  # as tools write it in C
+        ("mpi_iallreduce__", None, "MPI_Iallreduce"),
+        ("pmpi_comm_rank_", None, "PMPI_Comm_rank"),
+        ("mpi_waitall_f08_", None, "MPI_Waitall"),
+        ("mpi_barrier", True, "MPI_Barrier"),
+        ("MPI_BARRIER", True, "MPI_Barrier"),
+        ("mpi_barrier", False, ""),
+        ("mpi_barrier", None, ""),
+        ("mpi_set_up_", None, ""),
+        ("compute_", None, ""),
+    ],
+)
+def test_bindings_for_fortran(symbol, fortran, procedure):
+    assert fortran_binding(symbol, fortran) == procedure
