@@ -26,6 +26,7 @@ from analyzer.waits.waits import Cause, Single, Waits
 MOST_ROWS = 10
 MOST_REASONS = 6
 _NEARLY_ALL = 0.95
+_NOT_LEFT = "in calls that ranks did not come back from"
 """Share of a wait from which on what was done longest in it is not said to be a part."""
 NOTEWORTHY = 0.03
 """From this share of the time on, the first look mentions waiting."""
@@ -225,13 +226,15 @@ def sentences(waits: Waits, cpus: Cpus = NOT_KNOWN) -> list[str]:
 
 
 def _in_mpi(waits: Waits, cpus: Cpus) -> str:
-    """What the time in MPI consists of. Without waiting for others and MPI_Init, the rest is MPI's and the network's
-    only while ranks had a CPU; without one they waited for it, or slept."""
+    """What the time in MPI consists of. Without waiting for others, MPI_Init and calls that did not return, the rest is
+    MPI's and the network's only while ranks had a CPU; without one they waited for it, or slept."""
     mpi = int(waits.mpi_ns.sum())
-    rest = max(mpi - waits.total_ns - waits.starting_ns, 0)
+    rest = max(mpi - waits.total_ns - waits.starting_ns - waits.unfinished_ns, 0)
     parts = [f"{units.time(waits.total_ns)} ({units.percent(waits.total_ns / mpi)}) is waiting for other ranks"]
     if waits.starting_ns:
         parts.append(f"{units.time(waits.starting_ns)} is MPI_Init")
+    if waits.unfinished_ns:
+        parts.append(f"{units.time(waits.unfinished_ns)} is {_NOT_LEFT}")
     if not cpus.sharing:
         parts.append(f"{units.time(rest)} is MPI itself and the network")
     elif cpus.use is None:
@@ -294,6 +297,9 @@ def _doing(what: str) -> str:
 
 
 def _nothing(waits: Waits) -> list[str]:
+    if waits.unfinished_ns:
+        said = f"{units.time(waits.unfinished_ns)} is {_NOT_LEFT}: what these waited for is not known"
+        return [f"No call that returned waited for another rank; {said}."]
     return ["No call waited for another rank." if waits.mpi_ns.any() else "No MPI calls."]
 
 
@@ -323,6 +329,7 @@ def waits_json(waits: Waits, cpus: Cpus = NOT_KNOWN) -> dict[str, Any]:
         "threads": waits.threads,
         "mpi_s": int(waits.mpi_ns.sum()) / 1e9,
         "starting_s": waits.starting_ns / 1e9,
+        "unfinished_s": waits.unfinished_ns / 1e9,
         "barrier_completion_s": int(waits.barrier_completion_ns.sum()) / 1e9,
         "n_to_n_completion_s": int(waits.n_to_n_completion_ns.sum()) / 1e9,
         "early_reduce_first_sender_s": waits.first_sender_ns / 1e9,

@@ -96,6 +96,7 @@ class Waits(InNotebook):
     place: str = ""  # waits are only those in calls through such places; empty: in all
     present: np.ndarray | None = None  # the ranks that could be read; None: all
     chosen: tuple[int, ...] | None = None  # the ranks that were to be read; None: all
+    unfinished_ns: int = 0  # of mpi_ns: in calls but MPI_Init that killed ranks did not come back from
 
     @property
     def total_ns(self) -> int:
@@ -214,7 +215,18 @@ def _waits(trace: Trace, calls: Profile, sums: _Sums) -> Waits:
         uncounted=sums.uncounted,
         present=present,
         chosen=trace.extra(Chosen).ranks,
+        unfinished_ns=_unfinished_ns(trace, calls),
     )
+
+
+def _unfinished_ns(trace: Trace, calls: Profile) -> int:
+    """Time in calls that ranks did not come back from, as far as the profile has it; without MPI_Init."""
+    number = {name: column for column, name in enumerate(calls.procedures)}
+    spent = np.zeros_like(calls.inside_ns)
+    for call in trace.extra(Losses).unfinished:
+        if call.procedure in number:
+            spent[call.rank, number[call.procedure]] += call.until_ns - call.enter_ns
+    return int(np.minimum(spent, calls.inside_ns)[:, ~starts_mpi(calls.procedures)].sum())
 
 
 def _told(trace: Trace, done: Explained, costs: Costs, places: WaitPlaces | None, longest: int) -> dict:

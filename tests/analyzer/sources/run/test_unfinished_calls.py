@@ -1,9 +1,12 @@
 """The time in a call that a killed rank did not come back from is MPI, until the last sign of life."""
 
+import json
+
 import h5py
 import numpy as np
 from killed import killed_run, rank_file, write_spool
 
+from analyzer.cli import main
 from analyzer.metrics.useful import useful
 from analyzer.parallel import Team
 from analyzer.sources.run.run import open_run
@@ -51,3 +54,15 @@ def test_the_same_after_recovery(tmp_path):
     before = look(run)
     recovery.recover(str(run))
     assert look(run)[:4] == before[:4]
+
+
+def test_what_they_waited_for_is_not_known(tmp_path, capsys):
+    """No other command takes this time for MPI's own, or for no waiting at all."""
+    run = hung(tmp_path)
+    (call,) = look(run)[1]
+    assert main(["waits", str(run), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["unfinished_s"] == (call.until_ns - call.enter_ns) / 1e9
+    assert main(["waits", str(run)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"{call.until_ns - call.enter_ns} ns is in calls that ranks did not come back from" in said
+    assert "No call waited" not in said
