@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from analyzer.columns.joined import joined
 from analyzer.pairing.call_paths import calls_with_paths, paths_of_calls
 from analyzer.pairing.collective_calls import calls_by_communicator
 from analyzer.pairing.dependences import collective_points
@@ -17,7 +18,7 @@ from analyzer.sources.run.clock_repair import violations
 from analyzer.trace import CallPaths, Errors, Leftovers, Losses, Trace
 from analyzer.trace.at_places import AtPlaces, PlaceChoice
 from analyzer.trace.chosen import one_sided
-from tracelib.schema import CALL_WAS_LEFT
+from tracelib.schema import CALL_WAS_LEFT, Peer, What
 from tracelib.schema.procedures import COLLECTIVES, base_name
 
 
@@ -157,6 +158,7 @@ def notes(trace: Trace) -> list[str]:
         *([f"some calls {FEWER_CALLERS}"] if shortened(trace.extra(CallPaths).tables().paths).any() else []),
         *left_out,
         *_left_calls(trace),
+        *_freed_wildcards(trace),
         *(r.text for r in trace.extra(Leftovers).relatives()),
         *away,
     ]
@@ -172,6 +174,20 @@ def _left_calls(trace: Trace) -> Iterator[str]:
             name = trace.procedures[call] if call >= 0 else "an unknown call"
             how = "left by longjmp or an exception; what was in flight in them is not known"
             yield f"rank {rank}: {count} x {name}, {how}"
+
+
+def _freed_wildcards(trace: Trace) -> Iterator[str]:
+    """Receives of any source or tag that were freed before they completed: no status says what they received."""
+    for rank in range(trace.size) if "MPI_Request_free" in trace.procedures else ():
+        freed = [rows.compress(rows["what"] == What.RECV_FREED) for rows in trace.requests(rank)]
+        of_any = [rows["comm"][(rows["peer"] == Peer.ANY_SOURCE) | (rows["tag"] < 0)] for rows in freed]
+        for comm, count in zip(*np.unique(joined(of_any, np.dtype(np.int64)), return_counts=True), strict=True):
+            many = "a receive" if count == 1 else f"{count} receives"
+            yield (
+                f"rank {rank}, {_name(trace, int(comm))}: {many} of any source or tag freed before the message came: "
+                "which one it took is not known, so later messages to this rank may be shown with the receive after "
+                "theirs, and the last ones as unmatched"
+            )
 
 
 def _name(trace: Trace, index: int) -> str:

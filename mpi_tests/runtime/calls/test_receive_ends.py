@@ -1,6 +1,9 @@
 """Each message belongs to its receive, however the receives before it ended (receive_ends.c)."""
 
+import json
+
 import numpy as np
+import pytest
 
 from analyzer.sources.run.run import open_run
 from analyzer.trace import Leftovers
@@ -32,3 +35,18 @@ def test_every_end(mpi, compiled, traced):
     controls = [(bytes_, int(m["size"])) for bytes_, m in by_recv if m["size"] > 4 * LARGE]
     assert len(controls) == len(counts)
     assert all(taken == size for taken, size in controls)
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_freed_receive_of_any_source_or_tag_is_said(openmpi, compiled, traced, analyze, named):
+    """Nobody knows its message. One of a source and a tag has the message that was sent first."""
+    traced(openmpi, compiled(openmpi, "freed_wildcards.c"), *(["named"] if named else []), ranks=2)
+    done = analyze("check", "run.h5", "--json")
+    found = json.loads(done.stdout)
+    said = [note for note in found["notes"] if "freed before the message came" in note]
+    if named:
+        assert found["good"] and not said
+    else:
+        (line,) = said
+        assert line.startswith("rank 1, MPI_COMM_WORLD: 2 receives of any source or tag freed")
+        assert len(found["findings"]) == 2 and all("unmatched" in text for text in found["findings"])
