@@ -34,14 +34,15 @@ def application_of(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
 def header(trace: Trace) -> bytes:
     """The header line and the communicator lines.
 
-    Intercommunicators are left out: an `i:` line, counted or not, ends prv2dim. A trace that does not say when it
+    Intercommunicators are left out: an `i:` line, counted or not, ends prv2dim. So are communicators with ranks of
+    several applications: a line names tasks of one. A trace that does not say when it
     was made gets the epoch's date, so that writing twice gives the same bytes.
     """
     application, task = application_of(trace)
     lines = []
     for communicator in trace.communicators:
-        if not communicator.remote and communicator.members:
-            members = np.array(communicator.members)
+        members = np.array(communicator.members, np.int64)
+        if not communicator.remote and len(np.unique(application[members])) == 1:
             tasks = ":".join(map(str, task[members]))
             lines.append(f"c:{application[members[0]]}:{communicator.id}:{len(members)}:{tasks}\n")
     date = trace.origin.date.strftime("%d/%m/%Y at %H:%M") if trace.origin.date else "01/01/1970 at 00:00"

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from analyzer.program.program import LeftOut, Program
 from analyzer.report.words import units
+from analyzer.trace import Arrows, Trace
 
 _NAMED = 3
+
+
+def arrows_left_out(trace: Trace) -> list[str]:
+    """Say, in one line, that a command leaves out the arrows inside tasks; none where the trace has none."""
+    arrows = len(trace.extra(Arrows).read())
+    inside = f"{units.plural(arrows, 'arrow')} inside a task {units.verb(arrows, 'is', 'are')} left out"
+    return [f"{Path(trace.path).name}: {inside} (analyze prv keeps them)"] if arrows else []
+
+
+def applications_joined(trace: Trace) -> list[str]:
+    """Say, in one line, that several applications are written as one; none where the trace has one."""
+    count = len(trace.origin.applications)
+    return [f"{Path(trace.path).name}: its {count} applications are written as one"] if count > 1 else []
 
 
 def left_out_text(found: Sequence[LeftOut], ranks: int) -> str:
