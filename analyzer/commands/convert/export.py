@@ -119,8 +119,10 @@ def _write_tables(
 
 
 def _write_archive(trace: Trace, folder: Path, session: Session) -> None:
+    from analyzer.report.words.left_out import tracer_left_out
     from analyzer.writers.otf2 import ANCHOR, write_otf2
 
     with session.step(f"Writing {folder}"):
         events = write_otf2(trace, folder)
     session.say(f"{folder / ANCHOR}.otf2: {events} events")
+    session.mention(tracer_left_out(trace))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from synthetic import call, flush, write_run
 
 from analyzer.cli import main
 
@@ -112,3 +113,16 @@ def test_views_say_that_nobody_knows_what_computes(tmp_path, monkeypatch, capsys
     assert line in capsys.readouterr().err
     assert run(tmp_path, monkeypatch, ARROWS, words) == 0
     assert line not in capsys.readouterr().err
+
+
+def test_an_archive_does_not_tell_the_tracers_time_from_computing(tmp_path, capsys):
+    """The tracer wrote its buffer for 150 ns and 40 ns."""
+    calls = [call("MPI_Init", 0, 10), call("MPI_Finalize", 900, 910)]
+    ranks = [{"calls": calls, "events": flush(100, 250)}, {"calls": calls, "events": flush(100, 140)}]
+    run = write_run(tmp_path, ranks)
+    words = ["export", str(run), "--to", "otf2", "-o"]
+    assert main([*words, str(tmp_path / "one")]) == 0
+    assert "run.h5: the tracer's own time (190 ns) is not told from the program's there" in capsys.readouterr().err
+    plain = write_run(tmp_path, [{"calls": calls}], name="plain")
+    assert main(["export", str(plain), "--to", "otf2", "-o", str(tmp_path / "two")]) == 0
+    assert "tracer" not in capsys.readouterr().err
