@@ -68,6 +68,15 @@ class CpuUse:
         return self.mpi_without_ns if self.mpi_delay_ns is None else self.mpi_delay_ns
 
 
+@dataclass(frozen=True)
+class Switches:
+    """How often the threads of each rank, also those without calls, gave their CPU up to wait for something, and how
+    often the kernel gave it to others: int64 of shape (ranks,). 0 for ranks of which that is not known."""
+
+    voluntary: np.ndarray
+    involuntary: np.ndarray
+
+
 def starts_mpi(procedures: Sequence[str]) -> np.ndarray:
     """Which of the procedures start MPI: no counter counts what ranks do in them."""
     return np.array([name in INIT for name in procedures], bool)
@@ -75,11 +84,13 @@ def starts_mpi(procedures: Sequence[str]) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Cpus:
-    """Where ranks share CPUs, where threads of one rank do, and how long ranks had one (None: not recorded)."""
+    """Where ranks share CPUs, where threads of one rank do, how long ranks had one, and how often threads lost it
+    (None: not recorded)."""
 
     sharing: tuple[Sharing, ...] = ()
     use: CpuUse | None = None
     crowds: tuple[Crowd, ...] = ()
+    switches: Switches | None = None
 
     def of_transfer_ns(self, efficiency: Efficiency, longest: int) -> int | None:
         """How much of the time that an ideal network would save may be waiting for a CPU; None where that is not known.
@@ -100,7 +111,18 @@ NOT_KNOWN = Cpus()
 
 def cpus(trace: Trace, team: Team) -> Cpus:
     """Those of a trace. Collective over the team."""
-    return Cpus(sharing(trace), cpu_use(trace, team), crowds_of_threads(trace, team))
+    return Cpus(sharing(trace), cpu_use(trace, team), crowds_of_threads(trace, team), switches(trace, team))
+
+
+def switches(trace: Trace, team: Team) -> Switches | None:
+    """Those of each rank until it closed its file; None where the kernel did not say. Collective over the team."""
+    sums = np.zeros((3, trace.size), np.int64)
+    for rank in trace.share(team):
+        tasks = trace.extra(KernelsCpuUse).tasks(rank)
+        known = tasks[(tasks["voluntary"] != UNKNOWN) & (tasks["involuntary"] != UNKNOWN)]
+        sums[:, rank] = known["voluntary"].sum(), known["involuntary"].sum(), len(known)
+    voluntary, involuntary, threads = np.sum(team.allgather(sums), axis=0)
+    return Switches(voluntary, involuntary) if threads.any() else None
 
 
 def cpu_use(trace: Trace, team: Team) -> CpuUse | None:

@@ -34,7 +34,7 @@ class Efficiency:
     """
 
     useful_mean_ns: float
-    useful_max_ns: int
+    useful_max_ns: float
     runtime_ns: int  # what the efficiencies are relative to
     ideal: Ideal = UNKNOWN_IDEAL
     published: bool = False
@@ -145,5 +145,6 @@ def factors(
     useful_ns: np.ndarray, runtime: int, ideal: Ideal = UNKNOWN_IDEAL, *, published: bool = False
 ) -> Efficiency:
     """The factors from the useful time of each thread, or rank."""
-    longest = round(useful_ns.max(initial=0))
-    return Efficiency(float(useful_ns.mean()) if longest else 0.0, longest, runtime, ideal, published)
+    longest = float(useful_ns.max(initial=0))  # not rounded: the mean would be above it where all are alike
+    mean = min(float(useful_ns.mean()), longest) if longest else 0.0
+    return Efficiency(mean, longest, runtime, ideal, published)

@@ -83,10 +83,10 @@ def _factors(of: Evidence) -> Iterator[Finding]:
         region = _uneven_region(of, longest, cost)
         call = waiting_call(of.profile, of.useful, of.present, longest)
         yield Finding(Kind.IMBALANCE, cost, 0.0, Sure.MEASURED, longest, call, region)
-    unseen = min(of.after_ns, efficiency.runtime_ns - efficiency.useful_max_ns)
+    unseen = min(of.after_ns, efficiency.runtime_ns - round(efficiency.useful_max_ns))
     yield Finding(Kind.NOT_THERE, unseen, 0.0, Sure.MEASURED)
     if not of.profile.count.any():
-        rest = efficiency.runtime_ns - efficiency.useful_max_ns - unseen
+        rest = efficiency.runtime_ns - round(efficiency.useful_max_ns) - unseen
         yield Finding(Kind.NEITHER, rest, 0.0, Sure.MEASURED, longest)
         return
     yield from _communication(of, longest, unseen)
@@ -103,7 +103,7 @@ def _communication(of: Evidence, longest: int, unseen_ns: int) -> Iterator[Findi
         yield Finding(Kind.SERIALIZATION, cost, 0.0, Sure.REPLAYED, most)
         rest, kind, sure = max(efficiency.runtime_ns - ideal.runtime_ns, 0), Kind.TRANSFER, Sure.REPLAYED
     else:
-        lost = efficiency.runtime_ns - efficiency.useful_max_ns - unseen_ns
+        lost = efficiency.runtime_ns - round(efficiency.useful_max_ns) - unseen_ns
         rest, kind, sure = lost, Kind.COMMUNICATION, Sure.MEASURED
     starting = starting_ns(of, rest)
     yield Finding(Kind.STARTING, starting, 0.0, Sure.MEASURED)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from analyzer.operations.virtual import VirtualThreads
 from analyzer.operations.walk import RankOperations
 from analyzer.parallel import Team
 from analyzer.program.gathered import gathered, together
+from analyzer.program.operation import Flag
 from analyzer.program.program import LeftOut, Program
 from analyzer.program.storage import OperationSpill
 from analyzer.trace import Leftovers, Trace
@@ -116,12 +117,12 @@ class _Translated:
         found = cls(OperationSpill(), [], [], [], [], walk.left_out)
         for first in range(ranks.start, ranks.stop, _TOGETHER):
             some = range(first, min(first + _TOGETHER, ranks.stop))
-            lengths, slots = walk.append_ranks(found.spill, some)
-            found._add(lengths.tolist(), slots.tolist(), [1] * len(lengths), [0] * len(lengths))
-            for rank in some[len(lengths) :]:
+            counts, slots = walk.append_ranks(found.spill, some)
+            found._add(counts.tolist(), slots.tolist(), [1] * len(counts), [0] * len(counts))
+            for rank in some[len(counts) :]:
                 shares = VirtualThreads(trace, rank) if virtual else None
-                streams = _streams(walk, rank, shares, found.spill)
-                found._add(streams, [walk.slots] * len(streams), [len(streams)], [walk.shared_slots])
+                lengths, open_requests = _streams(walk, rank, shares, found.spill)
+                found._add(lengths, open_requests, [len(lengths)], [walk.shared_slots])
         return found
 
     @classmethod
@@ -145,23 +146,60 @@ def _left_out(procedures: Sequence[str], counts: np.ndarray) -> tuple[LeftOut, .
     return tuple(sorted(found, key=lambda row: (-row.time_ns, row.procedure)))
 
 
-def _streams(walk: RankOperations, rank: int, shares: VirtualThreads | None, spill: OperationSpill) -> list[int]:
-    """Append the operations of a rank, thread after thread; returns how many each thread has."""
+def _streams(
+    walk: RankOperations, rank: int, shares: VirtualThreads | None, spill: OperationSpill
+) -> tuple[list[int], list[int]]:
+    """Append the operations of a rank, thread after thread; returns how many each thread has, and its open requests."""
     spill.begin_stream()
     if not (shares and shares.are_any) and (count := walk.append_to(spill, rank)) is not None:
-        return [count]
-    lengths: list[int] = [0]
-    others: list[OperationSpill] = []
+        return [count], [walk.slots]
+    length = 0
+    requests, others = [_Requests()], list[OperationSpill]()
     for block in walk.of(rank):
-        of_main = block if walk.threads == 1 else block[block["block"] == 0]
-        lengths[0] += spill.append(shares.share_out(of_main) if shares else of_main)
-        while len(others) < walk.threads - 1:
+        if walk.threads == 1:
+            length += spill.append(shares.share_out(block) if shares else block)
+            continue
+        while len(requests) < walk.threads:
+            requests.append(_Requests())
             others.append(OperationSpill())
-        for thread, other in enumerate(others, 1):
-            mine = block[block["block"] == thread]
+        for thread, mine in _by_thread(block):
             mine["block"] = 0
-            other.append(mine)
+            requests[thread].number(mine)
+            if thread:
+                others[thread - 1].append(mine)
+            else:
+                length += spill.append(shares.share_out(mine) if shares else mine)
+    if walk.threads == 1:
+        return [length], [walk.slots]
+    lengths = [length]
     for other in others:
         spill.begin_stream()
         lengths.append(sum(spill.append(piece) for piece in other.packed().pieces()))
-    return lengths
+    return lengths, [of_thread.count for of_thread in requests]
+
+
+def _by_thread(block: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    """Each thread that has operations (OP) in a block, ascending, and these in their order."""
+    ordered = block[np.argsort(block["block"], kind="stable")]
+    threads, first = np.unique(ordered["block"], return_index=True)
+    yield from zip(threads.tolist(), np.split(ordered, first[1:]), strict=True)
+
+
+class _Requests:
+    """Numbers the requests that one thread opens and closes from 0 on: a rank numbers those of all its threads
+    together, so that each thread would need room for all of them."""
+
+    def __init__(self) -> None:
+        self._number: dict[int, int] = {}
+
+    @property
+    def count(self) -> int:
+        """How many numbers there are."""
+        return len(self._number)
+
+    def number(self, ops: np.ndarray) -> None:
+        """Renumber the requests of the thread's next operations (OP), in place."""
+        own = (ops["request"] >= 0) & (ops["flags"] & Flag.SHARED == 0)
+        of_rank, which = np.unique(ops["request"][own], return_inverse=True)
+        new = [self._number.setdefault(number, len(self._number)) for number in of_rank.tolist()]
+        ops["request"][own] = np.array(new, ops["request"].dtype)[which]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,7 +22,7 @@ class Carried(Annotated):
 
     trace: what was written of `prediction`, of `program` alone, with `times` and `transfers`. of_calls: the program is
     that of a trace, whose calls may be several operations; else each operation is a call. nodes: of the machine; cpus:
-    of each rank and thread.
+    of each rank and thread. applications: as in Origin; the written run has one.
     Messages whose send is not found among the operations keep the time of their call.
     """
 
@@ -35,8 +35,10 @@ class Carried(Annotated):
         cpus: Mapping[tuple[int, int], Cpus],
         *,
         of_calls: bool,
+        applications: tuple[int, ...] = (),
     ) -> None:
         super().__init__(trace, {}, lambda begin, end: np.zeros(0, EVENT))
+        self.origin = replace(trace.origin, applications=applications)
         self.nodes, self._cpus = nodes, cpus
         self._sends: dict[tuple[int, int], _Sends | None] = {}
         for rank in range(trace.size):

@@ -89,8 +89,9 @@ class Together(Trace):
 
     def __init__(self, runs: Sequence[Trace], nodes: Nodes) -> None:
         self._runs = list(runs)
-        sizes = tuple(run.size for run in runs)
-        self.path, self.origin = runs[0].path, Origin(applications=sizes, predicted=True)
+        sizes = [run.size for run in runs]
+        applications = tuple(ranks for run in runs for ranks in run.origin.applications or (run.size,))
+        self.path, self.origin = runs[0].path, Origin(applications=applications, predicted=True)
         self.size = sum(sizes)
         self._first = [0, *np.cumsum(sizes).tolist()]
         self.threads = np.concatenate([run.threads for run in runs])

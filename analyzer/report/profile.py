@@ -40,7 +40,8 @@ def print_profile(profiled: Profiled, console: Console) -> None:
     kind = f"predicted {by(cpu_time=profiled.cpu_time)}" if profiled.replayed else "as measured"
     console.print(f"{Path(profiled.file).name}: {units.time(found.end_ns)} {kind}", markup=False)
     console.print(
-        f"On average {found.mean():.2f} of {units.plural(found.threads, 'thread')} compute "
+        f"On average {found.mean():.2f} of {units.plural(found.threads, 'thread')} "
+        f"{units.verb(found.threads, 'computes', 'compute')} "
         f"({units.percent(found.utilisation)}); in intervals of {units.time(found.width_ns)} the mean is "
         f"{computing.min():.2f} to {computing.max():.2f}"
     )

@@ -91,7 +91,7 @@ def print_replay(replayed: Replayed, console: Console) -> None:
         most = units.plural(prediction.most_waiting, "message")
         console.print(f"At most {most} waited for links and buses at once, on average {prediction.mean_waiting:.3g}")
     if prediction.unreceived:
-        were = "was" if prediction.unreceived == 1 else "were"
+        were = units.verb(prediction.unreceived, "was", "were")
         console.print(f"{units.plural(prediction.unreceived, 'message')} {were} never received")
     if replayed.lacking:
         console.print(INCOMPLETE.format(replayed.lacking), markup=False)

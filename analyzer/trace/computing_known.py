@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from analyzer.errors import TracelibError
 from analyzer.trace.trace import Trace
 
 NOT_KNOWN = "it is not known what is computing"
+
+
+def unknown_computing(trace: Trace) -> list[str]:
+    """Say, in one line, that it is not known what is computing; none where it is known."""
+    if trace.origin.has_states:
+        return []
+    return [f"{Path(trace.path).name}: {NOT_KNOWN}: the trace has events only, no states"]
 
 
 def check_computing(trace: Trace) -> None:

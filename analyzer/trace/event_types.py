@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from tracelib.schema import CPU_WAIT_TYPE, ERROR_TYPE, PATHS_TYPE, PREDICTED_TYPE
+from tracelib.schema import CPU_WAIT_TYPE, ERROR_TYPE, OFF_CPU_TYPE, PATHS_TYPE, PREDICTED_TYPE, RUN_DELAY_TYPE
 
 
 class EventType(IntEnum):
@@ -19,6 +19,8 @@ class EventType(IntEnum):
     CPU_WAIT = CPU_WAIT_TYPE  # ours: a predicted thread waits for a CPU
     PREDICTED = PREDICTED_TYPE  # ours: by a replay
     ORIGIN = 49000009  # ours, the first event of a .prv of a run: the tracer's own time is in states of their own
+    OFF_CPU = OFF_CPU_TYPE  # ours: how long a thread was without a CPU
+    RUN_DELAY = RUN_DELAY_TYPE  # ours: how long of that it could have run
     PRIORITY = 49000010  # ours, in a .dim: of the thread from here on, the smaller the better
     WAIT_STATE = 49000020  # ours: the kind of a wait, from 1
     ITERATION = 49000021  # ours: the number of an iteration, from 1

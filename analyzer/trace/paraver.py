@@ -188,6 +188,7 @@ STATE_LABELS: dict[int, str] = dict(
             "Configuring accelerator",
             "Stream Registration",
             "Tracer",
+            "Tracer, finding callers",
         )
     )
 )
@@ -204,6 +205,8 @@ TYPE_LABELS: dict[int, tuple[str, dict[int, str]]] = {
     EventType.PATHS: ("Finding the callers of a call", _SWITCH),
     EventType.PREDICTED: ("Predicted", {1: "By a replay"}),
     EventType.ORIGIN: ("Traced by", {1: "tracelib"}),
+    EventType.OFF_CPU: ("Time without a CPU since the event before (ns)", {}),
+    EventType.RUN_DELAY: ("Of it waiting for a CPU (ns)", {-1: "Not known"}),
     EventType.CPU_WAIT: ("Waiting for a CPU", {0: "End", CpuWait.OUTSIDE: "To compute", CpuWait.INSIDE: "In a call"}),
     EventType.RMA_SIZE: ("MPI One-sided size", {}),
     EventType.RMA_TARGET: ("MPI One-sided target rank", {}),

@@ -1,12 +1,12 @@
 """The labels beside a Paraver trace (.pcf): names and colours of states, names of event types and values.
 
-Source: Paraver configuration file; options and colours are Extrae's, but for the last state, which is ours.
+Source: Paraver configuration file; options and colours are Extrae's, but for the last two states, which are ours.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from analyzer.trace import Trace
 from analyzer.trace.paraver import MPI_TYPES, STATE_LABELS, TYPE_LABELS, EventType, call_labels
@@ -34,7 +34,7 @@ _COLORS = """
 117,195,255 0,0,255 255,255,255 255,0,0 255,0,174 179,0,0 0,255,0 255,255,0 235,0,0 0,162,0 255,0,255
 100,100,177 172,174,41 255,144,26 2,255,177 192,224,0 66,66,66 255,0,96 169,169,169 169,0,0 0,109,255
 200,61,68 200,66,0 0,41,0 139,121,177 116,116,116 200,50,89 255,171,98 0,68,189 52,43,0 255,46,0 100,216,32
-40,160,160 150,90,30 90,90,90
+40,160,160 150,90,30 90,90,90 130,130,130
 """
 
 _LARGEST_VALUE = 2**31 - 1  # Paraver loses labels of larger values
@@ -70,12 +70,15 @@ def _event_type(event_type: int, label: str, values: dict[int, str]) -> Iterator
         yield from (f"{value}      {_one_line(text)}\n" for value, text in sorted(shown.items()))
 
 
-def write_pcf(trace: Trace, path: str | os.PathLike[str]) -> None:
+def write_pcf(trace: Trace, path: str | os.PathLike[str], types: Iterable[int] = ()) -> None:
     """Write the .pcf of a trace: all states, our own event types, the MPI procedures it knows, and its own labels.
 
-    A type that the trace labels itself keeps those labels. Raises TracelibError where the file cannot be written.
+    A type that the trace labels itself keeps those labels. types: those of the events in the .prv; one that nobody
+    labels, as a program's own events may be, is called after its number. Raises TracelibError where the file cannot be
+    written.
     """
-    labels = TYPE_LABELS | call_labels(trace.procedures) | trace.event_labels
+    labels: dict[int, tuple[str, dict[int, str]]] = {type_: (f"Event {type_}", {}) for type_ in types}
+    labels |= TYPE_LABELS | call_labels(trace.procedures) | trace.event_labels
     with whole_file(path) as file:
         for text in (_OPTIONS, *_states()):
             file.write(text.encode())

@@ -34,14 +34,15 @@ def application_of(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
 def header(trace: Trace) -> bytes:
     """The header line and the communicator lines.
 
-    Intercommunicators are left out: an `i:` line, counted or not, ends prv2dim. A trace that does not say when it
+    Intercommunicators are left out: an `i:` line, counted or not, ends prv2dim. So are communicators with ranks of
+    several applications: a line names tasks of one. A trace that does not say when it
     was made gets the epoch's date, so that writing twice gives the same bytes.
     """
     application, task = application_of(trace)
     lines = []
     for communicator in trace.communicators:
-        if not communicator.remote and communicator.members:
-            members = np.array(communicator.members)
+        members = np.array(communicator.members, np.int64)
+        if not communicator.remote and len(np.unique(application[members])) == 1:
             tasks = ":".join(map(str, task[members]))
             lines.append(f"c:{application[members[0]]}:{communicator.id}:{len(members)}:{tasks}\n")
     date = trace.origin.date.strftime("%d/%m/%Y at %H:%M") if trace.origin.date else "01/01/1970 at 00:00"
@@ -74,8 +75,8 @@ def _with_origin(trace: Trace, events: np.ndarray, begin: int, end: int) -> np.n
     return np.concatenate([events[:at], origin, events[at:]])
 
 
-def _lines(trace: Trace, windows: Iterator[tuple[int, int]]) -> Iterator[memoryview]:
-    """The body's text, a buffer at a time (valid until the next)."""
+def _lines(trace: Trace, windows: Iterator[tuple[int, int]], types: set[int]) -> Iterator[memoryview]:
+    """The body's text, a buffer at a time (valid until the next). Adds the types of its events to `types`."""
     columns = [*application_of(trace), np.ascontiguousarray(trace.threads, np.int32)]
     pointers = [ffi.from_buffer("int32_t[]", column) for column in columns]
     writer = lib.prv_writer_new(trace.size, *pointers)
@@ -84,14 +85,16 @@ def _lines(trace: Trace, windows: Iterator[tuple[int, int]]) -> Iterator[memoryv
     writer = ffi.gc(writer, lib.prv_writer_free)
     out = ffi.new("char[]", _BUFFER_BYTES)
     for begin, end in windows:
-        yield from _window_lines(trace, begin, end, writer, out)
+        yield from _window_lines(trace, begin, end, types, writer, out)
 
 
-def _window_lines(trace: Trace, begin: int, end: int, writer: Any, out: Any) -> Iterator[memoryview]:
+def _window_lines(trace: Trace, begin: int, end: int, types: set[int], writer: Any, out: Any) -> Iterator[memoryview]:
     """Those of a window; none of its records is left in memory behind it."""
     messages = _pointer(trace.extra(Arrows).among(trace.messages(begin, end), begin, end), MESSAGE)
     states = _pointer(trace.states(begin, end), STATE)
-    events = _pointer(_with_origin(trace, trace.events(begin, end), begin, end), EVENT)
+    rows = _with_origin(trace, trace.events(begin, end), begin, end)
+    types |= set(np.unique(rows["type"]).tolist())
+    events = _pointer(rows, EVENT)
     done = ffi.new("int64_t[3]")
     while written := lib.prv_write(writer, *states, *events, *messages, done, out, _BUFFER_BYTES):
         if written < 0:
@@ -99,9 +102,9 @@ def _window_lines(trace: Trace, begin: int, end: int, writer: Any, out: Any) -> 
         yield memoryview(ffi.buffer(out, written))
 
 
-def _write_share(trace: Trace, bounds: np.ndarray, team: Team, file: BinaryIO) -> None:
+def _write_share(trace: Trace, bounds: np.ndarray, team: Team, file: BinaryIO, types: set[int]) -> None:
     share = team.share(len(bounds) - 1)
-    for text in _lines(trace, ((int(bounds[i]), int(bounds[i + 1])) for i in share)):
+    for text in _lines(trace, ((int(bounds[i]), int(bounds[i + 1])) for i in share), types):
         file.write(text)
 
 
@@ -109,13 +112,13 @@ Trouble = TracelibError | None
 """What went wrong, if anything did."""
 
 
-def _write_part(trace: Trace, bounds: np.ndarray, path: Path, team: Team) -> Trouble:
+def _write_part(trace: Trace, bounds: np.ndarray, path: Path, team: Team, types: set[int]) -> Trouble:
     """This member's lines, in a file of its own until member 0 has them. Returns what went wrong with the whole."""
     part = temporary_name(path, f"part{team.rank}")
     said: str | TracelibError = str(part)
     try:
         with part.open("xb") as file:
-            _write_share(trace, bounds, team, file)
+            _write_share(trace, bounds, team, file, types)
     except OSError as error:
         said = cannot_write(path, error)
     except TracelibError as error:
@@ -126,13 +129,13 @@ def _write_part(trace: Trace, bounds: np.ndarray, path: Path, team: Team) -> Tro
     return trouble
 
 
-def _write_whole(trace: Trace, bounds: np.ndarray, path: Path, team: Team) -> Trouble:
+def _write_whole(trace: Trace, bounds: np.ndarray, path: Path, team: Team, types: set[int]) -> Trouble:
     """As member 0: the file, with this member's lines and those of the others. Returns the same."""
     has_asked, trouble = False, None
     try:
         with whole_file(path) as file:
             file.write(header(trace))
-            _write_share(trace, bounds, team, file)
+            _write_share(trace, bounds, team, file, types)
             has_asked = True
             for part in _good(team.allgather("")):
                 append(Path(part), file)
@@ -152,8 +155,10 @@ def _good(parts: list[str | TracelibError]) -> Iterator[str]:
     yield from (part for part in parts if isinstance(part, str) and part)
 
 
-def write_prv(trace: Trace, path: str | os.PathLike[str], team: Team | None = None) -> None:
+def write_prv(trace: Trace, path: str | os.PathLike[str], team: Team | None = None) -> frozenset[int]:
     """Write the .prv of a trace; members of `team` share the windows of time, and the bytes do not depend on them.
+
+    Returns the types of all events that were written, for the labels (`write_pcf`).
 
     Memory is that of one window of the trace. Collective over the team. Raises TracelibError where the output
     cannot be written; then nothing is left behind.
@@ -163,6 +168,8 @@ def write_prv(trace: Trace, path: str | os.PathLike[str], team: Team | None = No
     if target.exists() and Path(trace.path).exists() and target.samefile(trace.path):
         raise TracelibError(f"{target} is the file that was read", "name another output with -o")
     bounds = trace.windows()
-    trouble = (_write_part if team.rank else _write_whole)(trace, bounds, target, team)
+    types: set[int] = set()
+    trouble = (_write_part if team.rank else _write_whole)(trace, bounds, target, team, types)
     if trouble:
         raise trouble
+    return frozenset().union(*team.allgather(types))

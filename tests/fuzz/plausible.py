@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from math import isfinite
 from random import Random
 
 _NUMBER = re.compile(rb"(?<![\w.])-?\d+(?:\.\d+)?(?:e-?\d+)?(?![\w.])")
@@ -42,7 +43,9 @@ def _change(random: Random) -> Change:
 
 
 def _alike(old: bytes, number: float) -> bytes:
-    """A number in the form that another has."""
+    """A number in the form that another has, which stays where the new one is too large."""
+    if not isfinite(number):
+        return old
     if b"e" in old:
         return f"{number:e}".encode()
     if b"." in old:

@@ -1,9 +1,11 @@
 """Damaged files of every kind end in an answer or one clear line: the first inputs of `make fuzz`."""
 
 import os
+from random import Random
 
 import pytest
 
+from fuzz import plausible
 from fuzz.campaign import Campaign
 from fuzz.commands import warm
 from fuzz.corpus import MAKERS, build
@@ -89,3 +91,9 @@ def test_a_worker_that_does_not_end_or_dies(monkeypatch):
     assert worker.run(3).code == 1  # MemoryError
     assert worker.run(8).code == 8
     worker.close()
+
+
+def test_numbers_that_would_be_infinite_stay():
+    """Of 17 and 292 zeros, ten times as much is no float."""
+    for seed in range(200):
+        assert plausible.damage(Random(seed), b"a 1e308 b 17976931348623157" + b"0" * 292)

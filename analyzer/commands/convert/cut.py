@@ -14,6 +14,7 @@ from analyzer.commands.shared.write import write_paraver
 from analyzer.errors import TracelibError
 from analyzer.opening import open_trace
 from analyzer.report.words import units
+from analyzer.report.words.left_out import applications_joined, arrows_left_out
 from analyzer.signals import discard
 from analyzer.structure.cut.choose import FEWEST, fixed_window, typical_stretch, window
 from analyzer.structure.cut.cut import Cut, write_cut
@@ -57,6 +58,7 @@ def cut(
     session.quiet = quiet
     trace = open_trace(file, session.team)
     session.mention_problems(trace)
+    session.mention([*arrows_left_out(trace), *applications_joined(trace)])
     try:
         if not trace.has_call_times:
             raise TracelibError(f"{trace.path}: a Dimemas trace has no times", "cut the run that it was made of")
@@ -74,8 +76,9 @@ def cut(
     )
     crossed = done.messages_in + done.messages_out
     if crossed or done.collectives:
+        lack = units.verb(crossed, "lacks its", "lack their")
         session.say(
-            f"At the edges {units.plural(crossed, 'message')} of {done.messages + crossed} lack their other side, and "
+            f"At the edges {units.plural(crossed, 'message')} of {done.messages + crossed} {lack} other side, and "
             f"{units.plural(done.collectives, 'call')} of collectives other members: they keep their time only"
         )
 

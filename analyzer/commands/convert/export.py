@@ -79,14 +79,13 @@ def export_command(
 
 def _shown(trace: Trace, session: Session) -> Trace:
     """Choose what is exported; say what of it stands for something else, and what is left out."""
-    from analyzer.trace import Arrows
+    from analyzer.report.words.left_out import arrows_left_out
     from analyzer.writers.state_slices import with_slices
 
     name, shown = Path(trace.path).name, with_slices(trace)
     if shown is not trace:
         session.mention([f"{name}: no MPI calls, so its states and events are written as regions"])
-    if arrows := len(trace.extra(Arrows).read()):
-        session.mention([f"{name}: {plural(arrows, 'arrow')} inside a task are left out (analyze prv keeps them)"])
+    session.mention(arrows_left_out(trace))
     return shown
 
 
@@ -96,11 +95,11 @@ def _write_timeline(trace: Trace, path: Path, form: str, session: Session, force
     check_writable(path, trace, force)
     with session.step(f"Writing {path}"):
         written = write_timeline(trace, path, Format[form.upper()])
-    counts = [f"{written.calls} calls", f"{written.messages} messages"]
-    counts += [f"{written.regions} visits of regions"] if written.regions else []
-    counts += [f"{written.events} events of the program"] if written.events else []
-    counts += [f"{written.values} readings of counters"] if written.values else []
-    counts += [f"{written.samples} samples of nodes"] if written.samples else []
+    counts = [plural(written.calls, "call"), plural(written.messages, "message")]
+    counts += [plural(written.regions, "visit of a region", "visits of regions")] if written.regions else []
+    counts += [plural(written.events, "event of the program", "events of the program")] if written.events else []
+    counts += [plural(written.values, "reading of a counter", "readings of counters")] if written.values else []
+    counts += [plural(written.samples, "sample of a node", "samples of nodes")] if written.samples else []
     session.say(f"{path}: {', '.join(counts)}")
 
 
@@ -120,8 +119,10 @@ def _write_tables(
 
 
 def _write_archive(trace: Trace, folder: Path, session: Session) -> None:
+    from analyzer.report.words.left_out import tracer_left_out
     from analyzer.writers.otf2 import ANCHOR, write_otf2
 
     with session.step(f"Writing {folder}"):
         events = write_otf2(trace, folder)
     session.say(f"{folder / ANCHOR}.otf2: {events} events")
+    session.mention(tracer_left_out(trace))

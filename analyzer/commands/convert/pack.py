@@ -11,7 +11,7 @@ from analyzer.commands.shared.outputs import stem
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 from analyzer.opening import foreign_trace
-from analyzer.report.words.units import size
+from analyzer.report.words.units import plural, size
 from analyzer.writers.hdf5_groups import CODECS
 from analyzer.writers.packed import pack_run
 
@@ -57,7 +57,6 @@ def pack(session: Session, file: str, codec: str, output: str | None, force: boo
             )
         else:
             before, after = size(packed.before_bytes), size(packed.size_bytes)
-            session.say(
-                f"{path}: {packed.calls} calls in {after}, {packed.bytes_a_call:.1f} bytes a call ({before} before)"
-            )
+            calls = f"{plural(packed.calls, 'call')} in {after}, {packed.bytes_a_call:.1f} bytes a call"
+            session.say(f"{path}: {calls} ({before} before)")
     session.team.barrier()

@@ -15,7 +15,7 @@ import click
 
 from analyzer import signals
 from analyzer.commands.shared.options import all_calls_needed, common_options, file_argument, ranks_option
-from analyzer.commands.shared.session import Session
+from analyzer.commands.shared.session import Session, remarks
 from analyzer.opening import open_trace
 from analyzer.temporary import place_of_temporaries
 
@@ -66,14 +66,16 @@ def view_command(
 def _read(session: Session, file: str, choice: Choice | None, *, follow: bool) -> LookedAt:
     from analyzer.live.looked_at import LookedAt
     from analyzer.live.run import Run
+    from analyzer.report.words.left_out import arrows_left_out
     from analyzer.structure.live import is_running, place_of
+    from analyzer.trace.computing_known import unknown_computing
 
     def again() -> Trace:
         return open_trace(place_of(Path(file)) if follow else file, choice=choice)
 
     trace = again()
     try:
-        session.mention_problems(trace)
+        session.mention([*remarks(trace), *unknown_computing(trace), *arrows_left_out(trace)])
         return LookedAt(again, Run(trace, session.step), is_running if follow else None)
     except BaseException:
         trace.close()

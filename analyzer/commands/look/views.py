@@ -12,7 +12,7 @@ import click
 from analyzer.commands.look.what import At
 from analyzer.commands.shared.options import all_calls_needed, common_options, ranks_option, repair_option
 from analyzer.commands.shared.outputs import check_writable
-from analyzer.commands.shared.session import Session
+from analyzer.commands.shared.session import Session, remarks
 from analyzer.errors import TracelibError
 from analyzer.opening import open_trace
 
@@ -91,6 +91,7 @@ def views_command(
         raise click.UsageError("--by and --statistic are for --show histogram")
     if session.speaks:
         asked = _Asked(begin, end, bins, csv, picture)
+        from analyzer.trace.computing_known import unknown_computing
         from analyzer.views.view_file import find_view
 
         found = [(name, find_view(name)) for name in names]
@@ -100,7 +101,7 @@ def views_command(
             raise click.UsageError(f"--csv and --picture take one view: there are {len(files)}")
         trace = open_trace(file, None, repair_ns, choice=choice)
         try:
-            session.mention_problems(trace)
+            session.mention([*remarks(trace), *unknown_computing(trace)])
             _show(session, trace, files, asked, as_json=as_json)
         finally:
             trace.close()

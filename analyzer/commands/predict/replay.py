@@ -19,7 +19,7 @@ from analyzer.program.streams import has_ports
 from analyzer.replay.by_place import changes_by_place
 from analyzer.replay.simulate import simulate
 from analyzer.report.replay import Replayed, print_replay, replay_json
-from analyzer.report.words.left_out import not_replayed
+from analyzer.report.words.left_out import applications_joined, arrows_left_out, not_replayed
 from analyzer.scheduling.closed import closed
 from analyzer.trace import CallPaths
 from analyzer.what_if.modules import with_modules
@@ -77,6 +77,8 @@ def replay_command(
     try:
         for trace in traces:
             session.mention_problems(trace)
+            session.mention(arrows_left_out(trace) if output else [])
+            session.mention(applications_joined(trace) if output and not output.endswith(".prv") else [])
         if by_place and not traces[0].extra(CallPaths).known:
             raise TracelibError(f"{file} does not say where its calls come from", "record it without TRACELIB_STACK=0")
         with session.step("Replaying"), replaying(traces[0], session.team):

@@ -39,9 +39,9 @@ def write_paraver(trace: Trace, base: Path, session: Session, force: bool) -> li
     for path in paths:
         check_writable(path, trace, force)
     with session.step(f"Writing {paths[0]}"):
-        write_prv(trace, paths[0], session.team)
+        types = write_prv(trace, paths[0], session.team)
     if session.team.rank == 0:
-        write_pcf(trace, paths[1])
+        write_pcf(trace, paths[1], types)
         write_row(trace, paths[2])
     session.team.barrier()
     return paths

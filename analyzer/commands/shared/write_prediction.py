@@ -67,7 +67,12 @@ def _write_prv(
             write_predicted(trace, program, own, part, "replay", called=prv)
             opened.append(open_trace(str(part)))
             nodes = there.nodes.of(range(first, first + program.ranks))
-            runs.append(Carried(opened[-1], program, own, nodes, there.cpus[k], of_calls=trace.has_call_times))
+            runs.append(
+                Carried(
+                    opened[-1], program, own, nodes, there.cpus[k],
+                    of_calls=trace.has_call_times, applications=trace.origin.applications,
+                )
+            )  # fmt: skip
             first += program.ranks
         written = runs[0] if len(runs) == 1 else Together(runs, there.nodes)
         return write_paraver(written, base, Session(Team()), force)[0]

@@ -66,8 +66,10 @@ class Free:
             x = settings.values[name]
             columns *= np.column_stack([np.ones(rows) if shape is None else shape.value(x) for shape in of])[:, place]
         length = np.abs(columns).max(0)
-        prior = prior[likeliest]
+        telling = np.flatnonzero(length)  # a product of logarithms is 0 where in each run some parameter is the least
+        columns, length, prior = columns[:, telling], length[telling], prior[likeliest[telling]]
         prior[0] = _CONSTANT * prior[1:].sum()
+        products = [products[place] for place in telling.tolist()]
         return cls(settings, tuple(products), columns / length, length, np.log(prior / prior.sum()))
 
     @property

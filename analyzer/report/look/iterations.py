@@ -7,12 +7,17 @@ from typing import Any
 from analyzer.report.evenness import evenness_json, told
 from analyzer.report.look.summary import Summary
 from analyzer.report.structure.sentence import sentence
+from analyzer.report.words import units
 
 _MOST = 3
 
 
 def iterations_lines(summary: Summary) -> list[str]:
-    """What the run is made of, and the findings that cost most; nothing where no iterations were found."""
+    """What the run is made of, and the findings that cost most; nothing where no iterations were found. Of a run
+    that is too long to look for them here it says so."""
+    if summary.structure is None and summary.is_long:
+        calls = units.count(int(summary.profile.count.sum()))
+        return [f"Not looked for in {calls} calls, nor what is uneven about them: analyze structure"]
     if not summary.structure or not summary.structure.main:
         return []
     lines = [f"{sentence(summary.structure)}."]

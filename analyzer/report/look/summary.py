@@ -85,6 +85,11 @@ class Summary:
         return np.setdiff1d(np.arange(self.trace.size), self.trace.extra(Losses).missing)
 
     @property
+    def is_long(self) -> bool:
+        """Whether there are so many calls that the first look does not look for iterations."""
+        return int(self.profile.count.sum()) > MOST_CALLS
+
+    @property
     def transfer_waits_ns(self) -> int | None:
         """What part of the time that an ideal network would save is waiting for a CPU; None where it is not known."""
         return self.cpus.of_transfer_ns(self.efficiency, int(self.useful.of_ranks(self.efficiency.runtime_ns).argmax()))

@@ -195,14 +195,17 @@ def _short_name(communicator: Communicator, ranks: int) -> str:
     return _cut(communicator.name).removeprefix("MPI_") or f"{communicator.id}: {communicator.ranks}"
 
 
-def size_rows(messages: Messages) -> list[tuple[str, int, int]]:
-    """(range of sizes, messages, bytes), neighbouring powers of two joined until they fit a table."""
+def size_rows(messages: Messages, *, even: bool = False) -> list[tuple[str, int, int]]:
+    """(range of sizes, messages, bytes), neighbouring powers of two joined until they fit a table.
+
+    even: also the ranges without messages that lie between others, for an axis.
+    """
     used = np.flatnonzero(messages.size_count)
     step = 1
-    while len(set(((used + step - 1) // step).tolist())) > MOST_SIZES:
+    while len(groups := _groups(used, step, even)) > MOST_SIZES:
         step *= 2
     rows = []
-    for group in sorted(set(((used + step - 1) // step).tolist())):
+    for group in groups:
         classes = slice(max(0, (group - 1) * step + 1), group * step + 1)
         low, high = 1 << max(0, (group - 1) * step), (1 << group * step) - 1
         label = (
@@ -210,6 +213,12 @@ def size_rows(messages: Messages) -> list[tuple[str, int, int]]:
         )
         rows.append((label, int(messages.size_count[classes].sum()), int(messages.size_bytes[classes].sum())))
     return rows
+
+
+def _groups(used: np.ndarray, step: int, even: bool) -> list[int]:
+    """The ranges of `step` powers of two in which these powers lie; even: and those between."""
+    found = np.unique((used + step - 1) // step).tolist()
+    return list(range(found[0], found[-1] + 1)) if even and found else found
 
 
 def sizes_table(messages: Messages) -> Table:

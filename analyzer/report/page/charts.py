@@ -86,10 +86,11 @@ def sizes(runs: Sequence[Run]) -> str:
         return ""
 
     def draw(run: Run, axes: Axes) -> None:
-        rows = size_rows(run.summary.messages)
+        rows = size_rows(run.summary.messages, even=True)
         axes.barh(range(len(rows)), [row[1] for row in rows], color=SERIES[0])
         axes.set_yticks(range(len(rows)), [row[0] for row in rows])
-        axes.set_ylim(-0.6, max(len(rows), _LEAST_BARS) - 0.4)
+        middle, half = (len(rows) - 1) / 2, max(len(rows), _LEAST_BARS) / 2 + 0.1
+        axes.set_ylim(middle - half, middle + half)
         axes.set_xlabel("messages")
         axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: units.count(v)))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from analyzer.efficiency.cpu_use import Cpus, CpuUse
-from analyzer.report.words.units import percent, plural, time
+from analyzer.efficiency.cpu_use import Cpus, CpuUse, Switches
+from analyzer.report.words.units import count, percent, plural, time
 from analyzer.trace.ranks import ranks_named
 from analyzer.trace.sharing import Crowd, Sharing
 
@@ -38,7 +38,8 @@ def waiting_for_cpus(cpus: Cpus) -> list[str]:
     who, use = crowds(cpus.sharing), cpus.use
     if use is None:
         return [f"{who}. They wait for a CPU, in MPI and while they compute; how long was not recorded."] if who else []
-    return [*_waiting(who, use), *_asleep(use)]
+    waiting = _waiting(who, use)
+    return [*waiting, *(_taken(cpus.switches) if waiting and cpus.switches else []), *_asleep(use)]
 
 
 def _waiting(who: str, use: CpuUse) -> list[str]:
@@ -54,6 +55,16 @@ def _waiting(who: str, use: CpuUse) -> list[str]:
     if use.tells_sleep:
         return [f"{begin} wait for a CPU during {during} (by the kernel's run delay)."]
     return [f"{begin} have no CPU during {during}: they wait for one, or sleep. Which of both was not recorded."]
+
+
+def _taken(switches: Switches) -> list[str]:
+    times, rank = int(switches.involuntary.sum()), int(switches.involuntary.argmax())
+    if not times:
+        return []
+    most = (
+        f", most often on rank {rank} ({count(int(switches.involuntary[rank]))})" if len(switches.voluntary) > 1 else ""
+    )
+    return [f"The kernel took the CPU from their threads {plural(times, 'time')}{most}, and gave it to others."]
 
 
 def _asleep(use: CpuUse) -> list[str]:
@@ -81,6 +92,8 @@ def cpus_json(cpus: Cpus) -> dict[str, Any]:
         "mpi_waiting_for_cpu_s": int(use.mpi_waits_ns.sum()) / 1e9 if use is not None and told else None,
         "mpi_with_cpu_s": None if use is None else int(use.mpi_cpu_ns.sum()) / 1e9,
         "sleep_told_from_waiting": told,
+        "cpu_taken_from_threads": None if cpus.switches is None else int(cpus.switches.involuntary.sum()),
+        "cpu_given_up_by_threads": None if cpus.switches is None else int(cpus.switches.voluntary.sum()),
         "threads_sharing_cpus": [
             {"rank": c.rank, "threads": c.threads, "cpus": c.cpus, "waiting_for_cpu_s": c.delay_ns / 1e9}
             for c in cpus.crowds

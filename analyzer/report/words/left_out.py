@@ -3,11 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from analyzer.program.program import LeftOut, Program
 from analyzer.report.words import units
+from analyzer.trace import Arrows, Trace, TracerTime
 
 _NAMED = 3
+
+
+def arrows_left_out(trace: Trace) -> list[str]:
+    """Say, in one line, that a command leaves out the arrows inside tasks; none where the trace has none."""
+    arrows = len(trace.extra(Arrows).read())
+    inside = f"{units.plural(arrows, 'arrow')} inside a task {units.verb(arrows, 'is', 'are')} left out"
+    return [f"{Path(trace.path).name}: {inside} (analyze prv keeps them)"] if arrows else []
+
+
+def tracer_left_out(trace: Trace) -> list[str]:
+    """Say, in one line, that what is written does not tell the tracer's time from computing; none where it took none
+    that it noted. The time is that of its buffers, clocks and callers, summed over the ranks."""
+    tracer = trace.extra(TracerTime)
+    spent = (rows["end"] - rows["begin"] for rows in map(tracer.flushes, range(trace.size)))
+    time_ns = sum(int(of_rank.sum()) for of_rank in spent)
+    counts = "is not told from the program's there: outside calls it counts as computing"
+    return [f"{Path(trace.path).name}: the tracer's own time ({units.time(time_ns)}) {counts}"] if time_ns else []
+
+
+def applications_joined(trace: Trace) -> list[str]:
+    """Say, in one line, that several applications are written as one; none where the trace has one."""
+    count = len(trace.origin.applications)
+    return [f"{Path(trace.path).name}: its {count} applications are written as one"] if count > 1 else []
 
 
 def left_out_text(found: Sequence[LeftOut], ranks: int) -> str:

@@ -59,3 +59,8 @@ def percent(fraction: float) -> str:
 def plural(number: int, noun: str, many: str = "") -> str:
     """ "1 rank", "3 ranks", "2 matrices"."""
     return f"{count(number)} {noun if number == 1 else many or noun + 's'}"
+
+
+def verb(number: int, one: str, many: str) -> str:
+    """What goes with so many things: "is" or "are", "lacks" or "lack"."""
+    return one if number == 1 else many

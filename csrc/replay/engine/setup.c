@@ -43,7 +43,7 @@ void app_start(struct sim *sim, struct app *app)
 {
     app->began = sim->now;
     app->running = app->program->n_streams;
-    for (int32_t k = 0; k < app->program->n_ranks; k++) semaphores_free(&app->ranks[k]); /* of the run before */
+    for (int32_t k = 0; k < app->program->n_ranks; k++) semaphores_forget(sim, &app->ranks[k]); /* of the run before */
     for (int32_t k = 0; k < app->program->n_streams && !sim->failed; k++) thread_start(sim, app, k);
 }
 
@@ -122,6 +122,7 @@ static void memory_init(struct sim *sim, const struct program *programs)
     sim->children = (struct pool){sizeof(struct thread), NULL, &sim->arena};
     sim->accesses = (struct pool){sizeof(struct accesses), NULL, &sim->arena};
     sim->locks = (struct pool){sizeof(struct lock), NULL, &sim->arena};
+    sim->semaphores = (struct pool){sizeof(struct semaphore), NULL, &sim->arena};
     sim->events.pool = (struct pool){sizeof(struct event), NULL, &sim->arena};
 }
 
@@ -150,7 +151,7 @@ void sim_free(struct sim *sim)
 {
     for (int32_t a = 0; sim->apps && a < sim->n_apps; a++) {
         struct app *app = &sim->apps[a];
-        for (int32_t k = 0; app->ranks && k < app->program->n_ranks; k++) semaphores_free(&app->ranks[k]);
+        for (int32_t k = 0; app->ranks && k < app->program->n_ranks; k++) semaphores_forget(sim, &app->ranks[k]);
     }
     for (int32_t k = 0; sim->nodes && k < sim->machine->n_nodes; k++) free(sim->nodes[k].ready);
     network_free(sim);

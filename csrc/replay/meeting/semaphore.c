@@ -6,37 +6,23 @@
 #include "state/fail.h"
 #include "threads/running.h"
 
-struct semaphore {
-    int64_t id;
-    int64_t count;
-    struct thread *waiting, **last;
-    struct semaphore *next;
-};
-
+/* entry.key.a: its number. */
 static struct semaphore *semaphore_of(struct sim *sim, struct thread *thread)
 {
+    struct key key = {.a = (uint64_t)thread->op->tag};
     struct rank *rank = &thread->app->ranks[thread->rank];
-    for (struct semaphore *s = rank->semaphores; s; s = s->next)
-        if (s->id == thread->op->tag) return s;
-    struct semaphore *semaphore = calloc(1, sizeof *semaphore);
-    if (!semaphore) {
-        fail(sim, REPLAY_NO_MEMORY, thread, NULL, -1);
-        return NULL;
-    }
-    semaphore->id = thread->op->tag;
-    semaphore->last = &semaphore->waiting;
-    semaphore->next = rank->semaphores;
-    return rank->semaphores = semaphore;
+    struct semaphore *semaphore = table_find_or_add(&rank->semaphores, &key, &sim->semaphores);
+    if (!semaphore) fail(sim, REPLAY_NO_MEMORY, thread, NULL, -1);
+    if (semaphore && !semaphore->last) semaphore->last = &semaphore->waiting;
+    return semaphore;
 }
 
 /* Nobody waits for it and it counts nothing: programs may have one for each of millions of events. */
-static void forget_if_idle(struct rank *rank, struct semaphore *semaphore)
+static void forget_if_idle(struct sim *sim, const struct thread *thread, struct semaphore *semaphore)
 {
     if (semaphore->count || semaphore->waiting) return;
-    struct semaphore **at = &rank->semaphores;
-    while (*at != semaphore) at = &(*at)->next;
-    *at = semaphore->next;
-    free(semaphore);
+    table_remove(&thread->app->ranks[thread->rank].semaphores, &semaphore->entry);
+    pool_give(&sim->semaphores, semaphore);
 }
 
 void semaphore_wait(struct sim *sim, struct thread *thread)
@@ -45,7 +31,7 @@ void semaphore_wait(struct sim *sim, struct thread *thread)
     if (!semaphore) return;
     if (semaphore->count > 0) {
         semaphore->count--;
-        forget_if_idle(&thread->app->ranks[thread->rank], semaphore);
+        forget_if_idle(sim, thread, semaphore);
         thread_goes_on(sim, thread);
         return;
     }
@@ -63,7 +49,7 @@ void semaphore_signal(struct sim *sim, struct thread *thread)
     if (first) {
         semaphore->waiting = first->next;
         if (!semaphore->waiting) semaphore->last = &semaphore->waiting;
-        forget_if_idle(&thread->app->ranks[thread->rank], semaphore);
+        forget_if_idle(sim, thread, semaphore);
         thread_wake(sim, first);
     } else {
         semaphore->count++;
@@ -71,11 +57,14 @@ void semaphore_signal(struct sim *sim, struct thread *thread)
     thread_goes_on(sim, thread);
 }
 
-void semaphores_free(struct rank *rank)
+void semaphores_forget(struct sim *sim, struct rank *rank)
 {
-    for (struct semaphore *next, *s = rank->semaphores; s; s = next) {
-        next = s->next;
-        free(s);
-    }
-    rank->semaphores = NULL;
+    struct table *table = &rank->semaphores;
+    for (size_t k = 0; k < table->room; k++)
+        for (struct entry *next, *entry = table->at[k]; entry; entry = next) {
+            next = entry->next;
+            pool_give(&sim->semaphores, entry);
+        }
+    free(table->at);
+    *table = (struct table){0};
 }

@@ -10,14 +10,13 @@
 struct comm;
 struct cpus;
 struct holders;
-struct semaphore;
 struct sim;
 struct site;
 
 struct rank {
     int32_t streams;
-    struct semaphore *semaphores;
-    struct slot *slots; /* of requests that several threads use */
+    struct table semaphores; /* by number */
+    struct slot *slots;      /* of requests that several threads use */
 };
 
 struct app {
@@ -59,7 +58,8 @@ struct sim {
     struct site *sites;     /* of the nodes */
     struct plan end, share; /* of threads that have no more operations, of virtual ones */
     struct arena arena;
-    struct pool messages, one_sided, receives, channels, named_channels, instances, children, accesses, locks;
+    struct pool messages, one_sided, receives, channels, named_channels, instances, children, accesses, locks,
+        semaphores;
     struct table matching; /* the channels by name */
     struct table windows;  /* what is under way in them, and their locks */
     /* network */

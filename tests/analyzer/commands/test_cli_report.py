@@ -1,6 +1,7 @@
 """How numbers are spelled, what the sentences say, and that the look fits 80 columns for any number of ranks."""
 
 import io
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -61,6 +62,19 @@ def test_size_rows_keep_every_message(classes):
     assert len(rows) <= MOST_SIZES
     assert sum(row[1] for row in rows) == len(classes)
     assert sum(row[2] for row in rows) == 10 * len(classes)
+
+
+@given(st.lists(st.integers(0, SIZE_CLASSES - 1), min_size=1, max_size=80))
+def test_size_rows_of_an_axis_have_no_gaps(classes):
+    """Each range begins where the one before ends, and the first and the last have messages."""
+    count = np.bincount(classes, minlength=SIZE_CLASSES).astype(np.int64)
+    messages = Messages(count, count * 10, 1, np.zeros((1, 1), int), np.zeros((1, 1), int), 0)
+    rows = size_rows(messages, even=True)
+    assert len(rows) <= MOST_SIZES
+    assert sum(row[1] for row in rows) == len(classes)
+    assert rows[0][1] and rows[-1][1]
+    ranges = [label.split(" to ") for label, _, _ in rows if label not in ("0 B", "1 B")]
+    assert all(one[1] == next_[0] for one, next_ in pairwise(ranges))
 
 
 def look(trace):
@@ -208,3 +222,9 @@ def test_calls_as_a_frame():
     frame = analyzer.calls_frame(ring(2), 1)
     assert frame["call"].tolist() == ["MPI_Send", "MPI_Barrier"]
     assert (frame["exit"] - frame["enter"]).tolist() == [1000, 99_999_000]
+
+
+def test_a_run_that_is_too_long_to_look_for_iterations_says_so(monkeypatch):
+    assert "Not looked for" not in look(ring(4))
+    monkeypatch.setattr("analyzer.report.look.summary.MOST_CALLS", 7)
+    assert "Not looked for in 8 calls, nor what is uneven about them: analyze structure" in look(ring(4))

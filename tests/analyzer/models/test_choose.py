@@ -253,3 +253,14 @@ def test_the_likeliest_pairs_are_those_of_least_squares_one_by_one():
     assert [tuple(pair) for pair in found.tolist()] == expected[:30]
     every = likeliest_pairs(columns, target, 0.2, 18, log_prior, signed=True, number=10_000)
     assert len(every) == 39 * 38 / 2 - 1
+
+
+def test_products_that_are_0_in_all_runs_are_no_terms():
+    """log2(p/2) log2(n/10) where p and n never vary together; numpy's warnings are errors here."""
+    values = {"p": np.array([2.0, 2.0, 4.0, 8.0]), "n": np.array([10.0, 20.0, 10.0, 10.0])}
+    with np.errstate(all="raise", under="ignore"):
+        measured = values["n"] / values["p"] + 0.1 * values["p"]
+        free = Free.of(settings_from(values, measured))
+        assert np.abs(free.columns).max(0).tolist() == [1.0] * len(free.products)
+        assert free.products[0] == (None, None)
+        assert choose.choose_models(values, measured)
