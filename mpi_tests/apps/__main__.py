@@ -1,6 +1,6 @@
 """`make apps`: real applications from Debian, traced and compared; writes the table of docs/validation.md.
 
-`make apps APPS="gromacs abinit"` tries these only, and leaves the table as it is."""
+`make apps APPS="gromacs abinit"` tries these only, and leaves the rows of others as they are."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pathlib import Path
 import matrix
 from apps import checks, commands, table
 from apps.application import Application
+from apps.cost import measure_cost
 from apps.debian import NotInstalled, install
 from apps.measure import ROOT, measure
 from apps.registry import ALL, BY_NAME
@@ -21,6 +22,7 @@ from building import build_counter
 from matrix import Leg
 
 WORK = ROOT / "build" / "apps"
+SAMPLED = {"TRACELIB_SAMPLE": "10ms"}
 
 
 def fresh(folder: Path) -> Path:
@@ -35,12 +37,15 @@ def try_under(application: Application, leg: Leg, counter: Path) -> tuple[table.
     folder = fresh(WORK / f"{application.name}-{leg.name}")
     spool = {"TRACELIB_SPOOL": str(fresh(folder / "spool"))}
     try:
-        measured = measure(application, leg, counter, folder, spool)
+        measured = measure(application, leg, counter, folder, spool | SAMPLED)
+        cost = measure_cost(application, leg, fresh(folder / "cost"), spool)
     except AssertionError as failed:
         return None, [str(failed)]
     messages = checks.read_messages(measured.run)
     numbers, wrong = commands.check_commands(measured)
-    return table.Row(application, leg, measured, messages, numbers), checks.check_recording(measured, messages) + wrong
+    return table.Row(application, leg, measured, cost, messages, numbers), checks.check_recording(
+        measured, messages
+    ) + wrong
 
 
 def legs_of(application: Application, legs: dict[str, Leg]) -> Iterator[Leg]:
@@ -51,10 +56,9 @@ def legs_of(application: Application, legs: dict[str, Leg]) -> Iterator[Leg]:
         yield legs[name]
 
 
-def try_all(applications: list[Application]) -> tuple[list[table.Row], int]:
-    """Rows of what ran, and how many did not or were wrong; each is said as soon as it is known."""
+def try_all(applications: list[Application]) -> int:
+    """How many did not run or were wrong. Each is said as soon as it is known; what was right gets its row at once."""
     counters: dict[str, Path] = {}
-    rows: list[table.Row] = []
     failed = 0
     with tempfile.TemporaryDirectory() as scratch:
         legs = {leg.name: leg for leg in matrix.legs(Path(scratch))}
@@ -67,12 +71,13 @@ def try_all(applications: list[Application]) -> tuple[list[table.Row], int]:
                     begin = time.monotonic()
                     row, wrong = try_under(application, leg, counters[leg.name])
                     say(f"{application.name}, {leg.name}", wrong, time.monotonic() - begin)
-                    rows += [row] if row else []
+                    if row and not wrong:
+                        table.write(row)
                     failed += bool(wrong)
             except NotInstalled as reason:
                 say(application.name, [f"not installed: {reason}"], 0)
                 failed += 1
-    return rows, failed
+    return failed
 
 
 def say(what: str, wrong: list[str], took_s: float) -> None:
@@ -88,11 +93,11 @@ def main(names: list[str]) -> int:
     if unknown:
         print(f"no application {', '.join(unknown)}; there are {', '.join(BY_NAME)}", file=sys.stderr)
         return 2
-    rows, failed = try_all([BY_NAME[name] for name in names] or list(ALL))
+    failed = try_all([BY_NAME[name] for name in names] or list(ALL))
     if failed:
         print(f"{failed} failed; their files are in {WORK.relative_to(ROOT)}")
-    elif not names:
-        print(f"all right; written to {table.write(rows).relative_to(ROOT)}")
+    else:
+        print(f"all right; written to {table.PAGE.relative_to(ROOT)}")
     return 1 if failed else 0
 
 

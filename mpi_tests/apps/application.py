@@ -40,6 +40,7 @@ class Application:
     prepare: Callable[[Leg, Path], None] = nothing
     legs: tuple[str, ...] = ("apt-openmpi",)
     environment: dict[str, str] = field(default_factory=dict)
+    iterations: int | None = None  # how often its main loop turns, where its input says so
 
     def prepare_folder(self, leg: Leg, folder: Path) -> None:
         """Inputs, and what is made from them."""

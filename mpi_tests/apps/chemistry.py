@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import matrix
-from apps.application import Application, lines, unpacked
+from apps.application import Application, lines, own_results, unpacked
 from matrix import Leg
 from running import run
 
@@ -75,6 +75,23 @@ MPQC = Application(
     packages=("mpqc",),
     command=("mpqc", "h2o.in"),
     result=lines(r"^ +total scf energy = .*$", r"^ +Max .*$", r"^ +Value of the MolecularEnergy: .*$"),
+)
+
+GPAW = Application(
+    name="gpaw",
+    title="one molecule of water on a grid: energy and forces (C below Python)",
+    packages=("gpaw", "gpaw-data"),
+    command=("/usr/bin/python3", "water.py"),
+    result=own_results,
+)
+
+ELK = Application(
+    name="elk",
+    title="silicon, 2 atoms, 2 threads of OpenMP a rank",
+    packages=("elk-lapw",),
+    command=("elk-lapw",),
+    result=lines(r"^ +-\d+\.\d{4}", file="TOTENERGY.OUT"),
+    environment={"OMP_NUM_THREADS": "2"},
 )
 
 LAMMPS = Application(

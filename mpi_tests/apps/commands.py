@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from apps.analyzing import analyze
 from apps.measure import Measured
 
@@ -27,6 +29,10 @@ MOST_ABOVE_RUN = 0.02
 """By so much an ideal replay may be longer than the run. It keeps what ranks computed and the order of their calls; a
 send that waits for its receive there and did not in the run can make it longer."""
 
+NEGATIVE_TIME = re.compile(r"(?<![\w.)-])-\d[\d.]* ?[num]?s\b")
+MAY_NOT_END = "may never end"
+"""What `dim` says of the replay where several threads communicate: its trace has one sequence of calls a rank."""
+NO_MODEL = "without a model took no time"
 SEVERAL_THREADS = "several threads of rank"
 """What some analyses say that they cannot do where these call MPI."""
 MOST_BY_DIM = 0.01
@@ -69,13 +75,14 @@ def good(said: Said, numbers: Numbers) -> Iterator[str]:
 
 
 def look(said: Said, numbers: Numbers) -> Iterator[str]:
-    """The run is not longer than mpirun took; what ranks did is no more than their time."""
+    """The run is not longer than mpirun took; what threads did that call MPI is no more than their time."""
     runtime = numbers["runtime_s"]
     if not 0 < runtime <= said.measured.wall_s:
         yield f"the run took {runtime} s, mpirun {said.measured.wall_s:.3f} s"
     total = numbers["useful_s"]["total"] + numbers["mpi_s"]["total"]
-    if total > numbers["ranks"] * runtime * (1 + ROUNDING):
-        yield f"computing and MPI are {total} s of {numbers['ranks']} x {runtime} s"
+    threads = sum(len(np.unique(rank.calls["thread"])) for rank in said.measured.rank_files)
+    if total > threads * runtime * (1 + ROUNDING):
+        yield f"computing and MPI are {total} s of {threads} threads x {runtime} s"
     yield from _factors(numbers["efficiency"])
     counted: Counter[str] = Counter()
     for rank in said.measured.rank_files:
@@ -105,6 +112,20 @@ def efficiency(said: Said, numbers: Numbers) -> Iterator[str]:
     for name in FACTORS:
         if numbers[name] != said.numbers["info"]["efficiency"][name]:
             yield f"{name} is {numbers[name]}, another one than in the first look"
+
+
+def iterated(said: Said, numbers: Numbers) -> Iterator[str]:
+    """The main loop turns as often as the input says."""
+    made = said.measured.application.iterations
+    if made is not None and numbers["iterations"] != made:
+        yield f"{numbers['iterations']} iterations found, {made} made"
+
+
+def sampled(said: Said, numbers: Numbers) -> Iterator[str]:
+    """What functions take is no more than the computing that the command speaks of; a short run has no samples."""
+    total = sum(row["time_s"] for row in numbers.get("functions", ()))
+    if total and not 0 <= total <= numbers["computing_s"] * (1 + ROUNDING):
+        yield f"functions take {total} s of {numbers['computing_s']} s"
 
 
 def path(said: Said, numbers: Numbers) -> Iterator[str]:
@@ -138,11 +159,18 @@ def replayed(said: Said, numbers: Numbers) -> Iterator[str]:
     measured, predicted = numbers["measured_s"][0], numbers["predicted_s"]
     if not 0 < predicted <= measured * (1 + MOST_ABOVE_RUN):
         yield f"{predicted} s on an ideal machine, the run took {measured} s"
-    if numbers["incomplete"] or numbers["unreceived"]:
-        yield f"incomplete: {numbers['incomplete']}; {numbers['unreceived']} messages not received"
+    if numbers["unreceived"]:
+        yield f"{numbers['unreceived']} messages not received"
+    yield from _complete(numbers)
     matched = sum(counted["receives"] for counted in said.measured.counted)
     if numbers["received"] != matched:
         yield f"{numbers['received']} receives replayed, {matched} counted"
+
+
+def _complete(numbers: Numbers) -> Iterator[str]:
+    """Nothing is left out, but for calls such as those of files, which the replay says have no model."""
+    if numbers["incomplete"] and NO_MODEL not in numbers["incomplete"]:
+        yield f"incomplete: {numbers['incomplete']}"
 
 
 def same_replay(said: Said, numbers: Numbers) -> Iterator[str]:
@@ -162,8 +190,7 @@ def limits(said: Said, numbers: Numbers) -> Iterator[str]:
     times = [scenario["predicted_s"] for scenario in numbers["scenarios"]]
     if abs(times[0] - said.numbers["replay"]["predicted_s"]) > ROUNDING:
         yield f"ideal {times[0]} s, replayed {said.numbers['replay']['predicted_s']} s"
-    if numbers["incomplete"]:
-        yield f"incomplete: {numbers['incomplete']}"
+    yield from _complete(numbers)
 
 
 def what_if(said: Said, numbers: Numbers) -> Iterator[str]:
@@ -251,6 +278,8 @@ COMMANDS = (
     Command(("check",), good),
     Command(("info",), look),
     Command(("efficiency",), efficiency),
+    Command(("structure",), iterated),
+    Command(("hot",), sampled),
     Command(("critical-path",), path),
     Command(("waits",), waiting),
     Command(("replay",), replayed),
@@ -267,6 +296,7 @@ COMMANDS = (
     Command(("check",), good, of="run.prv", name="check run.prv"),
     Command(("info",), paraver_look, of="run.prv", name="info run.prv"),
     Command(("dim",)),
+    *(Command((word,), name=f"{word} as text") for word in ("info", "efficiency", "structure", "hot", "waits")),
     Command(("replay", "--eager", "{eager}"), same_replay, of="run.dim", name="replay run.dim"),
 )
 """In this order: some read what others wrote, or compare with what they said."""
@@ -285,7 +315,7 @@ def check_commands(measured: Measured) -> tuple[dict[str, Numbers], list[str]]:
         first, *options = (word.format(eager=_eager(said)) for word in command.words)
         as_json = ["--json"] if command.check else []
         finished = analyze(measured.folder, first, command.of, *options, *as_json)
-        if SEVERAL_THREADS in finished.stderr:
+        if SEVERAL_THREADS in finished.stderr or (command.of == "run.dim" and MAY_NOT_END in said.texts.get("dim", "")):
             continue
         if finished.returncode != 0:
             wrong.append(f"analyze {command.title}: exit code {finished.returncode}: {finished.stderr[-300:]}")
@@ -293,5 +323,6 @@ def check_commands(measured: Measured) -> tuple[dict[str, Numbers], list[str]]:
             said.numbers[command.title] = numbers = json.loads(finished.stdout)
             wrong += [f"analyze {command.title}: {finding}" for finding in command.check(said, numbers)]
         else:
-            said.texts[command.title] = finished.stdout + finished.stderr
+            said.texts[command.title] = text = finished.stdout + finished.stderr
+            wrong += [f"analyze {command.title} says {time}" for time in NEGATIVE_TIME.findall(text)]
     return said.numbers, wrong

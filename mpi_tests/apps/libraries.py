@@ -49,3 +49,20 @@ RMPI = Application(
     command=("Rscript", "objects.R"),
     result=own_results,
 )
+
+H5PY = Application(
+    name="h5py",
+    title="20 steps written together and apart, read by columns",
+    packages=("python3-h5py-mpi", "python3-mpi4py"),
+    command=("/usr/bin/python3", "steps.py"),
+    result=own_results,
+    iterations=20,
+)
+
+RUBY = Application(
+    name="ruby",
+    title="numbers around a ring, 20 sums (ruby-mpi, opened while Ruby runs)",
+    packages=("ruby-mpi", "ruby"),
+    command=("/usr/bin/ruby", "ring.rb"),
+    result=own_results,
+)

@@ -23,6 +23,7 @@ LIMIT_S = 120
 class Measured:
     """Both runs' results, and where the traced one left its files."""
 
+    application: Application
     ranks: int
     folder: Path
     expected: list[str]
@@ -53,15 +54,16 @@ def measure(
     for place in (plain, traced):
         place.mkdir(parents=True)
         application.prepare_folder(leg, place)
-    untraced = _start(application, leg, plain, {})
+    untraced = start(application, leg, plain, {})
     begin = time.monotonic()
     # Counter first: it hands every call on to the tracer.
-    finished = _start(application, leg, traced, {"LD_PRELOAD": f"{counter}:{LIBRARY}"} | environment)
+    finished = start(application, leg, traced, {"LD_PRELOAD": f"{counter}:{LIBRARY}"} | environment)
     wall_s = time.monotonic() - begin
     results = application.result(plain, untraced.stdout), application.result(traced, finished.stdout)
-    return Measured(leg.ranks, traced, *results, wall_s)
+    return Measured(application, leg.ranks, traced, *results, wall_s)
 
 
-def _start(application: Application, leg: Leg, folder: Path, environment: Mapping[str, str]) -> Finished:
+def start(application: Application, leg: Leg, folder: Path, environment: Mapping[str, str]) -> Finished:
+    """Run `application` once, with the environment that it and the MPI need and `environment`; it must end well."""
     everything = matrix.environment(leg) | application.environment | environment
     return run([leg.mpirun, "-n", str(leg.ranks), *application.words(leg)], folder, everything, LIMIT_S).check()

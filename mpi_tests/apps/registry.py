@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from apps import algebra, chemistry, libraries
+from apps import algebra, biology, chemistry, libraries, physics
 from apps.application import Application
 
 ALL: tuple[Application, ...] = (
@@ -21,5 +21,20 @@ ALL: tuple[Application, ...] = (
     libraries.BOOST,
     libraries.MPI4PY,
     libraries.RMPI,
+    physics.MEEP,
+    physics.MPB,
+    physics.OPENFOAM,
+    physics.FREEFEM,
+    physics.DOLFINX,
+    chemistry.GPAW,
+    chemistry.ELK,
+    biology.PHYML,
+    algebra.PETSC4PY,
+    algebra.SLEPC4PY,
+    algebra.MPI4PY_FFT,
+    algebra.SCOTCH,
+    algebra.MUMPS,
+    libraries.H5PY,
+    libraries.RUBY,
 )
 BY_NAME = {application.name: application for application in ALL}

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import platform
 import re
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
 
 from apps.application import Application
 from apps.checks import Messages
 from apps.commands import Numbers
+from apps.cost import Cost
 from apps.debian import version
 from apps.measure import ROOT, Measured
+from apps.registry import BY_NAME
 from matrix import Leg
 
 PAGE = ROOT / "docs" / "validation.md"
@@ -21,6 +20,9 @@ BEGIN, END = "<!-- make apps -->", "<!-- end -->"
 HEAD = (
     "program",
     "MPI, ranks",
+    "date",
+    "untraced",
+    "traced",
     "time",
     "procedures",
     "calls",
@@ -30,6 +32,8 @@ HEAD = (
     "shortest message",
     "parallel efficiency",
     "on an ideal machine",
+    "iterations",
+    "first finding",
 )
 
 
@@ -40,6 +44,7 @@ class Row:
     application: Application
     leg: Leg
     measured: Measured
+    cost: Cost
     messages: Messages
     numbers: dict[str, Numbers]  # by command
 
@@ -49,10 +54,13 @@ class Row:
         calls = sum(file.counts().total() for file in files)
         procedures = len({name for file in files for name in file.counts()})
         receives = sum(counted["receives"] for counted in self.measured.counted)
-        look, replay = self.numbers["info"], self.numbers["replay"]
+        look, replay = self.numbers["info"], self.numbers.get("replay")
         return [
             f"{self.application.name} {version(self.application.packages[0])}: {self.application.title}",
             f"{library(files[0].attributes['mpi_library'].decode())}, {self.measured.ranks}",
+            date.today().isoformat(),
+            f"{self.cost.untraced_s:.2f} s",
+            f"{self.cost.traced_s:.2f} s",
             f"{look['runtime_s']:.2f} s",
             str(procedures),
             spaced(calls),
@@ -61,8 +69,19 @@ class Row:
             spaced(self.messages.matched),
             "-" if self.messages.shortest_ns is None else f"{spaced(self.messages.shortest_ns)} ns",
             f"{look['efficiency']['parallel_efficiency']:.1%}",
-            f"{replay['predicted_s']:.3f} s",
+            "-" if replay is None else f"{replay['predicted_s']:.3f} s",
+            str(self.numbers["structure"]["iterations"] or "-"),
+            _first_finding(look),
         ]
+
+
+def _first_finding(look: Numbers) -> str:
+    """What the first look says costs most, and its share of the run."""
+    finding = next((finding for finding in look["findings"] if finding["shown"]), None)
+    if finding is None:
+        return "-"
+    call = f" ({finding['call']})" if finding["call"] else ""
+    return f"{finding['kind']}{call}: {finding['share']:.1%}"
 
 
 def spaced(number: int) -> str:
@@ -76,12 +95,20 @@ def library(text: str) -> str:
     return f"{found[1]} {found[2]}" if found else text
 
 
-def write(rows: list[Row]) -> Path:
-    """Replace what stands between the marks."""
-    machine = f"{os.cpu_count()} cores, Linux {platform.release()}, {date.today()}"
-    lines = [BEGIN, machine, "", f"| {' | '.join(HEAD)} |", f"|{'---|' * len(HEAD)}"]
-    lines += [f"| {' | '.join(row.cells())} |" for row in rows]
-    text = PAGE.read_text()
-    before, after = text.partition(BEGIN)[0], text.partition(END)[2]
-    PAGE.write_text(before + "\n".join([*lines, END]) + after)
-    return PAGE
+def write(row: Row) -> None:
+    """Put a row into the table, in place of the one that is there of the same program under the same MPI."""
+    before, _, rest = PAGE.read_text().partition(BEGIN)
+    table, _, after = rest.partition(END)
+    written = {_identity(line): line for line in table.splitlines()[3:]}
+    line = f"| {' | '.join(row.cells())} |"
+    written[_identity(line)] = line
+    order = {name: place for place, name in enumerate(BY_NAME)}
+    body = sorted(written, key=lambda key: (order.get(key[0], len(order)), key[1] != "Open MPI"))
+    lines = [BEGIN, f"| {' | '.join(HEAD)} |", f"|{'---|' * len(HEAD)}", *(written[key] for key in body), END]
+    PAGE.write_text(before + "\n".join(lines) + after)
+
+
+def _identity(line: str) -> tuple[str, str]:
+    """Program and MPI of a line of the table, without their versions."""
+    program, mpi = line.split(" | ")[:2]
+    return program.removeprefix("| ").split()[0], re.sub(r" [\d.]+,.*", "", mpi)

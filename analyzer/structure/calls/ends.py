@@ -45,6 +45,9 @@ def bounded(symbols: np.ndarray, loop: Passes, clocks: np.ndarray, *, knows_path
         varying = _behind_what_varies(symbols, loop, end)
         if varying is not None:
             return varying
+    turned = _around_first(symbols, at, pattern, lead) if is_regular and knows_paths else None
+    if turned is not None:
+        return turned
     if is_regular:
         at, first, lead, end = _turned(symbols, at, pattern, lead, int(_fixed(loop).sum()))
     if knows_paths:
@@ -93,6 +96,24 @@ def _shared_run(symbols: np.ndarray, at: np.ndarray, most: int, step: int) -> in
         if places.min() < 0 or places.max() >= len(symbols) or (symbols[places] != symbols[places[0]]).any():
             return number
     return most
+
+
+def _around_first(symbols: np.ndarray, at: np.ndarray, pattern: np.ndarray, lead: int) -> Bounds | None:
+    """Find the passes of a loop whose first pass makes calls of its own in the middle, as MEEP, which sets its exchange
+    up in the first step that needs it. Passes that are alike then begin in the middle, too. Calls of a part of a pass
+    follow them, and most calls of the other part come before them: together these are one pass more. None: there is no
+    such first pass.
+    """
+    length, begin = len(pattern), int(at[0]) - lead
+    follows = lead + _followed(symbols, pattern, int(at[-1]), 2 * length) - length
+    if not 0 < follows < LEAST * length:
+        return None
+    wanted = np.roll(pattern, lead)[follows:]
+    made = _made(symbols[max(begin - len(wanted) - max(FOREIGN, length), 0) : begin][::-1], wanted)
+    if made is None:
+        return None
+    begins = np.concatenate([[begin - made], at - lead + follows])
+    return Bounds(begins, int(begins[-1]) + length)
 
 
 def _turned(

@@ -35,6 +35,7 @@ MOST_CALLS = 1 << 24
 """Of a rank that made more calls, these first ones are looked at: 61 bytes each."""
 FEWEST_CALLS = 6
 """Of a rank that made fewer calls than these, and only asked, its asking is looked at, too."""
+WAITS_FOR_SOME = frozenset(("MPI_Waitsome",))
 _STATES, _MOST = frozenset(map(int, State)), max(map(int, State)) + 1
 _NOT_YET = -(1 << 63)
 """When a thread left the call before its first one."""
@@ -84,8 +85,9 @@ def sequence_of(trace: Trace, rank: int, begin_ns: int = 0, end_ns: int | None =
     of its thread with most calls.
 
     Polls, looks at the clock and questions to MPI do not count: how often they are made is no matter of the program's
-    structure. In a program that tests requests waits do not count, either: it is chance which of the two completes a
-    request. A rank that makes no other calls has these. One that hardly makes any has its states instead.
+    structure. Nor do waits for some of several requests, of which fewer are made if more requests complete together.
+    In a program that tests requests no waits count: it is chance which of the two completes a request. A rank that
+    makes no other calls has these. One that hardly makes any has its states instead.
     """
     found, tests = _read(trace, rank, begin_ns, end_ns, _kinds(trace.procedures))
     if tests:
@@ -126,7 +128,7 @@ def _of_states(trace: Trace, rank: int, begin_ns: int, end_ns: int | None) -> Se
 def _kinds(procedures: tuple[str, ...], *, asking: bool = False, waiting: bool = True) -> np.ndarray:
     """uint8: bits of enum sequence_kind by procedure. asking: what only asks MPI is part of a sequence, too; waiting:
     so are waits for requests."""
-    aside = INIT | FINALIZE if asking else INIT | FINALIZE | POLLS | CLOCKS | ASKING_MPI
+    aside = INIT | FINALIZE if asking else INIT | FINALIZE | POLLS | CLOCKS | ASKING_MPI | WAITS_FOR_SOME
     aside |= frozenset() if waiting else WAITS
     bits = (
         (WAITS, lib.SEQUENCE_WAITS),

@@ -316,6 +316,17 @@ def test_a_first_pass_may_make_others_in_place_of_half_of_the_calls(other):
     assert (found.count, found.begins[0]) == (30, 2)
 
 
+@pytest.mark.parametrize("missing", [0, 4])
+@pytest.mark.parametrize("own", [1, 10, 15])
+def test_a_first_pass_may_set_up_its_exchange_twice_in_its_middle(own, missing):
+    """As MEEP does; the first exchange may also be left out, because there are no fields yet."""
+    step = [1] * 4 + [2] * 5 + [3] * 5 + [4] * 5 + [5] * 5
+    first = [*step[missing:14], *range(30, 30 + own), *[4] * 5, 46, 47, *[5] * 5]
+    found = sites([first, *[step] * 59])
+    assert (found.count, found.begins[0], found.begins[1]) == (60, 2, 2 + len(first))
+    assert found.end == 2 + len(first) + 59 * len(step)
+
+
 def test_calls_before_a_loop_that_it_has_few_of_are_no_pass():
     assert sites([[1, 6, 7, 8], *([[1, 2, 3, 4, 5, 20]] * 29)]).count == 29
 
