@@ -14,7 +14,7 @@ import numpy as np
 from analyzer.balance.scaled import redistributed, shared_part
 from analyzer.errors import TracelibError
 from analyzer.machine.machine import Machine
-from analyzer.operations.bursts import is_any_measured
+from analyzer.operations.bursts import check_cpu_time, is_any_measured
 from analyzer.operations.program import program_of
 from analyzer.parallel import Team
 from analyzer.program.program import LeftOut, Program
@@ -75,8 +75,11 @@ def propose(
 
     region: what is shared; None: all computation. now: the part of the work that each rank had; None: equal ones.
     cpu_time: a rank is as fast as its CPU time says, without what others took of its CPU; else by the clock. machine:
-    where the next run will be; the speeds of its CPUs count. Raises TracelibError where a rank computed nothing.
+    where the next run will be; the speeds of its CPUs count. Raises TracelibError where a rank computed nothing, or its
+    CPU time is not known.
     """
+    if cpu_time:
+        check_cpu_time(trace)
     program = program_of(trace, team, cpu_time=cpu_time, buffered=machine.eager_limit is None)
     ranks = program.ranks
     had = np.full(ranks, 1 / ranks) if now is None else np.asarray(now, float) / np.sum(now)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import product as combinations
 
@@ -9,18 +10,23 @@ import numpy as np
 
 from analyzer.errors import TracelibError
 from analyzer.models.fitting.criteria import akaike_weights, criterion_of
-from analyzer.models.fitting.least_squares import fit_columns
+from analyzer.models.fitting.least_squares import fit_columns, relative_weights
+from analyzer.models.fitting.left_out import settings_of
+from analyzer.models.fitting.relative import expected_weights
 from analyzer.models.measurements import Measurements
 from analyzer.models.member import Member
 from analyzer.models.search.exact import MOST_TERMS, search_all
 from analyzer.models.search.genetic import Found, Genetics, search_genetically
-from analyzer.models.search.selection import Selection
+from analyzer.models.search.selection import Selection, whole
 from analyzer.models.search.space import make_space
 from analyzer.models.terms.language import candidates
-from analyzer.models.terms.product import Product
+from analyzer.models.terms.product import Product, by_text
 
 MOST_MEMBERS = 60
-SEARCHES = ("auto", "exact", "genetic")
+SEARCHES = ("auto", "exact", "genetic", "none")
+"""none: one model, of all terms (PROBE of the library cll; TIA, 2.5)."""
+WEIGHTINGS = ("relative", "measured", "ordinary")
+"""Squares of distances are divided by those of what is expected, by those of what was measured (TIA, F20), or by 1."""
 _BEYOND = 4
 """Values must not be negative up to so many times the largest value of a parameter."""
 _LEVELS = 6
@@ -29,13 +35,13 @@ _MOST_POINTS = 20_000
 
 @dataclass(frozen=True)
 class Options:
-    """How described terms are fitted. degree: of `candidates`; relative: errors count as shares of what was measured;
+    """How described terms are fitted. degree: of `candidates`; weighting: one of WEIGHTINGS; search: one of SEARCHES;
     non_negative: no coefficient is negative; physical: no value is, in the range of the data and up to four times
     beyond; most_error: the largest relative error of a model that is kept."""
 
     degree: int | None = None
     criterion: str = "aicc"
-    relative: bool = True
+    weighting: str = "relative"
     search: str = "auto"
     genetics: Genetics = field(default_factory=Genetics)
     most_error: float | None = None
@@ -43,18 +49,49 @@ class Options:
     physical: bool = False
     repetitions: str = "all"
 
+    @property
+    def relative(self) -> bool:
+        """Whether errors are shares of the value."""
+        return self.weighting != "ordinary"
+
 
 DEFAULTS = Options()
 
 
-def selected(data: Measurements, terms: str, weight: np.ndarray, options: Options) -> tuple[Selection, Found | None]:
-    """The best models of the described terms: of all, or of those that a genetic search met. Raises TracelibError."""
+def described_terms(data: Measurements, terms: str, options: Options) -> list[Product]:
+    """The terms, of which each must be of parameters. Raises TracelibError."""
     described = candidates(terms, options.degree)
     strange = sorted(set().union(*(term.names() for term in described)) - set(data.values))
     if strange:
         raise TracelibError(f"the terms have {', '.join(strange)}, which is no parameter", "add it to --parameters", 2)
+    return described
+
+
+def weights(data: Measurements, described: Sequence[Product], options: Options) -> np.ndarray:
+    """(rows) by `options.weighting`."""
+    if options.weighting == "ordinary":
+        return np.ones(len(data.observed))
+    if not data.observed.all():
+        raise TracelibError(f"{data.observable} is 0 in some rows", "use --weighting ordinary")
+    if options.weighting == "measured":
+        return relative_weights(data.observed)
+    columns = _columns(described, data.values)
+    columns = columns[:, np.isfinite(columns).all(0)]
+    if not columns.any():
+        return relative_weights(data.observed)  # the search will say that no term is left
+    criterion = None if options.search == "none" else options.criterion
+    return expected_weights(columns, data.observed, settings_of(data.values), criterion)
+
+
+def selected(
+    data: Measurements, described: Sequence[Product], weight: np.ndarray, options: Options
+) -> tuple[Selection, Found | None]:
+    """The best models of the described terms: of all, of those that a genetic search met, or the one of all terms.
+    Raises TracelibError."""
     space = make_space(described, data.values, data.observed, weight)
     criterion = criterion_of(options.criterion, weight, len(space.terms))
+    if options.search == "none":
+        return whole(space, criterion), None
     many = len(space.terms) > MOST_TERMS
     if options.search == "genetic" or (many and options.search == "auto"):
         if options.non_negative or options.most_error is not None:
@@ -72,7 +109,7 @@ def members_of(
     points = _points(data) if options.physical else None
     members, scores = [], []
     for model in selection.models[:MOST_MEMBERS]:
-        terms = tuple(sorted(selection.terms_of(model), key=lambda term: (not term.constant, str(term))))
+        terms = by_text(selection.terms_of(model))
         conditions = None if points is None else _columns(terms, points)
         fitted = fit_columns(_columns(terms, data.values), data.observed, weight, conditions)
         score = float(selection.criterion.score(len(terms), max(fitted.rss, selection.space.least_rss)))
@@ -83,7 +120,20 @@ def members_of(
     return [members[k].with_weight(float(weights[k])) for k in order], float(min(scores))
 
 
-def _columns(terms: tuple[Product, ...], values: dict[str, np.ndarray]) -> np.ndarray:
+def everything(selection: Selection, data: Measurements, weight: np.ndarray) -> Member | None:
+    """The model of all terms that the data can tell apart; None: the rows are too few for it.
+
+    Its intervals are what they say, whatever the terms were chosen by. Those of models that were chosen from the same
+    data are too narrow (Hjort and Claeskens 2003; Leeb and Poetscher 2005).
+    """
+    terms = by_text(selection.space.independent)
+    fitted = fit_columns(_columns(terms, data.values), data.observed, weight)
+    if fitted.freedom < 1:
+        return None
+    return Member(terms, fitted.coefficients, fitted.spread, fitted.sigma, fitted.freedom, 0.0)
+
+
+def _columns(terms: Sequence[Product], values: dict[str, np.ndarray]) -> np.ndarray:
     rows = next(iter(values.values())).shape
     return np.column_stack([np.broadcast_to(np.asarray(term.value(values), float), rows) for term in terms])
 

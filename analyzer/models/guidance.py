@@ -25,7 +25,37 @@ _LARGE_ERROR = 0.2
 
 def guidance(data: Measurements, model: Model, selection: Selection | None) -> list[str]:
     """Sentences, none if there is nothing to be said."""
-    return [*_of_terms(selection), *_of_residuals(data, model), *_of_groups(data), *_of_values(data, model)]
+    said = (
+        _of_rows(data), _of_parameters(data), _of_terms(selection), _of_residuals(data, model), _of_groups(data),
+        _of_values(data, model),
+    )  # fmt: skip
+    return [sentence for sentences in said for sentence in sentences]
+
+
+def _of_rows(data: Measurements) -> Iterator[str]:
+    if data.left_out:
+        rows = "One row has" if data.left_out == 1 else f"{data.left_out} rows have"
+        yield f"{rows} no value of {data.observable} or of a parameter: left out."
+
+
+def _of_parameters(data: Measurements) -> Iterator[str]:
+    """Parameters of which one says nothing that another does not say."""
+    names = [name for name, column in data.values.items() if np.ptp(column) > 0]
+    for k, name in enumerate(names):
+        for other in names[:k]:
+            ratio = _ratio(data.values[name], data.values[other])
+            if ratio is not None:
+                how = "the same as" if ratio == 1 else f"{ratio:g} times"
+                yield f"{name} is {how} {other} in all rows: which of them matters cannot be told. Leave one out."
+
+
+def _ratio(column: np.ndarray, other: np.ndarray) -> float | None:
+    """By what one column is a multiple of another; None: it is none."""
+    there = other != 0
+    if not there.any() or column[~there].any():
+        return None
+    ratios = column[there] / other[there]
+    return float(ratios[0]) if np.ptp(ratios) <= 1e-12 * abs(ratios[0]) else None
 
 
 def _of_terms(selection: Selection | None) -> Iterator[str]:

@@ -29,15 +29,18 @@ _LARGEST = 1e100
 
 @dataclass(frozen=True)
 class Measurements:
-    """values: of each parameter in each row; observed: of the observable."""
+    """values: of each parameter in each row; observed: of the observable; left_out: rows of the table without a value
+    of these."""
 
     observable: str
     values: dict[str, np.ndarray]
     observed: np.ndarray
+    left_out: int = 0
 
     def rows(self, which: np.ndarray) -> Measurements:
         """Some of the rows."""
-        return Measurements(self.observable, {k: v[which] for k, v in self.values.items()}, self.observed[which])
+        values = {k: v[which] for k, v in self.values.items()}
+        return Measurements(self.observable, values, self.observed[which], self.left_out)
 
     def put_together(self, repetitions: str) -> Measurements:
         """One row for each setting: the least, largest, mean or median of its measurements; "all": as it is."""
@@ -47,7 +50,8 @@ class Measurements:
         first = np.unique(setting, return_index=True)[1]
         of = REPETITIONS[repetitions]
         observed = np.array([of(self.observed[rows]) for rows in rows_of(setting)])
-        return Measurements(self.observable, {k: v[first] for k, v in self.values.items()}, observed)
+        values = {k: v[first] for k, v in self.values.items()}
+        return Measurements(self.observable, values, observed, self.left_out)
 
 
 def measurements_of(frame: pandas.DataFrame, observable: str, parameters: Sequence[str]) -> Measurements:
@@ -81,7 +85,8 @@ def measurements_of(frame: pandas.DataFrame, observable: str, parameters: Sequen
         raise TracelibError(f"the table has {there.sum()} rows of numbers", f"a fit needs at least {_FEWEST}")
     if not columns[observable].any():
         raise TracelibError(f"{observable} is 0 in all rows", "name another observable")
-    return Measurements(observable, {name: columns[name] for name in names}, columns[observable])
+    values = {name: columns[name] for name in names}
+    return Measurements(observable, values, columns[observable], int((~there).sum()))
 
 
 def _numbers(column: pandas.Series, name: str) -> np.ndarray:

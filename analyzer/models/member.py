@@ -21,6 +21,11 @@ class Member:
     freedom: int
     weight: float
 
+    @property
+    def standard_errors(self) -> np.ndarray:
+        """(terms) of the coefficients; infinite without freedom."""
+        return self.sigma * np.linalg.norm(self.spread, axis=0)
+
     def with_weight(self, weight: float) -> Member:
         """The same with another weight."""
         return replace(self, weight=weight)

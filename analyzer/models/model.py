@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.special import stdtrit
 
 from analyzer.errors import TracelibError
 from analyzer.models.average import central, consensus, interval
@@ -39,7 +40,8 @@ class Prediction:
 class Model:
     """members: weighted models, the selected one first. ranges: least and largest value of each parameter in the data.
 
-    criterion: its name, and the selected model's score. relative: whether errors are shares of the value.
+    criterion: its name, and the selected model's score. relative: whether errors are shares of the value. whole: the
+    model of all described terms, whose intervals do not depend on what was chosen; None: there is none.
     """
 
     observable: str
@@ -50,6 +52,7 @@ class Model:
     ranges: Mapping[str, tuple[float, float]]
     cross_validation_error: float = float("nan")
     notes: tuple[str, ...] = field(default=())
+    whole: Member | None = None
 
     @property
     def selected(self) -> Member:
@@ -81,15 +84,26 @@ class Model:
     def prediction(self, **values: float) -> Prediction:
         """The same with its interval. Not less than 0 where all that was measured is positive."""
         said, terms = self._at(values)
+        value = consensus(said, self._table[1])
+        low, high = self._interval(said, terms, values) if self.whole is None else self._of_whole(self.whole, values)
+        if self.relative:
+            low = min(max(low, 0.0), value) if value > 0 else low
+        return Prediction(value, (min(low, value), max(high, value)))
+
+    def _of_whole(self, whole: Member, values: Mapping[str, float]) -> tuple[float, float]:
+        terms = np.array([float(term.value(values)) for term in whole.terms])
+        value, error = whole.coefficients @ terms, whole.sigma * np.linalg.norm(whole.spread @ terms)
+        if not np.isfinite(value) or not np.isfinite(error):  # a term that was not selected has no value there
+            return -math.inf, math.inf
+        reach = float(stdtrit(whole.freedom, (1 + CONFIDENCE) / 2) * error)
+        return float(value) - reach, float(value) + reach
+
+    def _interval(self, said: np.ndarray, terms: np.ndarray, values: Mapping[str, float]) -> tuple[float, float]:
         _, weights, freedom, sigma, spread = self._table
         errors = sigma * np.sqrt(((spread @ terms) ** 2).sum(1))
         if self.criterion[0] == CHOSEN:
             errors = np.hypot(errors, rounding_error(self._rounded, values, self.ranges) * said)
-        low, high = interval(said, errors, freedom, weights, CONFIDENCE)
-        value = consensus(said, weights)
-        if self.relative:
-            low = min(max(low, 0.0), value) if value > 0 else low
-        return Prediction(value, (min(low, value), max(high, value)))
+        return interval(said, errors, freedom, weights, CONFIDENCE)
 
     def __getstate__(self) -> dict[str, Any]:
         """Without compiled formulas, which cannot be pickled."""

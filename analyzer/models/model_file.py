@@ -31,17 +31,19 @@ def model_to_data(model: Model) -> dict[str, Any]:
         "relative": model.relative,
         "ranges": {name: list(ends) for name, ends in model.ranges.items()},
         "cross_validation_error": None if math.isnan(model.cross_validation_error) else model.cross_validation_error,
-        "members": [
-            {
-                "terms": [str(term) for term in member.terms],
-                "coefficients": member.coefficients.tolist(),
-                "spread": member.spread.tolist(),
-                "sigma": member.sigma if math.isfinite(member.sigma) else None,
-                "freedom": member.freedom,
-                "weight": member.weight,
-            }
-            for member in model.members
-        ],
+        "members": [_member_to_data(member) for member in model.members],
+        "whole": None if model.whole is None else _member_to_data(model.whole),
+    }
+
+
+def _member_to_data(member: Member) -> dict[str, Any]:
+    return {
+        "terms": [str(term) for term in member.terms],
+        "coefficients": member.coefficients.tolist(),
+        "spread": member.spread.tolist(),
+        "sigma": member.sigma if math.isfinite(member.sigma) else None,
+        "freedom": member.freedom,
+        "weight": member.weight,
     }
 
 
@@ -57,7 +59,9 @@ def read_model(path: str | os.PathLike[str]) -> Model:
         if data["format"] != FORMAT or data["version"] != VERSION:
             raise TracelibError(f"{path} is not a model of this version", "fit again")
         members = tuple(_member(of) for of in data["members"])
-        names = set().union(*(term.names() for member in members for term in member.terms))
+        whole = None if data.get("whole") is None else _member(data["whole"])  # models of before have none
+        every = members if whole is None else (*members, whole)
+        names = set().union(*(term.names() for member in every for term in member.terms))
         if not members or not names <= set(data["parameters"]):
             raise ValueError("no members, or other parameters")
         error = data["cross_validation_error"]
@@ -65,7 +69,7 @@ def read_model(path: str | os.PathLike[str]) -> Model:
             str(data["observable"]), tuple(map(str, data["parameters"])), members,
             (str(data["criterion"]["name"]), float(data["criterion"]["value"])), bool(data["relative"]),
             {name: (float(low), float(high)) for name, (low, high) in data["ranges"].items()},
-            math.nan if error is None else float(error),
+            math.nan if error is None else float(error), whole=whole,
         )  # fmt: skip
     except OSError as error:
         raise TracelibError(f"cannot read {path}: {error.strerror}") from error

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analyzer.errors import TracelibError
 from analyzer.in_notebook import InNotebook
 from analyzer.models.choose.choose import choose_models
-from analyzer.models.described import DEFAULTS, Options, members_of, selected
+from analyzer.models.described import DEFAULTS, Options, described_terms, everything, members_of, selected, weights
 from analyzer.models.fitting.least_squares import fit_columns, relative_weights
 from analyzer.models.fitting.left_out import cross_validation_error, largest, settings_of
 from analyzer.models.guidance import guidance
@@ -37,6 +36,13 @@ class Study(InNotebook):
     found: Found | None
     hold_out_error: float
     guidance: tuple[str, ...]
+
+    @property
+    def weights(self) -> list[float]:
+        """Of each member among all models that were tried."""
+        members = self.model.members
+        scale = float(self.selection.weights[0]) / members[0].weight if self.selection else 1.0
+        return [member.weight * scale for member in members]
 
 
 @dataclass(frozen=True)
@@ -85,19 +91,15 @@ def _fitted(
     if terms is None:
         relative = bool((data.observed > 0).all())
         members = choose_models(data.values, data.observed)
-        weight = _weights(data, relative)
+        weight = relative_weights(data.observed) if relative else np.ones(len(data.observed))
         return _Fitted(data, weight, _model(data, members, (CHOSEN, members[0].weight), relative, weight), None, None)
-    if options.relative and not data.observed.all():
-        raise TracelibError(f"{observable} is 0 in some rows", "use --weighting ordinary")
-    weight = _weights(data, options.relative)
-    selection, found = selected(data, terms, weight, options)
+    described = described_terms(data, terms, options)
+    weight = weights(data, described, options)
+    selection, found = selected(data, described, weight, options)
     members, score = members_of(selection, data, weight, options)
     model = _model(data, members, (options.criterion, score), options.relative, weight)
+    model = replace(model, whole=everything(selection, data, weight))
     return _Fitted(data, weight, model, selection, found)
-
-
-def _weights(data: Measurements, relative: bool) -> np.ndarray:
-    return relative_weights(data.observed) if relative else np.ones(len(data.observed))
 
 
 def _model(

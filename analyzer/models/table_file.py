@@ -26,14 +26,15 @@ def read_table(path: str | os.PathLike[str], region: str | None = None) -> panda
         region: Keep only rows with this in the column `region`.
 
     Raises:
-        TracelibError: It cannot be read; it has no such region; or an Extra-P file has several, and none is named.
+        TracelibError: It cannot be read; it has no such region; or it has several, and none is named: one formula for
+            several parts of a program says nothing of any.
     """
     try:
         collected = read_extra_p(Path(path))
     except OSError as error:
         raise TracelibError(f"cannot read {path}: {error.strerror}") from error
     frame = collected.frame() if collected else _read(path)
-    if region is None and (collected is None or frame[REGION].nunique() == 1):
+    if region is None and (REGION not in frame.columns or frame[REGION].astype(str).nunique() <= 1):
         return frame
     there = list(dict.fromkeys(frame[REGION].astype(str))) if REGION in frame.columns else []
     shown = ", ".join(there[:_SHOWN]) + (", ..." if len(there) > _SHOWN else "")

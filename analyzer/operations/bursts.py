@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from analyzer.errors import TracelibError
 from analyzer.sources.lane.summed import SUMMED_PROCEDURE
 from analyzer.trace import UNKNOWN, Counters, Trace, TracerTime
 from tracelib.schema.procedures import ASKING_MPI, CLOCKS, POLLS, base_name
@@ -33,6 +34,20 @@ def is_any_measured(trace: Trace) -> bool:
     """Whether that of any rank is."""
     names = {counter.name for counter in trace.extra(Counters).known}
     return CPU_TIME in names and any(is_measured(trace, rank) for rank in range(trace.size))
+
+
+def check_cpu_time(trace: Trace) -> None:
+    """Raise TracelibError where speeds by CPU time are asked for, and that of a rank was not recorded.
+
+    A trace without times of calls (.dim) has bursts only, which are CPU time by their definition.
+    """
+    unknown = [rank for rank in range(trace.size) if not is_measured(trace, rank)] if trace.has_call_times else []
+    if unknown:
+        every = "of any rank" if len(unknown) == trace.size else f"of rank {unknown[0]}"
+        raise TracelibError(
+            f"{trace.path}: the CPU time {every} was not recorded between its calls",
+            "record with TRACELIB_CPUTIME=on, or leave out --cpu-time: times are then by the clock",
+        )
 
 
 @lru_cache(maxsize=4)

@@ -10,6 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from analyzer.models.member import Member
 from analyzer.models.model import CHOSEN, Model, Prediction, formula_text
 from analyzer.models.search.selection import Selection
 from analyzer.models.study import Study
@@ -27,7 +28,8 @@ def print_fit(file: str, found: Study, predictions: Predicted, written: Sequence
     console.print(Text(f"\n{model.observable} = {model}\n"))
     for line in _quality(found):
         console.print(Text(line))
-    _print_others(model, console)
+    _print_coefficients(model, console)
+    _print_others(found, console)
     if found.selection:
         _print_selection(found.selection, console)
     if found.found:
@@ -52,7 +54,7 @@ def _quality(found: Study) -> list[str]:
     if name == CHOSEN:
         lines.append(f"Weight of this model {value:.3f}, of {len(model.members)} likely models")
     else:
-        lines.append(f"{name.upper()} {value:.2f}, weight {weight_of(found):.3g} among all models")
+        lines.append(f"{name.upper()} {value:.2f}, weight {found.weights[0]:.3g} among all models")
     if model.relative:
         lines.append(f"Relative error {_percent(model.selected.sigma)} (residual standard deviation)")
     lines.append(f"Cross-validation: {_percent(model.cross_validation_error)}, each setting from the others")
@@ -60,21 +62,26 @@ def _quality(found: Study) -> list[str]:
     return lines
 
 
-def weight_of(found: Study) -> float:
-    """Of the selected model, among all that were tried."""
-    return float(found.selection.weights[0]) if found.selection else found.model.selected.weight
-
-
 def _percent(share: float) -> str:
     return f"{100 * share:.1f} %" if math.isfinite(share) else "not known: too few settings"
 
 
-def _print_others(model: Model, console: Console) -> None:
-    if len(model.members) < 2:
+def _print_coefficients(model: Model, console: Console) -> None:
+    table = plain_table("Term", "coefficient", "standard error")
+    selected = model.selected
+    for term, value, error in zip(selected.terms, selected.coefficients, selected.standard_errors, strict=True):
+        table.add_row(str(term), f"{value:.5g}", f"{error:.2g}" if math.isfinite(error) else "not known: too few rows")
+    console.print()
+    console.print(table)
+
+
+def _print_others(found: Study, console: Console) -> None:
+    members = found.model.members
+    if len(members) < 2:
         return
     table = plain_table("Other models", "weight")
-    for member in model.members[1 : 1 + _OTHERS]:
-        table.add_row(formula_text(member), f"{member.weight:.3f}")
+    for member, weight in list(zip(members, found.weights, strict=True))[1 : 1 + _OTHERS]:
+        table.add_row(formula_text(member), f"{weight:.3g}")
     console.print()
     console.print(table)
 
@@ -88,10 +95,9 @@ def _print_selection(selection: Selection, console: Console) -> None:
     console.print()
     console.print(table)
     table = plain_table("Best of each size", "terms", "error", "score")
-    for model, score, rss in selection.per_size:
-        size = int(model.sum())
-        terms = " + ".join(str(term) for term in selection.terms_of(model))
-        table.add_row(terms, str(size), _percent(selection.relative_error(rss, size)), f"{score:.2f}")
+    for model, score, _ in selection.per_size:
+        best = selection.fitted(model)
+        table.add_row(formula_text(best), str(len(best.terms)), _percent(best.sigma), f"{score:.2f}")
     console.print()
     console.print(table)
     console.print(f"\n{selection.tried} models of {len(selection.space.terms)} terms")
@@ -119,12 +125,16 @@ def fit_json(file: str, found: Study, predictions: Predicted, written: Sequence[
         "model": str(model),
         "terms": model.terms,
         "coefficients": selected.coefficients.tolist(),
+        "standard_errors": [_finite(error) for error in selected.standard_errors],
         "criterion": {"name": model.criterion[0], "value": model.criterion[1]},
-        "weight": weight_of(found),
+        "weight": found.weights[0],
         "error": _finite(selected.sigma),
         "cross_validation_error": _finite(model.cross_validation_error),
         "hold_out_error": _finite(found.hold_out_error),
-        "models": [{"model": formula_text(member), "weight": member.weight} for member in model.members],
+        "models": [
+            {"model": formula_text(member), "weight": weight}
+            for member, weight in zip(model.members, found.weights, strict=True)
+        ],
         **(_selection_json(found.selection) if found.selection else {}),
         **(_search_json(found) if found.found else {}),
         "guidance": list(found.guidance),
@@ -145,15 +155,18 @@ def _selection_json(selection: Selection) -> dict[str, Any]:
             )
         ],
         "excluded": dict(selection.space.excluded),
-        "per_size": [
-            {
-                "terms": [str(term) for term in selection.terms_of(model)],
-                "score": score,
-                "error": _finite(selection.relative_error(rss, int(model.sum()))),
-            }
-            for model, score, rss in selection.per_size
-        ],
+        "per_size": [_of_size(selection.fitted(model), score) for model, score, _ in selection.per_size],
         "models_tried": selection.tried,
+    }
+
+
+def _of_size(member: Member, score: float) -> dict[str, Any]:
+    return {
+        "terms": [str(term) for term in member.terms],
+        "coefficients": member.coefficients.tolist(),
+        "standard_errors": [_finite(error) for error in member.standard_errors],
+        "score": score,
+        "error": _finite(member.sigma),
     }
 
 

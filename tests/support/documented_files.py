@@ -9,6 +9,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 import numpy as np
+from cpu_clock import rank as timed_rank
 from paraver_cfg import window, write_cfg
 from paths import EPOCH
 from placed_runs import placed
@@ -98,6 +99,18 @@ def _packed_rounds(path: Path, page: str) -> None:
     _analyze("pack", rounds_run(made), "-o", path)
 
 
+def _with_cpu_clock(path: Path, page: str) -> None:
+    """A run of three ranks whose CPU time is known between calls: rank 0 computes longest."""
+    ranks = []
+    for busy in (6, 2, 1):
+        calls = [call("MPI_Init", MS, 2 * MS), call("MPI_Barrier", (2 + busy) * MS, 9 * MS, comm=WORLD)]
+        counts = [schema.NOT_READ, 0, busy * MS, busy * MS]
+        ranks.append(timed_rank(calls, counts))
+    made = path.parent / "made" / path.stem
+    made.mkdir(parents=True)
+    _analyze("pack", write_run(made, ranks), "-o", path)
+
+
 def _shared(path: Path, page: str) -> None:
     for file in EPOCH.glob(path.name.partition(".")[0] + ".*"):
         shutil.copyfile(file, path.parent / file.name)
@@ -161,6 +174,8 @@ def _analyze(*words: object) -> None:
 
 MAKERS = {
     "run.h5": _run,
+    "even.h5": _with_cpu_clock,
+    "next.h5": _with_cpu_clock,
     "epoch_*.prv.gz": _shared,
     "[bc].h5": _packed_rounds,
     "new.h5": _packed_rounds,

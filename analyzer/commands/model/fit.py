@@ -20,6 +20,8 @@ if TYPE_CHECKING:  # pandas takes as long to import as all the rest: who asks fo
 
 _ENDINGS = (".model.json", ".c", ".py", ".tex", ".png")
 _CRITERIA = ("aicc", "aic", "bic", "ebic")
+_WEIGHTINGS = ("relative", "measured", "ordinary")
+_SEARCHES = ("auto", "exact", "genetic", "none")
 
 
 class Point(click.ParamType):
@@ -80,10 +82,10 @@ class Point(click.ParamType):
 )
 @click.option(
     "--weighting",
-    type=click.Choice(["relative", "ordinary"]),
-    default="relative",
+    type=click.Choice(_WEIGHTINGS),
+    default=_WEIGHTINGS[0],
     show_default=True,
-    help="Whether relative or absolute distances are least (--terms).",
+    help="Distances relative to what is expected, or measured; or absolute (--terms).",
 )
 @click.option("--non-negative", is_flag=True, help="No coefficient is negative (--terms).")
 @click.option("--physical", is_flag=True, help="No value is negative, here and 4 times beyond (--terms).")
@@ -92,10 +94,10 @@ class Point(click.ParamType):
 )
 @click.option(
     "--search",
-    type=click.Choice(["auto", "exact", "genetic"]),
-    default="auto",
+    type=click.Choice(_SEARCHES),
+    default=_SEARCHES[0],
     show_default=True,
-    help="Try all models, or search; auto: all of up to 30 terms.",
+    help="Try all models, or search; none: only the model of all terms; auto: all of up to 30.",
 )
 @click.option("--population", type=click.IntRange(2, 10_000), default=64, show_default=True, help="Genetic: models.")
 @click.option("--mutations", type=click.IntRange(0, 100), default=2, show_default=True, help="Genetic: most changes.")
@@ -185,7 +187,7 @@ def _options(
     from analyzer.models.search.genetic import Genetics
 
     return Options(
-        degree, criterion, weighting == "relative", search, Genetics(population, mutations, patience, seed, searches),
+        degree, criterion, weighting, search, Genetics(population, mutations, patience, seed, searches),
         max_error, non_negative, physical, repetitions,
     )  # fmt: skip
 

@@ -19,6 +19,7 @@ from analyzer.commands.shared.outputs import check_replaceable
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 from analyzer.metrics.regions import region_profile
+from analyzer.operations.bursts import check_cpu_time
 from analyzer.operations.program import program_of
 from analyzer.replay.simulate import simulate
 from analyzer.report import balance as report
@@ -147,6 +148,8 @@ def _compare(session: Session, trace: Trace, choice: MachineChoice, asked: dict,
         raise TracelibError(f"{asked['compare']} does not say what to expect of this run", f"--items: it knows {sizes}")
     if not trace.has_call_times:
         raise TracelibError(f"{trace.path} has no times to compare with")
+    if asked["cpu_time"]:
+        check_cpu_time(trace)
     taken_ns = _replayed_ns(session, trace, choice) if asked["cpu_time"] else _taken_ns(session, trace, asked["region"])
     found = report.Compared(trace.path, expected, taken_ns / 1e9, asked["cpu_time"])
     if as_json:

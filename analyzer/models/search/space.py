@@ -32,9 +32,23 @@ class Space:
     rows: int
     excluded: Mapping[str, str]
 
-    @cached_property
+    @property
     def dependent(self) -> list[str]:
         """In words, each term that terms before it together can replace."""
+        return self._told_apart[1]
+
+    @property
+    def independent_places(self) -> list[int]:
+        """Places of the other terms."""
+        return self._told_apart[0]
+
+    @property
+    def independent(self) -> list[Product]:
+        """The other terms."""
+        return [self.terms[k] for k in self.independent_places]
+
+    @cached_property
+    def _told_apart(self) -> tuple[list[int], list[str]]:
         said: list[str] = []
         independent: list[int] = []
         for k, term in enumerate(self.terms):
@@ -45,7 +59,7 @@ class Space:
                 said.append(f"{term} is a sum of {', '.join(others)} in these data")
             else:
                 independent.append(k)
-        return said
+        return independent, said
 
     @property
     def least_rss(self) -> float:

@@ -6,7 +6,7 @@ duplicate terms).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -88,6 +88,11 @@ class Product:
 
     def __str__(self) -> str:
         return plain(self)
+
+
+def by_text(terms: Iterable[Product]) -> tuple[Product, ...]:
+    """Terms in the order in which a formula has them: the constant first."""
+    return tuple(sorted(terms, key=lambda term: (not term.constant, str(term))))
 
 
 def atom_value(atom: Atom, values: Mapping[str, Any]) -> Any:

@@ -190,3 +190,9 @@ def test_mistakes(run, arguments, said, capsys):
     assert main(["balance", *(word.format(run.parent) for word in arguments)]) == 1
     lines = capsys.readouterr().err.strip().splitlines()
     assert len(lines) == 1 and said in lines[0]
+
+
+def test_cpu_time_that_was_not_recorded_is_refused(run, capsys):
+    assert main(["balance", str(run), "--cpu-time", "--machine", "ideal"]) == 1
+    said = capsys.readouterr().err
+    assert "the CPU time of any rank was not recorded" in said and "TRACELIB_CPUTIME=on" in said

@@ -88,11 +88,11 @@ def test_source_texts_compute_what_the_model_does(model, tmp_path):
 def test_without_negative_coefficients_and_without_negative_values():
     x = np.array([1.0, 2, 3, 4, 5, 6, 7, 8])
     frame = pandas.DataFrame({"x": x, "time": 10 / x + 0.02 * np.sin(9 * x)})
-    plain = analyzer.fit(frame, "time", ["x"], "{x,x^2}", Options(relative=False))
+    plain = analyzer.fit(frame, "time", ["x"], "{x,x^2}", Options(weighting="ordinary"))
     assert plain(x=32.0) < 0 or (plain.selected.coefficients < 0).any()
-    found = analyzer.fit(frame, "time", ["x"], "{x,x^2,1/x}", Options(relative=False, non_negative=True))
+    found = analyzer.fit(frame, "time", ["x"], "{x,x^2,1/x}", Options(weighting="ordinary", non_negative=True))
     assert all((member.coefficients >= 0).all() for member in found.members)
-    physical = analyzer.fit(frame, "time", ["x"], "{x,x^2}", Options(relative=False, physical=True))
+    physical = analyzer.fit(frame, "time", ["x"], "{x,x^2}", Options(weighting="ordinary", physical=True))
     for member_value in (physical(x=float(at)) for at in (*x, 32)):
         assert member_value >= -1e-9
 
