@@ -133,6 +133,16 @@ def everything(selection: Selection, data: Measurements, weight: np.ndarray) -> 
     return Member(terms, fitted.coefficients, fitted.spread, fitted.sigma, fitted.freedom, 0.0)
 
 
+def fitted_as(selection: Selection, model: np.ndarray) -> Member:
+    """A model (terms, bool) of the selection with its coefficients and their errors, from the triangle of all rows."""
+    space, terms = selection.space, by_text(selection.terms_of(model))
+    places = [space.terms.index(term) for term in terms]
+    fitted = fit_columns(space.triangle[:, places], space.triangle[:, -1], np.ones(len(space.triangle)))
+    length, freedom = space.length[places], space.rows - len(terms)
+    sigma = selection.relative_error(fitted.rss, len(terms))
+    return Member(terms, fitted.coefficients / length, fitted.spread / length, sigma, freedom, 0.0)
+
+
 def _columns(terms: Sequence[Product], values: dict[str, np.ndarray]) -> np.ndarray:
     rows = next(iter(values.values())).shape
     return np.column_stack([np.broadcast_to(np.asarray(term.value(values), float), rows) for term in terms])

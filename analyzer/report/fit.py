@@ -10,6 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from analyzer.models.described import fitted_as
 from analyzer.models.member import Member
 from analyzer.models.model import CHOSEN, Model, Prediction, formula_text
 from analyzer.models.search.selection import Selection
@@ -96,7 +97,7 @@ def _print_selection(selection: Selection, console: Console) -> None:
     console.print(table)
     table = plain_table("Best of each size", "terms", "error", "score")
     for model, score, _ in selection.per_size:
-        best = selection.fitted(model)
+        best = fitted_as(selection, model)
         table.add_row(formula_text(best), str(len(best.terms)), _percent(best.sigma), f"{score:.2f}")
     console.print()
     console.print(table)
@@ -155,7 +156,7 @@ def _selection_json(selection: Selection) -> dict[str, Any]:
             )
         ],
         "excluded": dict(selection.space.excluded),
-        "per_size": [_of_size(selection.fitted(model), score) for model, score, _ in selection.per_size],
+        "per_size": [_of_size(fitted_as(selection, model), score) for model, score, _ in selection.per_size],
         "models_tried": selection.tried,
     }
 

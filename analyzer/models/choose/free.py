@@ -14,8 +14,9 @@ from analyzer.models.choose.pairs import likeliest_pairs
 from analyzer.models.choose.settings import Settings
 from analyzer.models.choose.shapes import Shape, shapes_on
 from analyzer.models.fitting.criteria import criterion_of
+from analyzer.models.fitting.matching import most_telling
 from analyzer.models.search.exact import search_all
-from analyzer.models.search.space import make_space, most_telling
+from analyzer.models.search.space import make_space
 from analyzer.models.terms.product import Product, atom_names
 
 _POOL = 12

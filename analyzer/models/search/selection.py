@@ -7,10 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.models.fitting.criteria import Criterion
-from analyzer.models.fitting.least_squares import fit_columns
-from analyzer.models.member import Member
 from analyzer.models.search.space import Space
-from analyzer.models.terms.product import Product, by_text
+from analyzer.models.terms.product import Product
 
 CONFIDENCE = 0.90
 """The set of models, by weight, over which importance is summed beside the full sum (TIA, 3.5)."""
@@ -43,15 +41,6 @@ class Selection:
     def terms_of(self, model: np.ndarray) -> list[Product]:
         """The terms of a model, in the order of the space."""
         return [term for term, there in zip(self.space.terms, model, strict=True) if there]
-
-    def fitted(self, model: np.ndarray) -> Member:
-        """A model of the space with its coefficients and their errors."""
-        terms = by_text(self.terms_of(model))
-        places, triangle = [self.space.terms.index(term) for term in terms], self.space.triangle
-        fitted = fit_columns(triangle[:, places], triangle[:, -1], np.ones(len(triangle)))
-        length, freedom = self.space.length[places], self.space.rows - len(terms)
-        sigma = self.relative_error(fitted.rss, len(terms))
-        return Member(terms, fitted.coefficients / length, fitted.spread / length, sigma, freedom, 0.0)
 
     def relative_error(self, rss: float, size: int) -> float:
         """Residual standard deviation of a model (TIA, F20)."""

@@ -9,13 +9,11 @@ from functools import cached_property
 import numpy as np
 
 from analyzer.errors import TracelibError
+from analyzer.models.fitting.matching import most_telling
 from analyzer.models.terms.product import Product
 
 _SAME = 1e-12
 """Columns of length 1 that are no further apart, or that others come so near to, differ by rounding."""
-
-_NOTHING = 1e-9
-"""What is left of a column of length 1, beside others that nearly give it."""
 
 
 @dataclass(frozen=True)
@@ -122,23 +120,6 @@ def _same(column: np.ndarray, columns: np.ndarray, kept: list[Product]) -> str:
     cosine = np.sign(column @ columns)
     near = np.linalg.norm(column[:, None] - cosine * columns, axis=0) < _SAME
     return f"is proportional to {kept[int(near.argmax())]} in these data" if near.any() else ""
-
-
-def most_telling(matrix: np.ndarray, y: np.ndarray, number: int) -> list[int]:
-    """So many columns, each the one that explains most of what those before it left of y (orthogonal matching)."""
-    left, basis, order = y.copy(), matrix.copy(), []
-    rest = np.ones(matrix.shape[1], bool)
-    for _ in range(min(number, matrix.shape[1])):
-        length = np.linalg.norm(basis, axis=0)
-        gain = np.where(length > _NOTHING, np.abs(left @ basis) / np.maximum(length, _NOTHING), -1.0)
-        best = int(np.where(rest, gain, -2.0).argmax())
-        order.append(best)
-        rest[best] = False
-        if length[best] > _NOTHING:
-            direction = basis[:, best] / length[best]
-            left = left - direction * (direction @ left)
-            basis -= np.outer(direction, direction @ basis)
-    return order
 
 
 def none_can_be_fitted(space: Space) -> TracelibError:

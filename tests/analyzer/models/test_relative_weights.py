@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import analyzer
 from analyzer.cli import main
 from analyzer.errors import TracelibError
-from analyzer.models.described import Options
+from analyzer.models.described import Options, fitted_as
 from analyzer.models.fitting.relative import expected_weights
 from analyzer.models.model_file import model_text, read_model
 from analyzer.models.study import study
@@ -107,7 +107,7 @@ def test_the_best_of_each_size_has_the_coefficients_of_a_fit_of_its_terms():
     frame = planted(0.1, np.random.default_rng(2))
     found = study(frame, "time", ["n"], "{n,n^2,1/n}*", Options(weighting="measured"))
     for model, _, _ in found.selection.per_size:
-        member = found.selection.fitted(model)
+        member = fitted_as(found.selection, model)
         columns = np.column_stack([np.asarray(t.value({"n": frame.n.to_numpy()})) * np.ones(40) for t in member.terms])
         theirs = statsmodels.api.WLS(frame.time, columns, frame.time**-2.0).fit()
         np.testing.assert_allclose(member.coefficients, theirs.params, rtol=1e-6)
