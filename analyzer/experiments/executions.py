@@ -28,8 +28,8 @@ def executions(trace: Trace, team: Team) -> pandas.DataFrame:
     """A row for each time that a thread was in a region, by region, rank, thread and begin. Collective over the team.
 
     Columns: those of `FIXED`; the counters that were read at begins and ends (what was counted in between, NaN where
-    that is not known); `node_...`, samples of the rank's node, means over the execution; parameters of the region, the
-    value that was said last, NaN where none was.
+    that is not known); `node_...`, samples of the rank's node, means over the execution; parameters of the region or of
+    the nearest one around it that says them, the value that was said last, NaN where none was.
     `time` is the wall-clock time from begin to end, with the regions inside, less what the tracer took of it to write
     its buffer and after each call; `exclusive` is without the regions inside; `computing` is what of `time` was useful
     (docs/computing.md), `mpi` what was inside MPI. `execution` counts those of a region on a thread from 1.
@@ -147,24 +147,38 @@ def parents(visits: np.ndarray) -> np.ndarray:
 
 
 def parameters(trace: Trace, rank: int, visits: np.ndarray) -> dict[str, np.ndarray]:
-    """The parameters of each visit by name: int64 where all visits say an integer, else float64."""
+    """The parameters of each visit by name: int64 where all visits have an integer, else float64.
+
+    A visit that does not say a parameter has that of the visit around it. So what a driver says of the region that it
+    measures is known in the regions inside (Rodriguez 2011, section 5.3: the network's alpha and beta by NWS).
+    """
     names = trace.extra(Regions).parameters
     marks = trace.extra(Regions).marks(rank)
     said, visit = _said(marks, visits)
+    parent = parents(visits)
     found = {}
     for number in np.unique(said["number"]).tolist():
         of_name = said["number"] == number
         rows, at = said[of_name], visit[of_name]
+        last = np.full(len(visits), -1, np.int64)
+        last[at] = np.arange(len(rows))
+        from_around(last, visits, parent)
         real = rows["what"] == Mark.REAL
-        values = np.where(real, np.ascontiguousarray(rows["value"]).view(np.float64), rows["value"])
-        column = np.full(len(visits), np.nan)
-        column[at] = values
-        if not real.any() and not np.isnan(column).any():
-            exact = np.zeros(len(visits), np.int64)
-            exact[at] = rows["value"]
-            column = exact
+        if not real.any() and (last >= 0).all():
+            column = rows["value"][last].astype(np.int64)
+        else:
+            values = np.where(real, np.ascontiguousarray(rows["value"]).view(np.float64), rows["value"])
+            column = np.where(last >= 0, values[last], np.nan)
         found[names[number - 1] if number <= len(names) else f"parameter {number}"] = column
     return found
+
+
+def from_around(last: np.ndarray, visits: np.ndarray, parent: np.ndarray) -> None:
+    """Give each visit without a value (`last` is -1) that of the nearest visit around it."""
+    rows = np.arange(len(visits))
+    for depth in range(1, int(visits["depth"].max(initial=0)) + 1):
+        inner = rows[(visits["depth"] == depth) & (last < 0)]
+        last[inner] = last[parent[inner]]
 
 
 def _said(marks: np.ndarray, visits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -15,7 +15,8 @@ from system_files import write_samples
 import analyzer
 from analyzer.experiments import executions as unit
 from analyzer.experiments.columns import FIXED
-from analyzer.experiments.executions import executions
+from analyzer.experiments.executions import executions, from_around, parents
+from analyzer.metrics.regions import VISIT
 from analyzer.parallel import Team
 from tracelib import schema
 from tracelib.schema import PARALLEL_TYPE, PARAMETER_TYPE, LabelKind
@@ -70,6 +71,35 @@ def test_integers_that_all_executions_say_stay_integers():
     rows = [begin(10, 1), integer(10, 1, large), end(20, 1), begin(30, 1), integer(30, 1, -5), end(40, 1)]
     frame = rows_of([{"labels": LABELS + PARAMETERS, "events": rows, "calls": [call("MPI_Send", 50, 60)]}])
     assert frame["n"].dtype == np.int64 and frame["n"].tolist() == [large, -5]
+
+
+def test_what_a_region_does_not_say_it_has_from_the_nearest_one_around_it():
+    """1 [10, 100) says n = 3, and 2 [20, 50) inside says nothing, but 1 inside of that n = 5; 2 after all has none."""
+    rows = [begin(10, 1), begin(20, 2), begin(30, 1), integer(31, 1, 5), end(40, 1), begin(41, 2), end(45, 2)]
+    rows += [end(50, 2), real(90, 2, 0.5), integer(95, 1, 3), end(100, 1), begin(110, 2), end(115, 2)]
+    frame = rows_of([{"labels": LABELS + PARAMETERS, "events": rows, "calls": [call("MPI_Send", 120, 125)]}])
+    frame = frame.sort_values("begin")
+    np.testing.assert_equal(frame["n"].to_numpy(), [3, 3, 5, 3, np.nan])
+    np.testing.assert_equal(frame["parameter_time"].to_numpy(), [0.5, 0.5, 0.5, 0.5, np.nan])
+
+
+@given(st.integers(0, 2**32))
+def test_values_from_around_are_those_of_a_walk_outwards(seed):
+    random = np.random.default_rng(seed)
+    depth = [0]
+    for _ in range(30):
+        depth.append(int(random.integers(0, depth[-1] + 2)))
+    visits = np.zeros(len(depth), VISIT)
+    visits["depth"], visits["begin"] = depth, np.arange(len(depth))
+    last = np.where(random.random(len(depth)) < 0.3, np.arange(len(depth)), -1)
+    expected = []
+    for row in range(len(depth)):
+        at = row
+        while at >= 0 and last[at] < 0:
+            at = max((k for k in range(at) if depth[k] == depth[at] - 1), default=-1) if depth[at] else -1
+        expected.append(-1 if at < 0 else last[at])
+    from_around(last, visits, parents(visits))
+    assert last.tolist() == expected
 
 
 def test_no_regions():
