@@ -105,6 +105,15 @@ class Model:
             errors = np.hypot(errors, rounding_error(self._rounded, values, self.ranges) * said)
         return interval(said, errors, freedom, weights, CONFIDENCE)
 
+    def beyond(self, **values: float) -> list[str]:
+        """Which of these values lie outside of the data, in words."""
+        return [
+            f"{name} = {value:g} lies outside of the measured {low:g} to {high:g}"
+            for name, value in values.items()
+            for low, high in [self.ranges[name]]
+            if not low <= value <= high
+        ]
+
     def __getstate__(self) -> dict[str, Any]:
         """Without compiled formulas, which cannot be pickled."""
         return {k: v for k, v in self.__dict__.items() if k not in _CACHED}

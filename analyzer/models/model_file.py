@@ -19,6 +19,15 @@ FORMAT = "tracelib-model"
 VERSION = 1
 
 
+def is_model(path: str | os.PathLike[str]) -> bool:
+    """Whether a file looks like a model."""
+    try:
+        with Path(path).open("rb") as file:
+            return b'"' + FORMAT.encode() + b'"' in file.read(200)
+    except OSError:
+        return False
+
+
 def model_to_data(model: Model) -> dict[str, Any]:
     """What the file holds."""
     return {

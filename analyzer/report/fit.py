@@ -41,7 +41,7 @@ def print_fit(file: str, found: Study, predictions: Predicted, written: Sequence
             f"{runs.evaluated} models; {hits} of the populations found the best one"
         )
     if predictions:
-        _print_predictions(predictions, console)
+        _print_predictions(model, predictions, console)
     for sentence in found.guidance:
         console.print(Text(f"\n{sentence}"))
     if written:
@@ -104,7 +104,7 @@ def _print_selection(selection: Selection, console: Console) -> None:
     console.print(f"\n{selection.tried} models of {len(selection.space.terms)} terms")
 
 
-def _print_predictions(predictions: Predicted, console: Console) -> None:
+def _print_predictions(model: Model, predictions: Predicted, console: Console) -> None:
     table = plain_table("Prediction", "value", "95 % interval")
     for point, found in predictions:
         low, high = found.interval
@@ -112,6 +112,41 @@ def _print_predictions(predictions: Predicted, console: Console) -> None:
         table.add_row(at, f"{found.value:.5g}", f"{low:.5g} to {high:.5g}")
     console.print()
     console.print(table)
+    if beyond := dict.fromkeys(said for point, _ in predictions for said in model.beyond(**point)):
+        console.print(Text(f"\nBeyond the data: {'; '.join(beyond)}."))
+
+
+def print_model(file: str, model: Model, predictions: Predicted, console: Console) -> None:
+    """A model that was stored: its formula, where it was measured, and predictions."""
+    console.print(Text(f"{Path(file).name}: {model.observable} = {model}"))
+    measured = "; ".join(f"{name} from {low:g} to {high:g}" for name, (low, high) in model.ranges.items())
+    console.print(Text(f"\nMeasured: {measured}"))
+    if predictions:
+        _print_predictions(model, predictions, console)
+
+
+def model_json(file: str, model: Model, predictions: Predicted) -> dict[str, Any]:
+    """The same numbers."""
+    return {
+        "file": file,
+        "observable": model.observable,
+        "parameters": list(model.parameters),
+        "model": str(model),
+        "ranges": {name: list(ends) for name, ends in model.ranges.items()},
+        "predictions": _predictions_json(model, predictions),
+    }
+
+
+def _predictions_json(model: Model, predictions: Predicted) -> list[dict[str, Any]]:
+    return [
+        {
+            "at": point,
+            "value": _finite(made.value),
+            "interval": [_finite(end) for end in made.interval],
+            "beyond": model.beyond(**point),
+        }
+        for point, made in predictions
+    ]
 
 
 def fit_json(file: str, found: Study, predictions: Predicted, written: Sequence[Path]) -> dict[str, Any]:
@@ -139,10 +174,7 @@ def fit_json(file: str, found: Study, predictions: Predicted, written: Sequence[
         **(_selection_json(found.selection) if found.selection else {}),
         **(_search_json(found) if found.found else {}),
         "guidance": list(found.guidance),
-        "predictions": [
-            {"at": point, "value": _finite(made.value), "interval": [_finite(end) for end in made.interval]}
-            for point, made in predictions
-        ],
+        "predictions": _predictions_json(model, predictions),
         "written": [str(path) for path in written],
     }
 

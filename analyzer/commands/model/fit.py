@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from analyzer.commands.model.fit_runs import BY, Settings, fit_runs
+from analyzer.commands.model.stored_model import check_points, is_stored, predict_stored
 from analyzer.commands.shared.options import FiniteRange, all_calls_needed, all_ranks_needed, common_options
 from analyzer.commands.shared.outputs import check_replaceable, output_base
 from analyzer.commands.shared.session import Session
@@ -51,7 +52,7 @@ class Point(click.ParamType):
 
 
 @click.command("fit")
-@click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="TABLE | RUN...")
+@click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="TABLE | MODEL | RUN...")
 @click.option("--observable", default="time", show_default=True, metavar="NAME", help="The column to be explained.")
 @click.option("--parameters", metavar="NAME,...", help="The columns of TABLE that it depends on.")
 @click.option("--region", metavar="NAME", help="Of TABLE: only rows with this in its column region.")
@@ -115,19 +116,25 @@ def fit_command(
     by: tuple[str, ...], settings: tuple[tuple[str, str], ...], at: tuple[dict, ...], terms: str | None,
     points: tuple[dict, ...], as_json: bool, output: str | None, force: bool, quiet: bool, **options: Any,
 ) -> None:  # fmt: skip
-    """Find a formula for the observable of TABLE, and predict with it; or find what will take a growing part of RUNs.
+    """Find a formula for the observable of TABLE, and predict with it; predict with a stored MODEL; or find what will
+    take a growing part of RUNs.
 
     TABLE is a CSV or Parquet file with a row for each measurement, or a file of Extra-P (text, JSON, Talpas).
     Without --terms, terms are chosen from the data: powers and logarithms of the parameters, and their products.
     With --terms, all subsets of the terms are models, and the best one by the criterion is selected.
 
     A prediction is what all likely models together expect. Its interval holds the expected value with 95 %
-    probability.
+    probability. MODEL is the NAME.model.json of an earlier fit: it predicts without the table.
 
     RUNs are traced runs of one program at three or more numbers of ranks, or sizes. Every MPI call by its place,
     region and cluster of bursts is modelled by itself. Those whose share of the run grows most are named first.
     """
     session.quiet = quiet
+    if len(files) == 1 and is_stored(files[0]):
+        if parameters or output or region or terms or by or settings or at:
+            raise TracelibError(f"{files[0]} is a model that was fitted", "it only takes --predict", 2)
+        predict_stored(session, files[0], points, as_json=as_json)
+        return
     if parameters is None and len(files) == 1:
         from analyzer.models.table_file import parameters_in
 
@@ -167,9 +174,7 @@ def _fit_table(
     from analyzer.report.fit import fit_json, print_fit
 
     names = [name.strip() for name in parameters.split(",") if name.strip()]
-    for point in points:
-        if set(point) != set(names):
-            raise TracelibError(f"--predict needs a value of each of {', '.join(names)}", "as p=512,n=160", 2)
+    check_points(points, names)
     found = study(read_table(file, region), observable, names, terms, options)
     predictions = [(point, found.model.prediction(**point)) for point in points]
     written = _write(found, file, output, force) if output else []

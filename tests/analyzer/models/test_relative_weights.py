@@ -134,6 +134,28 @@ def test_a_model_file_keeps_the_interval(tmp_path):
     assert read_model(tmp_path / "old.json").predict(n=3000.0) == model.predict(n=3000.0)
 
 
+def test_a_stored_model_predicts_from_the_command_line(tmp_path, capsys):
+    table, command = tmp_path / "t.csv", ["--predict", "n=1000", "--predict", "n=5000", "--json"]
+    planted(0.1, np.random.default_rng(1)).to_csv(table, index=False)
+    assert main(["fit", str(table), "--parameters", "n", "--terms", "{n}", "-o", str(tmp_path / "m"), *command]) == 0
+    fitted = json.loads(capsys.readouterr().out)
+    assert main(["fit", str(tmp_path / "m.model.json"), *command]) == 0
+    stored = json.loads(capsys.readouterr().out)
+    assert stored["predictions"] == fitted["predictions"] and stored["model"] == fitted["model"]
+    assert [one["beyond"] for one in stored["predictions"]] == [
+        [],
+        ["n = 5000 lies outside of the measured 100 to 1600"],
+    ]
+    assert main(["fit", str(tmp_path / "m.model.json"), "--predict", "n=5000"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith(f"m.model.json: time = {stored['model']}\n") and "Measured: n from 100 to 1600" in said
+    assert "Beyond the data: n = 5000 lies outside" in said
+    assert main(["fit", str(tmp_path / "m.model.json"), "--predict", "p=5000"]) == 2
+    assert "needs a value of each of n" in capsys.readouterr().err
+    assert main(["fit", str(tmp_path / "m.model.json"), "--terms", "{n}"]) == 2
+    assert "is a model that was fitted" in capsys.readouterr().err
+
+
 def test_fewer_rows_than_terms_leave_the_chosen_models():
     frame = pandas.DataFrame({"n": [1.0, 2, 4, 8, 16, 32], "time": [1.1, 1.9, 4.2, 7.9, 16.3, 31.0]})
     model = analyzer.fit(frame, "time", ["n"], "{n,n^2,n^3,1/n,log2(n),sqrt(n)}*")
