@@ -23,6 +23,7 @@ from analyzer.loggp.accuracy import Accuracy, accuracy
 from analyzer.loggp.estimate import estimate
 from analyzer.loggp.model import LoOgGP
 from analyzer.loggp.netfile import read_measurement
+from analyzer.models.described import Options
 from analyzer.models.model import Model
 from benchmarks.mpi import ROOT
 
@@ -116,6 +117,6 @@ def refined_sizes(frame: pandas.DataFrame, network: LoOgGP) -> str:
 
 
 def _selected(frame: pandas.DataFrame, terms: str) -> Selected:
-    model = analyzer.fit(frame, "time", ["ns", "ms", "P"], terms)
+    model = analyzer.fit(frame, "time", ["ns", "ms", "P"], terms, Options(weighting="measured"))  # as the thesis does
     said = np.array([model(**at) for at in frame[["ns", "ms", "P"]].to_dict("records")])
     return Selected(model, accuracy(said, frame["time"].to_numpy()))

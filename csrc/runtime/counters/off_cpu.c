@@ -45,10 +45,18 @@ static bool look(struct thread *t, int64_t least_ns, int64_t *off_ns, int64_t *d
     return true;
 }
 
+static uint64_t made;
+
+uint64_t off_cpu_events(void)
+{
+    return __atomic_load_n(&made, __ATOMIC_RELAXED);
+}
+
 static void fill(const struct thread *t, uint64_t time, uint16_t where, int64_t off_ns, int64_t delay_ns,
                  struct file_event events[2])
 {
     uint16_t thread = (uint16_t)t->index;
+    __atomic_fetch_add(&made, 2, __ATOMIC_RELAXED);
     events[0] = (struct file_event){time, off_ns, OFF_CPU_TYPE, thread, where};
     events[1] = (struct file_event){time, delay_ns, RUN_DELAY_TYPE, thread, where};
 }

@@ -4,7 +4,7 @@
  * a millisecond or more: at its CPU time (0.6 us), and at the kernel's run delay (6 us) only if it has been without a
  * CPU for a while since it looked last. Shorter ones are looked at together, when the buffer is written.
  *
- * All of this is for the thread itself, and for no signal handler. */
+ * All of this but the last is for the thread itself, and for no signal handler. */
 #ifndef OFF_CPU_H
 #define OFF_CPU_H
 
@@ -23,5 +23,8 @@ bool off_cpu_look(struct thread *t, uint16_t where, struct file_event events[2])
 
 /* The buffer is closed at `time`: the events of all that was not looked at. False: there is nothing. */
 bool off_cpu_last(struct thread *t, uint64_t time, struct file_event events[2]);
+
+/* For any thread: how many events of both types the process has made. */
+uint64_t off_cpu_events(void);
 
 #endif

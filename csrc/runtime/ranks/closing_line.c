@@ -10,6 +10,7 @@
 
 #include "buffer/totals.h"
 #include "common/user_message.h"
+#include "counters/off_cpu.h"
 #include "mpi/pmpi.h"
 #include "places/places.h"
 #include "record/space_limit.h"
@@ -102,7 +103,9 @@ void closing_line_say_alone(const struct store *store, const char *stem)
 {
     if (message_quiet()) return;
     const char *name = readable(stem);
-    uint64_t events = store->table[TABLE_EVENTS].rows - 2 * store->table[TABLE_BLOCKS].rows; /* without the flushes */
+    uint64_t rows = store->table[TABLE_EVENTS].rows;
+    uint64_t own = 2 * store->table[TABLE_BLOCKS].rows + off_cpu_events(); /* of the tracer: flushes, no CPU */
+    uint64_t events = rows > own ? rows - own : 0;
     uint64_t samples = store->table[TABLE_SAMPLES].rows;
     if (samples && !events) {
         say("%" PRIu64 " samples of a program without MPI, %.1f MB in %s.h5; next: analyze hot %s.h5", samples,

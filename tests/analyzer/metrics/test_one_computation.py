@@ -142,7 +142,8 @@ def check_sums(trace: Trace) -> list[int]:
     assert said["tracer"]["time_s"] == pytest.approx(tracer / 1e9, abs=1e-12)
     factors = efficiencies(trace, ONE)
     longest = found.time_ns if factors.efficiency.published else found.of_ranks(factors.efficiency.runtime_ns)
-    assert factors.efficiency.useful_max_ns == round(float(longest.max())) <= factors.efficiency.runtime_ns
+    assert factors.efficiency.useful_max_ns == pytest.approx(longest.max())
+    assert factors.efficiency.useful_max_ns <= factors.efficiency.runtime_ns
     assert factors.work.useful_ns == total
     assert factors.tracer_ns.sum() == tracer
     if factors.work.ipc is not None:
