@@ -182,7 +182,9 @@ def _by_thread(block: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
     """Each thread that has operations (OP) in a block, ascending, and these in their order."""
     ordered = block[np.argsort(block["block"], kind="stable")]
     threads, first = np.unique(ordered["block"], return_index=True)
-    yield from zip(threads.tolist(), np.split(ordered, first[1:]), strict=True)
+    ends = [*first[1:].tolist(), len(ordered)]
+    for thread, begin, end in zip(threads.tolist(), first.tolist(), ends[: len(threads)], strict=True):
+        yield thread, ordered[begin:end]
 
 
 class _Requests:

@@ -6,11 +6,13 @@ from time import process_time
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from synthetic import SELF, call, request, write_run
 
 from analyzer.machine.machine import Machine
 from analyzer.opening import open_trace
-from analyzer.operations.program import program_of
+from analyzer.operations.program import _by_thread, program_of
 from analyzer.parallel import Team
 from analyzer.program.operation import OP, Flag, Kind
 from analyzer.program.program import Program
@@ -71,3 +73,12 @@ def test_semaphores_are_found_at_once():
     """Four times as many take four times as long, where a list of them takes sixteen times."""
     few, many = seconds(20_000), seconds(80_000)
     assert many < 10 * few + 0.05
+
+
+@given(st.lists(st.integers(0, 5), max_size=20))
+def test_operations_are_told_apart_by_thread(threads):
+    """Of a window without operations, too: those of its calls may all be behind it."""
+    block = np.zeros(len(threads), OP)
+    block["block"], block["burst"] = threads, np.arange(len(threads))
+    found = {thread: mine["burst"].tolist() for thread, mine in _by_thread(block)}
+    assert found == {thread: [k for k, of in enumerate(threads) if of == thread] for thread in sorted(set(threads))}
