@@ -11,7 +11,7 @@ from rich.text import Text
 
 from analyzer.report.views.numbers import number
 from analyzer.report.words import units
-from analyzer.report.words.table import plain_table
+from analyzer.report.words.table import plain_table, print_beside
 from analyzer.views.constant import Bursts
 from analyzer.views.measuring import Measures
 from analyzer.views.over_time import Profile
@@ -22,6 +22,7 @@ MOST_ROWS = 24
 """Of more rows only the mean and the extremes are said."""
 _MOST_BESIDE = 4
 """Rows that stand beside each other where columns are lines."""
+_SUMMED = ("mean", "lowest", "highest")
 _NS = 1e9
 
 
@@ -42,15 +43,16 @@ def print_title(name: str, unit: str, says: str, console: Console) -> None:
 
 def print_rows(found: Measures, console: Console) -> None:
     """A line for each row, or for what all have in common, and the extremes."""
-    named = found.named()
-    table = plain_table(found.level, *(name.replace(" (", "\n(") for name in named))
-    if len(found.rows) <= MOST_ROWS:
-        for at, row in enumerate(found.rows):
-            table.add_row(Text(row), *(number(column[at]) for column in named.values()))
-    if len(found.rows) > 1:
-        for what in ("mean", "lowest", "highest"):
-            table.add_row(what, *(_of_all(column, found.rows, what) for column in named.values()))
-    console.print(table)
+    shown = found.rows if len(found.rows) <= MOST_ROWS else []
+    summed = _SUMMED if len(found.rows) > 1 else ()
+    columns = [
+        (
+            name.replace(" (", "\n("),
+            [*map(number, column[: len(shown)]), *(_of_all(column, found.rows, what) for what in summed)],
+        )
+        for name, column in found.named().items()
+    ]
+    print_beside(found.level, [*shown, *summed], columns, console)
 
 
 def _of_all(column: np.ndarray, rows: Sequence[str], what: str) -> str:
@@ -64,16 +66,13 @@ def _of_all(column: np.ndarray, rows: Sequence[str], what: str) -> str:
 
 def print_profile(found: Profile, console: Console) -> None:
     """A line for each bin: the mean of each row, or of all rows."""
-    few = len(found.rows) <= _MOST_BESIDE
-    table = plain_table("from", *(found.rows if few else ("mean", "lowest", "highest")))
-    for bin_ in range(found.mean.shape[1]):
-        column = found.mean[:, bin_]
-        cells = (
-            [number(value) for value in column] if few
-            else [_of_all(column, found.rows, what) for what in ("mean", "lowest", "highest")]
-        )  # fmt: skip
-        table.add_row(units.time(int(found.edges[bin_])), *cells)
-    console.print(table)
+    bins = range(found.mean.shape[1])
+    columns = (
+        [(row, list(map(number, values))) for row, values in zip(found.rows, found.mean, strict=True)]
+        if len(found.rows) <= _MOST_BESIDE
+        else [(what, [_of_all(found.mean[:, at], found.rows, what) for at in bins]) for what in _SUMMED]
+    )
+    print_beside("from", [units.time(int(found.edges[at])) for at in bins], columns, console)
 
 
 def print_histogram(found: Histogram, console: Console) -> None:
@@ -85,15 +84,16 @@ def print_histogram(found: Histogram, console: Console) -> None:
     for plane, name in enumerate(filled.planes):
         if name:
             console.print(f"\n{name}", markup=False)
-        console.print(_histogram_table(filled, plane))
+        _print_plane(filled, plane, console)
 
 
-def _histogram_table(found: Histogram, plane: int) -> Table:
+def _print_plane(found: Histogram, plane: int, console: Console) -> None:
     few, one = len(found.rows) <= _MOST_BESIDE, len(found.rows) == 1
     heads = [f"{found.level} {row}" if row.isdigit() else row for row in found.rows]
     both = "total" if statistic_of(found.statistic).adds else "average"
     names = heads if one else [*heads, both] if few else [both, "lowest", "highest"]
-    table = plain_table(found.control, *names)
+    rows: list[str] = []
+    lines: list[list[str]] = []
     summary = {name: values[plane] for name, values in found.summary().items()}
     for at, column in enumerate(found.columns):
         of_rows = found.values[plane, :, at]
@@ -103,8 +103,10 @@ def _histogram_table(found: Histogram, plane: int) -> Table:
         if not one:
             extremes = [_of_all(of_rows, found.rows, what) for what in ("lowest", "highest")]
             cells = [*(cells if few else []), number(summary[both][at]), *([] if few else extremes)]
-        table.add_row(Text(column), *cells)
-    return table
+        rows.append(column)
+        lines.append(cells)
+    columns = [(name, [line[at] for line in lines]) for at, name in enumerate(names)]
+    print_beside(found.control, rows, columns, console)
 
 
 def print_bursts(rows: Sequence[str], some: Bursts, more: int, console: Console) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rich.console import RenderableType
+from rich.console import Console, RenderableType
 from rich.table import Table
+from rich.text import Text
 
 _MOST_OF_A_NUMBER = 24
 """A cell that is wider holds words."""
@@ -28,3 +30,48 @@ def plain_table(*columns: str) -> Table:
     for number, column in enumerate(columns):
         table.add_column(column, justify="right" if number else "left", no_wrap=number > 0, overflow="fold")
     return table
+
+
+Column = tuple[str, Sequence[str]]
+"""The head of a column of numbers, and its cells."""
+
+
+def print_beside(head: str, rows: Sequence[str], columns: Sequence[Column], console: Console) -> None:
+    """Print a table whose rows have names.
+
+    Columns that do not fit beside each other follow in a further table with the same names: no name and no number is
+    cut. Names of more than half the width go on in another line.
+
+    Args:
+        head: Above the names.
+        rows: Their names.
+        columns: In this order.
+        console: Where to.
+    """
+    most = console.width // 2
+    names = min(max(map(len, (head, *rows))), most)
+    for number, some in enumerate(_that_fit(columns, console.width - names)):
+        if number:
+            console.print()
+        table = plain_table(head, *(name for name, _ in some))
+        if names < most:
+            table.columns[0].no_wrap = True
+        for row, *cells in zip(rows, *(cells for _, cells in some), strict=True):
+            table.add_row(Text(row), *cells)
+        console.print(table)
+
+
+def _that_fit(columns: Sequence[Column], width: int) -> Iterator[list[Column]]:
+    """The columns in order, as many at once as fit into the width; at least one."""
+    some: list[Column] = []
+    left = width
+    for column in columns:
+        head, cells = column
+        needs = 1 + max(map(len, (*head.split("\n"), *cells)))
+        if some and needs > left:
+            yield some
+            some, left = [], width
+        some.append(column)
+        left -= needs
+    if some:
+        yield some
