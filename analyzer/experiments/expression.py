@@ -71,7 +71,8 @@ def evaluate(text: str, frame: pandas.DataFrame) -> np.ndarray:
     except SyntaxError as error:
         raise TracelibError(f"{text!r} is not an expression: {error.msg}", "such as n > 100 and ranks == 4") from error
     except (TypeError, ValueError, ArithmeticError, RecursionError, MemoryError) as error:
-        raise TracelibError(f"{text!r} cannot be computed: {error or 'it is too deep'}") from error
+        why = "numbers and text are put together" if str(error).startswith("ufunc ") else error or "it is too deep"
+        raise TracelibError(f"{text!r} cannot be computed: {why}") from error
 
 
 def chosen(text: str, frame: pandas.DataFrame) -> np.ndarray:

@@ -54,10 +54,22 @@ def parameters_in(path: str | os.PathLike[str]) -> list[str]:
     return collected.parameters if collected else []
 
 
+def _made_by_table(file: Path) -> str:
+    """What a file is of which `analyze table` makes a table; "": none of these."""
+    try:
+        with file.open("rb") as opened:
+            begin = opened.read(8)
+    except OSError:
+        return ""
+    return "a run" if begin == b"\x89HDF\r\n\x1a\n" else "XML" if begin.lstrip().startswith(b"<") else ""
+
+
 def _read(path: str | os.PathLike[str]) -> pandas.DataFrame:
     import pandas
 
     file = Path(path)
+    if what := _made_by_table(file):
+        raise TracelibError(f"{path} is {what}, and no table", f"analyze table {path} -o TABLE.csv makes one")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

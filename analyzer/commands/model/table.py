@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -115,26 +116,36 @@ def table_command(
         found = table(inputs, wanted, session.team)
     if not session.speaks:
         return
-    _mention(session, found)
+    _mention(session, found, where)
+    name = "" if as_json or quiet else _observable(found, observable)
     if output:
         write_table(found.frame, Path(output))
     if as_json:
         session.print_json(table_json(found))
     elif not quiet:
-        _print(session, found, observable, output)
+        session.print(lambda console: print_table(found, name, console))
+        session.say("" if not output else f"\n{output}")
 
 
-def _mention(session: Session, found: Found) -> None:
+def _why_empty(where: Sequence[str]) -> str:
+    if where:
+        return f"No row is left by --where {' --where '.join(map(repr, where))}."
+    return "No region was marked: --by call, place, region or cluster makes rows of any run."
+
+
+def _mention(session: Session, found: Found, where: Sequence[str]) -> None:
     """A line on standard error for each input that something is wrong with."""
     first = dict(reversed(found.problems))
+    if not len(found.frame) and not session.quiet:
+        click.echo(_why_empty(where), err=True)
     for file, line in first.items() if not session.quiet else ():
         more = sum(name == file for name, _ in found.problems) - 1
         click.echo(f"{Path(file).name}: {line}" + (f" (and {more} more: analyze check)" if more else ""), err=True)
 
 
-def _print(session: Session, found: Found, observable: str | None, output: str | None) -> None:
+def _observable(found: Found, observable: str | None) -> str:
+    """The column that is summed up. Raises TracelibError."""
     name = observable or observable_of(found.frame)
     if name not in found.frame.columns or found.frame[name].dtype.kind not in "iufb":
         raise TracelibError(f"there is no column {name} of numbers", "name another: --observable NAME")
-    session.print(lambda console: print_table(found, name, console))
-    session.say("" if not output else f"\n{output}")
+    return name

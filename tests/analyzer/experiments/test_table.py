@@ -211,3 +211,29 @@ def test_a_team_makes_the_same_table(tmp_path):
         alone = table([path], wanted).frame
         for found in by_team(3, lambda team, wanted=wanted: table([path], wanted, team).frame):
             pandas.testing.assert_frame_equal(found, alone)
+
+
+def test_what_has_no_row_says_why(tmp_path, capsys):
+    run = write_run(tmp_path, [{"calls": [call("MPI_Init", 0, 10), call("MPI_Finalize", 20, 30)]}])
+    assert main(["table", str(run)]) == 0
+    assert "No region was marked: --by call" in capsys.readouterr().err
+    (tmp_path / "t.csv").write_text("n,time\n1,2\n2,4\n3,6\n")
+    assert main(["table", str(tmp_path / "t.csv"), "--where", "n > 10"]) == 0
+    assert "No row is left by --where 'n > 10'." in capsys.readouterr().err
+    assert main(["table", str(tmp_path / "t.csv"), "--where", "n > 'a'"]) == 1
+    assert capsys.readouterr().err.endswith("\"n > 'a'\" cannot be computed: numbers and text are put together\n")
+
+
+def test_an_error_leaves_no_table_behind(tmp_path, capsys):
+    (tmp_path / "a.csv").write_text("n,CLOCK\n1,2\n2,3\n")
+    (tmp_path / "b.csv").write_text("n,time\n1,2\n2,3\n")
+    assert main(["table", str(tmp_path / "a.csv"), str(tmp_path / "b.csv"), "-o", str(tmp_path / "j.csv")]) == 1
+    assert capsys.readouterr().err and not (tmp_path / "j.csv").exists()
+
+
+def test_fit_says_what_makes_its_table(tmp_path, capsys):
+    run = write_run(tmp_path, [{"calls": [call("MPI_Init", 0, 10), call("MPI_Finalize", 20, 30)]}])
+    (tmp_path / "x.xml").write_text('<?xml version="1.0"?>\n<experiments/>\n')
+    for file, what in ((run, "a run"), (tmp_path / "x.xml", "XML")):
+        assert main(["fit", str(file), "--parameters", "n"]) == 1
+        assert f"is {what}, and no table (analyze table {file} -o TABLE.csv makes one)" in capsys.readouterr().err
