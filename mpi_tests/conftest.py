@@ -41,10 +41,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Each `timed` test may fail twice: what is wrong is so every time, what came between a run and its core is not."""
+    """Each `timed` test may fail twice: what is wrong is so every time, what came between a run and its core is not.
+    `timed(reruns=N)`: N times, some seconds apart, where the other worker's test may disturb it for half a minute."""
     for item in items:
-        if item.get_closest_marker("timed"):
-            item.add_marker(pytest.mark.flaky(reruns=2, reruns_delay=1))
+        if timed := item.get_closest_marker("timed"):
+            reruns = timed.kwargs.get("reruns", 2)
+            item.add_marker(pytest.mark.flaky(reruns=reruns, reruns_delay=1 if reruns == 2 else 6))
 
 
 @pytest.hookimpl(wrapper=True)
