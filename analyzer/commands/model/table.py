@@ -116,7 +116,7 @@ def table_command(
         found = table(inputs, wanted, session.team)
     if not session.speaks:
         return
-    _mention(session, found, where)
+    _mention(session, found)
     name = "" if as_json or quiet else _observable(found, observable)
     if output:
         write_table(found.frame, Path(output))
@@ -124,6 +124,8 @@ def table_command(
         session.print_json(table_json(found))
     elif not quiet:
         session.print(lambda console: print_table(found, name, console))
+        if not len(found.frame) and (where or not by):
+            session.say(_why_empty(where))
         session.say("" if not output else f"\n{output}")
 
 
@@ -133,11 +135,9 @@ def _why_empty(where: Sequence[str]) -> str:
     return "No region was marked: --by call, place, region or cluster makes rows of any run."
 
 
-def _mention(session: Session, found: Found, where: Sequence[str]) -> None:
+def _mention(session: Session, found: Found) -> None:
     """A line on standard error for each input that something is wrong with."""
     first = dict(reversed(found.problems))
-    if not len(found.frame) and not session.quiet:
-        click.echo(_why_empty(where), err=True)
     for file, line in first.items() if not session.quiet else ():
         more = sum(name == file for name, _ in found.problems) - 1
         click.echo(f"{Path(file).name}: {line}" + (f" (and {more} more: analyze check)" if more else ""), err=True)

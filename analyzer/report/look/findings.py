@@ -218,7 +218,8 @@ def _transfer(one: Finding, summary: Summary) -> str:
     small = int(messages.size_count[: min(_SMALL_CLASS, SIZE_CLASSES)].sum())
     few = ""
     if messages.count and small >= _MOSTLY_SMALL * messages.count:
-        few = f"; {percent(small / messages.count)} of {count(messages.count)} messages are smaller than {size(1024)}"
+        share = f"{percent(small / messages.count)} of {count(messages.count)} messages are"
+        few = f"; {share if messages.count > 1 else 'the one message is'} smaller than {size(1024)}"
     if one.kind is Kind.TRANSFER:
         what_takes = "files, messages" if is_of_files(one.call) else "messages"
         return f"{what_takes} and calls themselves take time{call}{few}"

@@ -216,10 +216,10 @@ def test_a_team_makes_the_same_table(tmp_path):
 def test_what_has_no_row_says_why(tmp_path, capsys):
     run = write_run(tmp_path, [{"calls": [call("MPI_Init", 0, 10), call("MPI_Finalize", 20, 30)]}])
     assert main(["table", str(run)]) == 0
-    assert "No region was marked: --by call" in capsys.readouterr().err
+    assert "No region was marked: --by call" in capsys.readouterr().out
     (tmp_path / "t.csv").write_text("n,time\n1,2\n2,4\n3,6\n")
     assert main(["table", str(tmp_path / "t.csv"), "--where", "n > 10"]) == 0
-    assert "No row is left by --where 'n > 10'." in capsys.readouterr().err
+    assert "No row is left by --where 'n > 10'." in capsys.readouterr().out
     assert main(["table", str(tmp_path / "t.csv"), "--where", "n > 'a'"]) == 1
     assert capsys.readouterr().err.endswith("\"n > 'a'\" cannot be computed: numbers and text are put together\n")
 
