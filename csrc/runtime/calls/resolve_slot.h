@@ -52,6 +52,7 @@ function wrapper_resolve(int slot)
     double returned = real();                                                                                          \
     CALLED;                                                                                                            \
     record_asked(&f, abi.comm_null);                                                                                   \
+    call_over(&f);                                                                                                     \
     LEAVE;                                                                                                             \
     return returned
 
