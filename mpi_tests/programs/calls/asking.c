@@ -1,4 +1,5 @@
-/* How long MPI_Comm_rank and MPI_Wtime take: of each the fastest of 200 batches of 500, in ns a call. */
+/* How long MPI_Comm_rank and MPI_Wtime take: of each the fastest of 200 batches of 500, in ns a call. As many batches
+ * before do not count: nothing is long yet that a thread does in its first half millisecond. */
 #include <mpi.h>
 #include <stdio.h>
 #include <time.h>
@@ -16,7 +17,7 @@ static double fastest(int clock)
 {
     double least = 1e30, sum = 0;
     int rank = 0;
-    for (int batch = 0; batch < BATCHES; batch++) {
+    for (int batch = -BATCHES; batch < BATCHES; batch++) {
         double begin = now_ns();
         for (int i = 0; i < CALLS; i++) {
             if (clock)
@@ -25,7 +26,7 @@ static double fastest(int clock)
                 MPI_Comm_rank(MPI_COMM_WORLD, &rank);
         }
         double taken = (now_ns() - begin) / CALLS;
-        if (taken < least) least = taken;
+        if (batch >= 0 && taken < least) least = taken;
     }
     return sum < 0 ? sum : least;
 }
