@@ -115,7 +115,7 @@ def cpus(trace: Trace, team: Team) -> Cpus:
 
 
 def switches(trace: Trace, team: Team) -> Switches | None:
-    """Those of each rank until it closed its file; None where the kernel did not say. Collective over the team."""
+    """Count each rank's context switches; None where the kernel did not say. Collective over the team."""
     sums = np.zeros((3, trace.size), np.int64)
     for rank in trace.share(team):
         tasks = trace.extra(KernelsCpuUse).tasks(rank)

@@ -106,7 +106,7 @@ class Model:
         return interval(said, errors, freedom, weights, CONFIDENCE)
 
     def beyond(self, **values: float) -> list[str]:
-        """Which of these values lie outside of the data, in words."""
+        """Say in words which values lie outside of the measured ranges."""
         return [
             f"{name} = {value:g} lies outside of the measured {low:g} to {high:g}"
             for name, value in values.items()

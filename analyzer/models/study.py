@@ -39,7 +39,7 @@ class Study(InNotebook):
 
     @property
     def weights(self) -> list[float]:
-        """Of each member among all models that were tried."""
+        """Akaike weights of the model's members, as shares of all models that were tried."""
         members = self.model.members
         scale = float(self.selection.weights[0]) / members[0].weight if self.selection else 1.0
         return [member.weight * scale for member in members]

@@ -55,7 +55,7 @@ def parameters_in(path: str | os.PathLike[str]) -> list[str]:
 
 
 def _made_by_table(file: Path) -> str:
-    """What a file is of which `analyze table` makes a table; "": none of these."""
+    """Name the kind of a file that `analyze table` reads and a fit does not; "": another kind."""
     try:
         with file.open("rb") as opened:
             begin = opened.read(8)

@@ -6,6 +6,8 @@ import numpy as np
 import pandas
 import pytest
 import statsmodels.api
+from hpl_design import TERMS as HPL
+from hpl_design import selected as hpl
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,23 +19,12 @@ from analyzer.models.fitting.relative import expected_weights
 from analyzer.models.model_file import model_text, read_model
 from analyzer.models.study import study
 
-HPL = "{N^3,N^2},{1/NB},{1/Q},{1/P}"
 SIZES, BLOCKS = [6144, 12288, 18432, 24576, 30720], [8, 16, 32, 64, 128, 256]
 
 
 def planted(noise, random):
     n = np.repeat([100, 200, 400, 800, 1600.0], 8)
     return pandas.DataFrame({"n": n, "time": 2e-3 * n * (1 + noise * random.standard_normal(n.size))})
-
-
-def hpl(n, nb, p, q):
-    """The model of HPL that TIA prints (equation 5.4)."""
-    return (
-        1.812 - 2.749e-12 * n**3 + 1.974e-7 * n**2 - 29.65 / nb - 3.239 / q + 48.49 / (nb * q) + 7.099 / (q * p)
-        - 7.903e-7 * n**2 / nb + 8.228e-8 * n**2 / q + 4.059e-12 * n**3 / p - 2.706e-7 * n**2 / p
-        + 7.940e-10 * n**3 / (nb * p) - 5.817e-7 * n**2 / (nb * p) + 1.613e-10 * n**3 / (q * p)
-        - 1.666e-10 * n**3 / (nb * q * p)
-    )  # fmt: skip
 
 
 @pytest.mark.parametrize("noise", [0.05, 0.136, 0.25])
