@@ -90,7 +90,8 @@ bool store_can_punch(const struct store *s);
 uint64_t store_bytes(const struct store *s);
 
 /* Hold so many bytes of the disk behind the end of the file. Returns errno where there is no room, else 0, also on a
- * file system that cannot tell. store_give_room_back releases them. */
+ * file system that cannot tell. store_give_room_back releases them: between store_begin and store_end, for it cuts off
+ * whatever another thread appends meanwhile. */
 int store_hold_room(const struct store *s, uint64_t bytes);
 void store_give_room_back(const struct store *s);
 

@@ -29,14 +29,22 @@ static int write_tasks_once(struct store *store)
     return tasks_write(store);
 }
 
+/* The closing blocks need the room that was held for them. */
+static bool give_room_back(void)
+{
+    if (!store_begin()) return false;
+    store_give_room_back(&rank_file.store);
+    store_end();
+    return true;
+}
+
 void run_close(uint64_t state)
 {
     counter_sampler_stop();
     sampling_stop();
     end_state = state;
     phase_enter(PHASE_CLOSED);
-    store_give_room_back(&rank_file.store);
-    if (!threads_close()) return;
+    if (!give_room_back() || !threads_close()) return;
     struct totals totals = threads_totals();
     if (!store_begin()) return;
     struct store *store = rank_file_store();

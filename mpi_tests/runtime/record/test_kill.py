@@ -142,6 +142,16 @@ def test_when_its_buffer_is_removed_the_file_says_that_all_is_there(openmpi, com
     trace.close()
 
 
+def test_what_other_threads_write_while_the_file_is_closed_stays(openmpi, compiled, tmp_path, tally):
+    """The room that was held at the end of the file is given back: not what has been written there meanwhile."""
+    library = compiled(openmpi, "slow_to_cut.c", "-shared", "-fPIC", "-ldl")
+    program = compiled(openmpi, "dies.c", "-pthread")
+    running = start(openmpi, program, tmp_path / "run", 1, "4K", 4, "exit", 600, preload=[library])
+    running.end()
+    tally["kills"] += 1
+    tally["calls"] += campaign.check(running.folder, 1)
+
+
 @pytest.mark.parametrize("victims", ["0", "1", "all", "group", "scheduler"])
 def test_ranks_of_a_launcher(deadly, victims):
     """One rank, both, the whole process group, or all that a scheduler tells to end."""
