@@ -13,6 +13,7 @@
 enum { SENDERS = 2, POSTERS = 2, POLLERS = 1, THREADS = SENDERS + POSTERS + POLLERS, WHO = 9, MOST_TAG = 1 << 20 };
 
 static long done[THREADS];
+static MPI_Comm own[THREADS]; // of the posters
 
 static void count(int who)
 {
@@ -34,13 +35,11 @@ static void *send(void *number)
 static void *post(void *number)
 {
     int who = (int)(long)number, in, out = 0;
-    MPI_Comm own;
-    MPI_Comm_dup(MPI_COMM_SELF, &own);
     tracelib_event(WHO, who);
     for (int tag = 0; tag < MOST_TAG; tag++) {
         MPI_Request request;
-        MPI_Irecv(&in, 1, MPI_INT, 0, tag, own, &request);
-        MPI_Send(&out, 1, MPI_INT, 0, tag, own);
+        MPI_Irecv(&in, 1, MPI_INT, 0, tag, own[who], &request);
+        MPI_Send(&out, 1, MPI_INT, 0, tag, own[who]);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         count(who);
     }
@@ -66,6 +65,7 @@ int main(int argc, char **argv)
     pthread_t threads[THREADS];
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     if (provided != MPI_THREAD_MULTIPLE) return 3;
+    for (int i = SENDERS; i < SENDERS + POSTERS; i++) MPI_Comm_dup(MPI_COMM_SELF, &own[i]);
     for (long i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, i < SENDERS ? send : i < SENDERS + POSTERS ? post : poll, (void *)i);
     for (int i = 0; i < THREADS; i++)
