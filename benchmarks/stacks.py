@@ -13,8 +13,8 @@ SAME = (400, 1000)
 """Batches and calls in each: few, since a batch must fit between two interruptions."""
 NEW = (10, 50)
 MANY, ROUNDS_OF_MANY = 10_000, 50
-PLACE_NS, PATH_NS, MANY_NS = 2, 15, 300
-"""What the place of the call alone and a path of CALLERS places may add."""
+PLACE_NS, PATH_NS, MANY_NS = 2, 15, 800
+"""What the place of the call, a path of CALLERS places, and one of MANY paths may add: these do not fit into a cache."""
 
 
 def smallest(mpi: Mpi, what: str, size: tuple[int, int], callers: dict[str, int]) -> dict[str, float]:
