@@ -67,8 +67,10 @@ def test_a_circle_of_headers(planted):
 
 def test_a_circle_of_units(planted):
     """Two sources include each other's header: no header includes itself."""
-    found = planted("runtime/clock/clock.c", '#include "clock/start.h"')
-    assert found == ["a circle of units: runtime/clock/start -> runtime/clock/clock -> runtime/clock/start"]
+    (found,) = planted("runtime/clock/clock.c", '#include "clock/start.h"')
+    units = found.removeprefix("a circle of units: ").split(" -> ")
+    assert units[0] == units[-1]  # from where it begins depends on who else includes them
+    assert sorted(units[1:]) == ["runtime/clock/clock", "runtime/clock/start"]
 
 
 def test_a_header_that_is_not_there(planted):

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "buffer/own_time.h"
 #include "counters/off_cpu.h"
 #include "mpi/procedures.h"
 #include "places/places.h"
@@ -134,6 +135,7 @@ static void write_block(struct thread *t, struct store *store, const struct wait
         if (!error) error = store_append(store, TABLE_BLOCKS, &block, 1);
         named = !error;
         if (!error) limit_wrote(store, t);
+        if (!error) error = own_time_tell(store);
         if (!error) error = rank_file_clock();
     }
     for (int i = 0; store && !named && i < BUFFERED_TABLES; i++) store_take_back(store, i, block.first[i]);

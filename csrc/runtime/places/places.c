@@ -26,12 +26,16 @@ enum { DEFAULT_DEPTH = MOST_FRAMES };
  * of a processor, or ns. */
 enum { PART_OF_TIME = 10, SHORT_DEPTH = 8, SAVED_AT_MOST = 1 << 29, OWED_AT_MOST = 1 << 27 };
 
+/* One of so many looks at stacks is timed: a prime, as calls come in patterns. */
+enum { TIMED_EVERY = 61 };
+
 /* What a thread remembers, and what it works with. */
 struct stack_memory {
     struct sites sites;
     bool sites_used;
-    int64_t credit; /* ticks that may be spent; negative: too many were */
-    uint64_t since; /* ticks: until then it has grown */
+    uint32_t untimed; /* looks until one is timed */
+    int64_t credit;   /* ticks that may be spent; negative: too many were */
+    uint64_t since;   /* ticks: until then it has grown */
     struct known_stacks known;
     struct walk walk;
     struct interpreted python;
@@ -42,6 +46,10 @@ uint32_t places_generation = 1;
 uint64_t places_shortened;
 
 pthread_mutex_t places_lock = PTHREAD_MUTEX_INITIALIZER;
+/* Looks at stacks that were timed, by any thread. */
+static struct {
+    uint64_t n, ticks;
+} timed;
 static uint32_t unloading;     /* so many threads are in dlclose */
 static uint32_t forgotten = 1; /* generation whose predecessors' rules are forgotten */
 
@@ -237,11 +245,43 @@ static __attribute__((noinline)) bool is_place_known(struct thread *t, struct st
     return true;
 }
 
+static inline bool is_known(struct thread *t, struct stack_memory *m, uint64_t place, uint64_t sp)
+{
+    return known_find(&m->known, place, sp, &t->path) || (places_depth > 1 && is_place_known(t, m, place));
+}
+
+static __attribute__((noinline)) bool is_known_timed(struct thread *t, struct stack_memory *m, uint64_t place,
+                                                     uint64_t sp)
+{
+    uint64_t began = clock_ticks();
+    bool known = is_known(t, m, place, sp);
+    uint64_t ended = clock_ticks();
+    m->untimed = TIMED_EVERY;
+    if (places_depth > 1 && ended > began) {
+        __atomic_fetch_add(&timed.ticks, ended - began, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&timed.n, 1, __ATOMIC_RELAXED);
+    }
+    return known;
+}
+
 bool places_known(struct thread *t, const uint64_t *frame, uint64_t sp)
 {
     struct stack_memory *m = t->stacks;
     if (__builtin_expect(!m || !is_current(m), 0)) return false;
-    return known_find(&m->known, frame[1], sp, &t->path) || (places_depth > 1 && is_place_known(t, m, frame[1]));
+    if (__builtin_expect(m->untimed-- == 0, 0)) return is_known_timed(t, m, frame[1], sp);
+    return is_known(t, m, frame[1], sp);
+}
+
+uint64_t places_look_ticks(void)
+{
+    uint64_t n = __atomic_load_n(&timed.n, __ATOMIC_RELAXED);
+    return n ? __atomic_load_n(&timed.ticks, __ATOMIC_RELAXED) / n : 0;
+}
+
+void places_forget_looks(void)
+{
+    __atomic_store_n(&timed.n, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&timed.ticks, 0, __ATOMIC_RELAXED);
 }
 
 void places_look_around(void)

@@ -61,6 +61,11 @@ uint32_t places_find(struct thread *t, const uint64_t *frame, uint64_t sp);
 /* Calls of the process whose callers were not all looked for. */
 extern uint64_t places_shortened;
 
+/* How long places_known took on average since places_forget_looks, in ticks; 0: not known. Some of all are timed, where
+ * callers are wanted. Any thread may ask. */
+uint64_t places_look_ticks(void);
+void places_forget_looks(void);
+
 /* The file is there: it gets what was found before. Between store_begin and store_end. 0 or errno. */
 int places_started(struct store *store);
 

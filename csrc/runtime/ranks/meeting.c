@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "buffer/counter_set.h"
+#include "buffer/own_time.h"
 #include "common/user_message.h"
 #include "counters/counters.h"
 #include "mpi/pmpi.h"
@@ -52,9 +53,7 @@ static void measure_overhead(int rank, word comm)
     struct overhead overhead = {0, 0};
     if (thread_gate(&self) == GATE_INSIDE) overhead = overhead_measure(&self, comm);
     if (!store_begin()) return;
-    struct store *store = rank_file_store();
-    if (store) store_put_integer(store, AT_OVERHEAD_TICKS, overhead.ticks);
-    if (store) store_put_integer(store, AT_OVERHEAD_CPU_NS, overhead.cpu_ns);
+    own_time_measured(rank_file_store(), overhead.ticks, overhead.cpu_ns);
     store_end();
     debug("rank %d: the tracer takes %" PRIu64 " ticks between two calls", rank, overhead.ticks);
 }

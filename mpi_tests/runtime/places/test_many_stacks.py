@@ -1,14 +1,17 @@
 """Programs that call MPI from very many stacks: each is walked once, that time is the tracer's, and it is bounded."""
 
 import json
+import random
 
 import numpy as np
 import pytest
 from call_paths import Places
+from conftest import source_of
 from result import rank_files
 
 from tracelib.schema import PATH_SHORT, PATHS_TYPE
 
+SOURCE = "looks_from_two_places"
 OTHERS = 40
 """Stacks of other calls: MPI_Init, and those with which the tracer measures itself."""
 
@@ -61,6 +64,40 @@ def test_the_time_of_each_search_is_the_tracers(traced_stacks):
     at = np.searchsorted(ends, calls["enter"][first], "right") - 1
     assert (at >= 0).all()
     assert (begins[at] >= calls["exit"][first - 1]).all()
+
+
+@pytest.mark.timed
+@pytest.mark.parametrize(("least", "most"), [(1, 1), (50, 500), (2000, 20_000)])
+def test_recognizing_stacks_is_the_tracers_time(traced_stacks, least, most):
+    """The program does next to nothing between its calls: what lies there is the tracer's, whatever it does there.
+
+    Half of the gaps at least: others were interrupted, or come from a cold cache."""
+    stacks = random.randint(least, most)
+    rounds = 20_000 // stacks + 3
+    file, _ = traced_stacks(stacks, rounds)
+    sends = file.calls[file.names == "MPI_Send"][-stacks * (rounds - 1) :]  # all stacks are known
+    gaps = np.sort((sends["enter"][1:] - sends["exit"][:-1]).astype(np.int64))[: len(sends) // 2]
+    overhead = int(file.attributes["overhead_ticks"])
+    assert np.maximum(gaps - overhead, 0).mean() < gaps.mean() / 2
+    assert overhead < 3 * gaps.mean() + 10
+
+
+def test_calls_that_share_a_row_have_the_callers_of_their_first(openmpi, compiled, launch, tmp_path):
+    """A look from here and many from there: a row of its own, and the others share some."""
+    program = compiled(openmpi, f"{SOURCE}.c", "-O1", "-g")
+    launch(openmpi, program, ranks=1).check()
+    (file,) = rank_files(tmp_path / "run.h5")
+    polls = file.tables["polls"]
+    paths = file.tables["call_paths"][file.names == "MPI_Wtime"].tolist()
+    assert len(paths) + polls["count"].sum() == 1000
+    assert len(polls)
+    places = Places.of(file, {program.name: program})
+    text = source_of(f"{SOURCE}.c").read_text().splitlines()
+    lines = [
+        places.stack(path, [f"{SOURCE}.c"])[-1].split(":")[1] for path in paths + file.tables["poll_paths"].tolist()
+    ]
+    functions = [text[int(line) - 3].split()[-1] for line in lines]
+    assert functions == ["here(void)"] + ["there(void)"] * (len(functions) - 1)
 
 
 def test_too_many_stacks_have_fewer_callers_and_it_is_said(traced_stacks, tmp_path, analyze):

@@ -45,14 +45,21 @@ static inline int64_t inside_mpi(const struct procedure *procedure, int64_t time
     return procedure->role == ROLE_CLOCK ? 0 : time;
 }
 
+/* Looks at the clock that follow each other at once wait for a time: half as long again as the tracer alone takes. */
+static inline bool waits_for_a_time(const struct procedure *procedure, int64_t between, int64_t apart)
+{
+    return procedure->role == ROLE_CLOCK && 2 * apart < 3 * between;
+}
+
 /* How long the tracer holds the thread after `inside` ns in `count` calls of a row that takes `length`: after each of
-   them, but between two no longer than they were apart. Of looks at the clock there is only that of the last, as who
-   waits for a time waits no longer for the tracer. */
+   them, but between two no longer than they were apart. Who waits for a time waits no longer for the tracer: then there
+   is only that of the last. */
 static inline int64_t held_by_tracer(const struct row_reader *reader, const struct procedure *procedure, int64_t count,
                                      int64_t inside, int64_t length)
 {
-    int64_t between = procedure->role == ROLE_CLOCK ? 0 : (count - 1) * reader->lane->overhead, most = length - inside;
-    return (between < most ? between : most) + reader->lane->overhead;
+    int64_t between = (count - 1) * reader->lane->overhead, apart = length - inside;
+    if (waits_for_a_time(procedure, between, apart)) between = 0;
+    return (between < apart ? between : apart) + reader->lane->overhead;
 }
 
 /* Of a call, what it is and when. */
