@@ -54,7 +54,8 @@ def _recorded(f: Form) -> list[str]:
     if body.kind == "finalize":  # asks the other ranks, whether or not this thread is recorded
         lines.append("const uint64_t entered = run_finalizing();")
     init = f"ENTER_INIT({f.slot}, {result}, {', '.join(f.names)});"
-    lines.append(init if body.kind == "init" else f"ENTER({_of_slot(f)});")
+    enter = "ENTER_ASKING" if body.kind == "asked" else "ENTER"
+    lines.append(init if body.kind == "init" else f"{enter}({_of_slot(f)});")
     passed = [body.replaced.get(n, n) for n in f.names]
     lines += [*body.before, f"CALL({', '.join([f'CALL_{f.procedure.name}', *passed])});"]
     if result:

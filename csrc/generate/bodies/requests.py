@@ -67,7 +67,7 @@ def _poll_only(body: Body) -> None:
 
 @decodes("asked")
 def _asked(body: Body) -> None:
-    body.after = [f"record_asked(&f, {body.comm});"]
+    body.after = [f"record_asked(&f, {body.comm}, __builtin_frame_address(0));"]
 
 
 @decodes("cancel")

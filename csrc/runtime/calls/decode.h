@@ -92,8 +92,9 @@ void record_pcontrol(const struct frame *f, int level);
 /* Only times, and the communicator where there is one. */
 void record_timed(const struct frame *f, word comm);
 
-/* The same of what some programs ask in their innermost loops: calls that repeat the latest one share a row. */
-void record_asked(const struct frame *f, word comm);
+/* The same of what some programs ask in their innermost loops: calls that repeat the latest one share a row. Where it
+ * is called is looked for only if a row is begun: `frame` is the wrapper's. */
+void record_asked(const struct frame *f, word comm, const uint64_t *frame);
 
 /* What a call does to a window or a file, and where in it. */
 struct access {

@@ -1,5 +1,6 @@
 /* Blocking and posted point-to-point calls, and probes. */
 #include "calls/decode.h"
+#include "calls/internal/call_path.h"
 #include "calls/internal/polls.h"
 
 static int32_t tag_of(int tag)
@@ -30,10 +31,12 @@ void record_timed(const struct frame *f, word comm)
     thread_store_call(f->t, timed_row(f, comm));
 }
 
-void record_asked(const struct frame *f, word comm)
+void record_asked(const struct frame *f, word comm, const uint64_t *frame)
 {
     struct file_call row = timed_row(f, comm);
-    if (f->result == 0 && thread_is_repeated(f->t, &row))
+    bool may_share = f->result == 0;
+    if (!may_share || !thread_shares_row(f->t, &row)) call_path_note(f->t, frame);
+    if (may_share && thread_is_repeated(f->t, &row))
         record_poll(f);
     else
         thread_store_call(f->t, row);

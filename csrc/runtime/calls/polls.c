@@ -17,6 +17,11 @@ bool thread_is_repeated(const struct thread *t, const struct file_call *row)
     return row->enter - (t->poll ? t->poll->exit : first->exit) <= POLL_GAP_TICKS;
 }
 
+bool thread_shares_row(const struct thread *t, const struct file_call *row)
+{
+    return t->poll && t->poll->count < UINT32_MAX && thread_is_repeated(t, row);
+}
+
 void thread_count_poll(struct thread *t, uint16_t call, uint64_t enter, uint64_t exit)
 {
     if (t->readings) counting_skip(t);

@@ -47,11 +47,11 @@ function wrapper_resolve(int slot)
     if (UNLIKELY(!real)) real = (double_function)(void *)wrapper_resolve(slot);                                        \
     struct thread *t = &self;                                                                                          \
     if (((forward) && abi.fortran_calls_c) || CLOSED) return real();                                                   \
-    INSIDE;                                                                                                            \
+    INSIDE_ASKING;                                                                                                     \
     CALLING(id);                                                                                                       \
     double returned = real();                                                                                          \
     CALLED;                                                                                                            \
-    record_asked(&f, abi.comm_null);                                                                                   \
+    record_asked(&f, abi.comm_null, __builtin_frame_address(0));                                                       \
     call_over(&f);                                                                                                     \
     LEAVE;                                                                                                             \
     return returned

@@ -46,16 +46,30 @@ static inline bool wrapper_open(struct thread *t, const void *frame, const void 
 #define CLOSED                                                                                                         \
     (UNLIKELY(thread_gate(t) != GATE_OPEN) && !wrapper_open(t, __builtin_frame_address(0), __builtin_dwarf_cfa()))
 
-#define INSIDE                                                                                                         \
+#define INSIDE_SOMEWHERE                                                                                               \
     thread_set_gate(t, GATE_INSIDE);                                                                                   \
-    t->inside = __builtin_dwarf_cfa();                                                                                 \
+    t->inside = __builtin_dwarf_cfa()
+
+#define INSIDE                                                                                                         \
+    INSIDE_SOMEWHERE;                                                                                                  \
     call_path_note(t, __builtin_frame_address(0))
+
+/* A call that mostly shares the row of the one before it: it is not known where it is made, until record_asked finds
+ * that it needs a row of its own. */
+#define INSIDE_ASKING                                                                                                  \
+    INSIDE_SOMEWHERE;                                                                                                  \
+    t->path = 0
 
 /* Not recorded: MPI calling itself, a thread or process that is not traced. */
 #define ENTER(slot, ...)                                                                                               \
     FIND(slot);                                                                                                        \
     if (CLOSED) return real(__VA_ARGS__);                                                                              \
     INSIDE
+
+#define ENTER_ASKING(slot, ...)                                                                                        \
+    FIND(slot);                                                                                                        \
+    if (CLOSED) return real(__VA_ARGS__);                                                                              \
+    INSIDE_ASKING
 
 /* MPI_Init: the ranks must agree on the output, whether or not this thread can be recorded. */
 #define ENTER_INIT(slot, result, ...)                                                                                  \
