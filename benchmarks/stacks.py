@@ -14,7 +14,7 @@ SAME = (400, 1000)
 NEW = (10, 50)
 MANY, ROUNDS_OF_MANY = 10_000, 50
 PLACE_NS, PATH_NS, MANY_NS = 2, 15, 800
-"""What the place of the call, a path of CALLERS places, and one of MANY paths may add: these do not fit into a cache."""
+"""What may be added by the place of the call, by a path of CALLERS places, and by one of MANY (no cache holds them)."""
 
 
 def smallest(mpi: Mpi, what: str, size: tuple[int, int], callers: dict[str, int]) -> dict[str, float]:
