@@ -42,6 +42,11 @@ class Proposal:
     varied: float  # by how much of itself a rank's speed varied within the run, the most of all ranks
 
     @property
+    def ranks(self) -> int:
+        """How many there are."""
+        return len(self.parts)
+
+    @property
     def speeds(self) -> np.ndarray:
         """Relative, the slowest is 1."""
         return self.parts / self.parts.min()

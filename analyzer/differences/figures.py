@@ -7,6 +7,8 @@ from enum import Enum
 
 import numpy as np
 
+from analyzer.program.program import LeftOut
+
 
 class Family(Enum):
     """What a figure is of. Times of PART are a decomposition of the run time; those of others overlap with them."""
@@ -88,6 +90,7 @@ class Measured:
     waiting_at: dict[str, float] = field(default_factory=dict)  # ns a thread, by the name of a PLACE or CALL
     shares_cpus: bool = False  # there are more ranks than CPUs for them
     notes: tuple[str, ...] = ()  # what is not known of it, and why
+    left_out: tuple[LeftOut, ...] = ()  # calls that take no time on the ideal network though they move data
 
     @property
     def batches(self) -> int:

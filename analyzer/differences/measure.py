@@ -106,6 +106,7 @@ def measure(trace: Trace, team: Team) -> Measured:
         waiting_at=_waiting_at(waiting, of.threads),
         shares_cpus=bool(sharing(trace)),
         notes=tuple(_notes(trace, ideal.reason, loop, into)),
+        left_out=ideal.left_out,
     )
 
 

@@ -14,7 +14,7 @@ from analyzer.metrics.unrecorded import Unrecorded
 from analyzer.operations.procedures import NOTHING, plan_of
 from analyzer.operations.program import SharedProgram
 from analyzer.parallel import Team
-from analyzer.program.program import Program
+from analyzer.program.program import LeftOut, Program
 from analyzer.replay.failure import ReplayBlocked
 from analyzer.replay.ideal_network import IdealTimes, Left, ideal_times
 from analyzer.replay.simulate import simulate
@@ -47,15 +47,18 @@ class Ideal:
     eager_limit: int | None = None  # bytes from which sends waited
     eager_shown: bool = False  # by the run, not the usual or the named one
     left_over: str = ""  # what the replay takes as waiting for nobody, in one line; "": nothing
+    left_out: tuple[LeftOut, ...] = ()  # calls that take no time in the replay though they move data
+    ranks: int = 0
 
     def of(self, visits: np.ndarray) -> Ideal:
         """Some visits instead of the whole run: those of each rank together, the longest of each."""
         if self.reason or not len(visits):
-            return Ideal(None, None, self.reason)
+            return replace(UNKNOWN_IDEAL, reason=self.reason)
         sums = np.zeros((2, int(visits["rank"].max()) + 1), np.int64)
         for total, column in zip(sums, ("time", "useful"), strict=True):
             np.add.at(total, visits["rank"], visits[column])
-        return Ideal(int(sums[0].max()), int(sums[1].max()))
+        runtime, useful = sums.max(axis=1).tolist()
+        return replace(UNKNOWN_IDEAL, runtime_ns=runtime, useful_ns=useful, left_out=self.left_out, ranks=self.ranks)
 
 
 UNKNOWN_IDEAL = Ideal(None, None)
@@ -96,7 +99,8 @@ def _replayed(trace: Trace, team: Team, eager_limit: int | None, *, regions: boo
         found = ideal_times(own, team, limit, times=regions)
         if isinstance(found, IdealTimes):
             times = found.times
-            return _ideal(found, np.concatenate(team.gather(lambda: _visits(own, times, regions))), limit)
+            visits = np.concatenate(team.gather(lambda: _visits(own, times, regions)))
+            return _ideal(found, visits, limit, shared.left_out(), trace.size)
         program = shared.whole(everywhere=False)
     except TracelibError as error:
         return Ideal(None, None, str(error))
@@ -128,7 +132,7 @@ def _replay(trace: Trace, program: Program, eager_limit: int | None, regions: bo
     limit, shown = EAGER_LIMIT if eager_limit is None else eager_limit, False
     found = None if by_simulator else ideal_times(program, Team(), limit, times=regions)
     if isinstance(found, IdealTimes):
-        return _ideal(found, _visits(program, found.times, regions), limit)
+        return _ideal(found, _visits(program, found.times, regions), limit, program.left_out, program.ranks)
     try:
         replayed = simulate(program, Machine.ideal(eager_limit=limit), times=regions)
     except ReplayBlocked:
@@ -136,12 +140,21 @@ def _replay(trace: Trace, program: Program, eager_limit: int | None, regions: bo
             raise
         limit, shown = max(EAGER_LIMIT, shown_eager_limit(trace) + 1), True
         replayed = simulate(program, Machine.ideal(eager_limit=limit), times=regions)
-    computing = int(replayed.usage["computing"].max(initial=0))
-    return Ideal(replayed.end_ns, computing, "", _visits(program, replayed.times, regions), limit, shown)
+    return Ideal(
+        replayed.end_ns,
+        int(replayed.usage["computing"].max(initial=0)),
+        visits=_visits(program, replayed.times, regions),
+        eager_limit=limit,
+        eager_shown=shown,
+        left_out=program.left_out,
+        ranks=program.ranks,
+    )
 
 
-def _ideal(found: IdealTimes, visits: np.ndarray, limit: int) -> Ideal:
-    return Ideal(found.end_ns, found.most_computing_ns, "", visits, limit)
+def _ideal(found: IdealTimes, visits: np.ndarray, limit: int, left_out: tuple[LeftOut, ...], ranks: int) -> Ideal:
+    return Ideal(
+        found.end_ns, found.most_computing_ns, visits=visits, eager_limit=limit, left_out=left_out, ranks=ranks
+    )
 
 
 def _visits(program: Program, times: np.ndarray | None, regions: bool) -> np.ndarray:

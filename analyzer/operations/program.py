@@ -82,6 +82,10 @@ class SharedProgram:
         spill = gathered(self._mine.spill, self.team, everywhere=everywhere)
         return self._program(_Translated.joined(self._mine, self.team), spill, range(self.trace.size))
 
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """The calls of all ranks that are none of the operations. Collective."""
+        return _left_out(self.trace.procedures, np.sum(self.team.allgather(self._mine.left_out), axis=0))
+
     def _program(self, translated: _Translated, spill: OperationSpill, ranks: range) -> Program:
         threads = translated.threads
         return Program(

@@ -49,6 +49,7 @@ class Asked:
     region: str | None
     cpu_time: bool
     machine: str
+    incomplete: str  # what the replay leaves out
 
 
 def proposal_json(asked: Asked) -> dict[str, object]:
@@ -58,6 +59,7 @@ def proposal_json(asked: Asked) -> dict[str, object]:
         "file": asked.file,
         "region": asked.region,
         "machine": asked.machine,
+        "incomplete": asked.incomplete,
         "measured_s": found.measured_ns / 1e9 or None,
         "replayed_s": found.replayed_ns / 1e9,
         "expected": expectation_json(found.expected),
@@ -108,6 +110,7 @@ class Compared:
     expected: Expectation
     took_s: float
     replayed: bool = False  # took_s is that of a replay with its CPU time
+    incomplete: str = ""  # what that replay leaves out
 
     @property
     def inside(self) -> bool:
@@ -124,7 +127,8 @@ def compared_json(one: Compared) -> dict[str, object]:
     """The same as numbers."""
     return {
         "file": one.file, "expected": expectation_json(one.expected), "took_s": one.took_s, "error": one.error,
-        "replayed": one.replayed, "inside": one.inside, "gain": 1 - one.took_s / one.expected.even_s,
+        "replayed": one.replayed, "incomplete": one.incomplete, "inside": one.inside,
+        "gain": 1 - one.took_s / one.expected.even_s,
     }  # fmt: skip
 
 

@@ -16,12 +16,11 @@ from analyzer.efficiency.scaling import Scaling, Work
 from analyzer.metrics.clusters import Column
 from analyzer.report.look.as_json import efficiency_json, scaling_json
 from analyzer.report.look.sentences import MUCH_TRACING
-from analyzer.report.words import units
+from analyzer.report.words import replayed, units
 from analyzer.report.words.cpus import cpus_json, waiting_for_cpus
 from analyzer.report.words.groups import Alike, alike
 from analyzer.report.words.lost_at import lost_at_json, uneven_text
 from analyzer.report.words.names import file_names
-from analyzer.report.words.replayed import eager_note, left_over_note
 from analyzer.trace.chosen import unreadable
 
 MOST_VISITS = 40
@@ -79,12 +78,7 @@ def _notes(compared: Compared, additive: bool) -> list[str]:
         notes += [f"{name}{line}" for line in waiting_for_cpus(run.cpus)]
         if run.transfer_waits_ns:
             notes.append(f"{name}{_of_transfer(run.transfer_waits_ns, run.efficiency)}")
-        if run.efficiency.ideal.eager_shown:
-            notes.append(f"{name}{eager_note(run.efficiency.ideal)}")
-        if note := left_over_note(run.efficiency.ideal):
-            notes.append(f"{name}{note}")
-        if run.efficiency.ideal.reason:
-            notes.append(f"{name}Serialization and transfer are not known: {run.efficiency.ideal.reason}.")
+        notes += [f"{name}{line}" for line in replayed.notes(run.efficiency.ideal)]
     return notes
 
 

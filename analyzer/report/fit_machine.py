@@ -33,6 +33,7 @@ class Fitted:
 
     files: Sequence[str]
     cpu_time: Sequence[bool | None]  # of each run, as `basis` has it
+    incomplete: Sequence[str]  # of each run, what its replays leave out
     fit: Fit
     design: str
     seed: int
@@ -150,6 +151,7 @@ def fit_json(fitted: Fitted) -> dict[str, Any]:
                 "measured_s": float(found.wanted.measured_ns[k]) / 1e9,
                 "predicted_s": found.best.times_ns[k] / 1e9,
                 "replayed_by": basis(cpu_time=fitted.cpu_time[k]),
+                "incomplete": fitted.incomplete[k],
                 "error": float(errors[k]),
                 "weight": float(found.wanted.weights[k]),
             }

@@ -19,9 +19,10 @@ from analyzer.report.words import units
 from analyzer.report.words.basis import basis, by
 from analyzer.report.words.cpus import waiting_for_cpus
 from analyzer.report.words.eager import Eager
+from analyzer.report.words.left_out import incomplete_line
 from analyzer.report.words.lost_at import lost_at_json, uneven_text
 from analyzer.report.words.names import file_names
-from analyzer.report.words.parameters import INCOMPLETE, value_text
+from analyzer.report.words.parameters import value_text
 from analyzer.report.words.table import plain_table
 from analyzer.sensitivity.knees import THRESHOLD
 from analyzer.sensitivity.limits import COMPUTATION, Latency, Limits, Loss, speedups
@@ -114,7 +115,7 @@ def _words(run: Limited) -> list[str]:
     if not known:
         lines.append(f"The run's messages do not show its network; {NAME_ONE}.")
     if run.incomplete:
-        lines.append(INCOMPLETE.format(run.incomplete))
+        lines.append(incomplete_line(run.incomplete))
     if not most:
         lines += outside
     if run.tolerance:

@@ -31,6 +31,7 @@ class Studied:
     files: Sequence[str]
     measured_ns: Sequence[float | None]  # None: the file does not say
     cpu_time: Sequence[bool | None]  # of each run, as `basis` has it
+    incomplete: Sequence[str]  # of each run, what its replays leave out
     samples: Samples
     design: str
     seed: int
@@ -133,6 +134,7 @@ def spread_json(found: Studied) -> dict[str, Any]:
             {
                 "file": found.files[k],
                 "replayed_by": basis(cpu_time=found.cpu_time[k]),
+                "incomplete": found.incomplete[k],
                 "measured_s": None if measured is None else measured / 1e9,
                 "mean_s": of.mean / 1e9,
                 "deviation_s": of.deviation / 1e9,

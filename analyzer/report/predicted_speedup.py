@@ -9,8 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from analyzer.efficiency.scaling import WEAK
-from analyzer.report.speedup import capital, factor_text
+from analyzer.report.speedup import capital, factor_text, left_out_notes
 from analyzer.report.words import units
+from analyzer.report.words.left_out import left_out_text
 from analyzer.report.words.table import plain_table
 from analyzer.speedup.factors import Factor
 from analyzer.speedup.prediction import CONFIDENCE, Interval, Predicted, Prediction
@@ -111,7 +112,7 @@ def _notes(found: Prediction) -> list[str]:
                     f"At {units.plural(predicted.ranks, 'rank')} the curve of {one.factor.name} is below 0: that is "
                     "farther than it reaches."
                 )
-    return [*notes, *found.fitted.notes]
+    return [*notes, *found.fitted.notes, *left_out_notes(runs)]
 
 
 def _name(factor: Factor) -> str:
@@ -124,7 +125,13 @@ def prediction_json(found: Prediction) -> dict[str, Any]:
         "scaling": found.fitted.kind,
         "reference": found.fitted.reference.file,
         "fitted": [
-            {"file": run.file, "ranks": run.ranks, "period_s": run.period_ns / 1e9} for run in found.fitted.runs
+            {
+                "file": run.file,
+                "ranks": run.ranks,
+                "period_s": run.period_ns / 1e9,
+                "incomplete": left_out_text(run),
+            }
+            for run in found.fitted.runs
         ],
         "curves": {factor.key: curve.text() for factor, curve in found.curves},
         "notes": list(found.fitted.notes),

@@ -14,6 +14,7 @@ from rich.text import Text
 from analyzer.metrics.parallelism import COLLECTIVES, COMPUTING, LOW, MESSAGES, QUEUE, Dip, Parallelism
 from analyzer.report.words import units
 from analyzer.report.words.basis import basis, by
+from analyzer.report.words.left_out import incomplete_line
 from analyzer.report.words.table import plain_table
 from analyzer.whole import whole_file
 
@@ -58,7 +59,7 @@ def print_profile(profiled: Profiled, console: Console) -> None:
         console.print()
     console.print(_verdict(found, dips))
     if profiled.lacking:
-        console.print(f"This is not a profile of the whole run: {profiled.lacking}.", markup=False)
+        console.print(incomplete_line(profiled.lacking, "profile"), markup=False)
 
 
 def _table(dips: list[Dip]) -> Table:

@@ -20,8 +20,8 @@ from analyzer.replay.simulate import Prediction
 from analyzer.report.words import units
 from analyzer.report.words.basis import basis, by
 from analyzer.report.words.eager import eager_json, eager_text
+from analyzer.report.words.left_out import incomplete_line
 from analyzer.report.words.names import file_names
-from analyzer.report.words.parameters import INCOMPLETE
 from analyzer.report.words.table import plain_table
 from analyzer.scheduling.closed import Closed
 
@@ -94,7 +94,7 @@ def print_replay(replayed: Replayed, console: Console) -> None:
         were = units.verb(prediction.unreceived, "was", "were")
         console.print(f"{units.plural(prediction.unreceived, 'message')} {were} never received")
     if replayed.lacking:
-        console.print(INCOMPLETE.format(replayed.lacking), markup=False)
+        console.print(incomplete_line(replayed.lacking), markup=False)
     if replayed.closed:
         _print_closed(replayed.files, replayed.closed, console)
     elif replayed.begin_again:

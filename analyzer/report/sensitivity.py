@@ -12,7 +12,8 @@ from rich.table import Table
 from analyzer.report.words import units
 from analyzer.report.words.basis import basis, by
 from analyzer.report.words.eager import Eager
-from analyzer.report.words.parameters import INCOMPLETE, value_text
+from analyzer.report.words.left_out import incomplete_line
+from analyzer.report.words.parameters import value_text
 from analyzer.sensitivity.factorial import Term
 from analyzer.sensitivity.knees import THRESHOLD, best_is_low
 from analyzer.sensitivity.study import Design, Sensitivity, Swept
@@ -47,7 +48,7 @@ def print_sensitivity(studied: Studied, console: Console) -> None:
     console.print(f"Predicted on the machine {by(cpu_time=studied.cpu_time)}: {units.time(found.end_ns)}")
     console.print(studied.eager.text)
     if studied.incomplete:
-        console.print(INCOMPLETE.format(studied.incomplete), markup=False)
+        console.print(incomplete_line(studied.incomplete), markup=False)
     if found.design:
         console.print()
         console.print(_factors_table(found.design))

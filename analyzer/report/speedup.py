@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.table import Table
@@ -10,6 +10,7 @@ from rich.text import Text
 
 from analyzer.efficiency.scaling import STRONG
 from analyzer.report.words import units
+from analyzer.report.words.left_out import ideal_note, left_out_text
 from analyzer.report.words.names import file_names
 from analyzer.speedup.factors import Factor
 from analyzer.speedup.model import NEAR, Moved, Speedup
@@ -136,6 +137,7 @@ def _notes(found: Speedup) -> list[str]:
         notes.append(
             f"More ranks than CPUs: {', '.join(crowded)}. There ranks wait for a CPU, too, in MPI and between calls."
         )
+    notes += left_out_notes(found.runs)
     over = [run.file for run in found.runs if run.ideal_ns and run.ideal_ns > run.span_ns]
     if over:
         notes.append(
@@ -143,6 +145,11 @@ def _notes(found: Speedup) -> list[str]:
             "receives (--eager-limit)."
         )
     return notes
+
+
+def left_out_notes(runs: Sequence[Parameters]) -> list[str]:
+    """For each run what its replay on the ideal network leaves out, if anything."""
+    return [f"{run.file}: {note}" for run in runs if (note := ideal_note(run, "Real communication"))]
 
 
 def variants_tables(found: Variants) -> Iterator[Table | Text]:
@@ -190,6 +197,7 @@ def _run_json(found: Speedup, run: Parameters) -> dict[str, Any]:
         "period_s": run.period_ns / 1e9,
         "ideal_s": None if run.ideal_ns is None else run.ideal_ns / 1e9,
         "not_replayed": run.not_replayed or None,
+        "incomplete": left_out_text(run),
         "measured": found.measured(run),
         "modelled": found.modelled(run),
         "linear": found.linear(run),

@@ -32,6 +32,7 @@ class Compared:
     measured_ns: int  # how long it took itself
     calls: Mapping[str, int]  # by procedure
     cpu_time: bool  # bursts are CPU time, not the time that passed
+    incomplete: str  # what its replay leaves out
     found: Validation
 
 
@@ -186,6 +187,7 @@ def _run_json(run: Compared) -> dict[str, Any]:
         "file": run.file,
         "took_s": run.measured_ns / 1e9,
         "replayed_by": basis(cpu_time=run.cpu_time),
+        "incomplete": run.incomplete,
         **_error_json(found.whole),
         "tracing_s": found.whole.tracing / 1e9,
         "untraced_s": found.whole.reference / 1e9,

@@ -14,7 +14,7 @@ from rich.text import Text
 from analyzer.report.words import units
 from analyzer.report.words.basis import basis, by
 from analyzer.report.words.eager import Eager
-from analyzer.report.words.parameters import INCOMPLETE
+from analyzer.report.words.left_out import incomplete_line
 from analyzer.report.words.table import plain_table
 from analyzer.what_if.scaled import WhatIf
 
@@ -55,7 +55,7 @@ def print_what_if(asked: Asked, console: Console) -> None:
         twice = f'Next, twice as fast: analyze what-if {asked.file} --region "{found.names[0]}"'
         console.print(twice, soft_wrap=True)
     if asked.lacking:
-        console.print(INCOMPLETE.format(asked.lacking), markup=False)
+        console.print(incomplete_line(asked.lacking), markup=False)
 
 
 def _one(found: WhatIf, ranks: str) -> Table:
@@ -148,7 +148,7 @@ def what_if_json(asked: Asked) -> dict[str, Any]:
     head: dict[str, Any] = {"file": asked.file, "measured_s": measured, "machine": asked.machine}
     head["replayed_by"] = basis(cpu_time=asked.cpu_time)
     head["eager"] = asked.eager.as_json()
-    head["lacking"] = asked.lacking or None
+    head["incomplete"] = asked.lacking
     rows = [_json(found) for found in asked.found]
     if asked.each:
         found = best(asked)

@@ -18,6 +18,7 @@ from analyzer.errors import TracelibError
 from analyzer.metrics.unrecorded import unrecorded
 from analyzer.metrics.useful_counts import useful_counts
 from analyzer.parallel import Team
+from analyzer.program.program import LeftOut
 from analyzer.replay.section import section_bounds, section_of
 from analyzer.structure.iterations import Iterations
 from analyzer.structure.regions import NAME, WithRegion
@@ -42,6 +43,7 @@ class Parameters:
     useful_max_ns: float  # max(t_i)
     ideal_ns: float | None  # T_ideal
     not_replayed: str = ""  # why not
+    left_out: tuple[LeftOut, ...] = ()  # calls that take no time on the ideal network though they move data
     iterations: float = 1
     instructions: float | None = None  # of all threads, in their useful time
     ipc: float | None = None
@@ -122,6 +124,7 @@ def _of_run(trace: Trace, team: Team, eager_limit: int | None) -> Parameters:
         useful_max_ns=int(useful.max(initial=0)),
         ideal_ns=ideal.runtime_ns,
         not_replayed=ideal.reason,
+        left_out=ideal.left_out,
         instructions=None if per_ns is None else per_ns * float(useful.sum()),
         ipc=counts.ipc,
         cpu_share=float(had.computing_cpu_ns.sum() / computing) if had and computing else None,
@@ -173,6 +176,7 @@ def _of_region(trace: Trace, team: Team, region: str, eager_limit: int | None) -
         useful_max_ns=e.useful_max_ns,
         ideal_ns=e.ideal.runtime_ns,
         not_replayed=(UNKNOWN_IDEAL if e.ideal.runtime_ns else ideal).reason,
+        left_out=e.ideal.left_out,
         iterations=one.visits / one.threads,
         shares_cpus=bool(sharing(trace)),
     )

@@ -82,8 +82,8 @@ def fit_machine(
         written = _write(found, machine, files, base) if base else []
         written += [journal] if journal else []
         eager = eager_of(runs, machine, draw)
-        bases = [run.cpu_time for run in runs]
-        fitted = Fitted(files, bases, found, draw.design, machine.seed, written, eager)
+        bases, incomplete = [run.cpu_time for run in runs], [run.incomplete for run in runs]
+        fitted = Fitted(files, bases, incomplete, found, draw.design, machine.seed, written, eager)
     if as_json:
         session.print_json(fit_json(fitted))
     elif not quiet:

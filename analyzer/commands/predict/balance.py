@@ -121,10 +121,10 @@ def _of_run(
             cpu_time=asked["cpu_time"],
             messages=asked["messages"],
         )
-    if text := left_out_text(found.left_out, trace.size):
-        session.mention([f"{Path(trace.path).name}: {text}"])
+    incomplete = left_out_text(found)
+    session.mention([f"{Path(trace.path).name}: {incomplete}"] if incomplete else [])
     machine = choice.file or ("an ideal machine" if known is None else "the machine of the run")
-    shown = report.Asked(trace.path, found, asked["items"], asked["region"], asked["cpu_time"], machine)
+    shown = report.Asked(trace.path, found, asked["items"], asked["region"], asked["cpu_time"], machine, incomplete)
     if output and session.speaks:
         save_plan(found.plan, output)
     if as_json:
@@ -150,21 +150,26 @@ def _compare(session: Session, trace: Trace, choice: MachineChoice, asked: dict,
         raise TracelibError(f"{trace.path} has no times to compare with")
     if asked["cpu_time"]:
         check_cpu_time(trace)
-    taken_ns = _replayed_ns(session, trace, choice) if asked["cpu_time"] else _taken_ns(session, trace, asked["region"])
-    found = report.Compared(trace.path, expected, taken_ns / 1e9, asked["cpu_time"])
+    incomplete = ""
+    if asked["cpu_time"]:
+        taken_ns, incomplete = _replayed(session, trace, choice)
+    else:
+        taken_ns = _taken_ns(session, trace, asked["region"])
+    found = report.Compared(trace.path, expected, taken_ns / 1e9, asked["cpu_time"], incomplete)
     if as_json:
         session.print_json(report.compared_json(found))
     elif not session.quiet:
         session.print(lambda console: report.print_compared(found, console))
 
 
-def _replayed_ns(session: Session, trace: Trace, choice: MachineChoice) -> int:
-    """The length that the run would have had with a CPU for each rank, on the machine that a proposal takes, too."""
+def _replayed(session: Session, trace: Trace, choice: MachineChoice) -> tuple[int, str]:
+    """The length that the run would have had with a CPU for each rank, on the machine that a proposal takes, too; and
+    what this leaves out."""
     with session.step("Replaying"), replaying(trace, session.team):
         machine = choice.known(trace, session.team) or choice.or_ideal()
         program = program_of(trace, session.team, buffered=machine.eager_limit is None)
         session.mention(left_out_lines([program]))
-        return simulate(program, machine).end_ns
+        return simulate(program, machine).end_ns, left_out_text(program)
 
 
 def _taken_ns(session: Session, trace: Trace, region: str | None) -> int:

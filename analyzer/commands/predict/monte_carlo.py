@@ -85,6 +85,7 @@ def monte_carlo(
             seed=machine.seed,
             written=written,
             eager=eager,
+            incomplete=[run.incomplete for run in runs],
             until=share,
         )
     if as_json:

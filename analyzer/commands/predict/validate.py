@@ -17,7 +17,7 @@ from analyzer.replay.section import Section, section_of
 from analyzer.replay.simulate import simulate
 from analyzer.report.validate import Compared, Validated, print_validation, validation_json
 from analyzer.report.words.eager import Eager
-from analyzer.report.words.left_out import left_out_lines
+from analyzer.report.words.left_out import left_out_lines, left_out_text
 from analyzer.trace import Trace
 from analyzer.validation.errors import validate
 from analyzer.validation.parts import Parts, measured_parts, predicted_parts
@@ -97,7 +97,12 @@ def _compare(
             predicted = _predicted(session, trace, mine, machine)
             found.append(
                 Compared(
-                    file, as_traced.total, calls, mine.program.cpu_time, validate(predicted, own, measured, untraced_ns)
+                    file,
+                    as_traced.total,
+                    calls,
+                    mine.program.cpu_time,
+                    left_out_text(mine.program),
+                    validate(predicted, own, measured, untraced_ns),
                 )
             )
         finally:

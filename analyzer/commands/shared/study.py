@@ -34,7 +34,7 @@ from analyzer.montecarlo.shared import digest, sections_of
 from analyzer.montecarlo.workers import Workers, workers
 from analyzer.replay.section import Section
 from analyzer.report.words.eager import Eager
-from analyzer.report.words.left_out import left_out_lines
+from analyzer.report.words.left_out import left_out_lines, left_out_text
 from analyzer.signals import Ended, die
 from analyzer.trace import Trace
 
@@ -130,6 +130,11 @@ class Traced:
     def cpu_time(self) -> bool | None:
         """Whether bursts of its replays are CPU time, not the time that passed; None: as a Dimemas trace has them."""
         return cpu_time_of(self.trace, self.section.program)
+
+    @property
+    def incomplete(self) -> str:
+        """What its replays leave out of it, in one line; "": nothing."""
+        return left_out_text(self.section.program)
 
     @property
     def measured_ns(self) -> float | None:

@@ -13,7 +13,7 @@ from analyzer.differences.figures import PARALLEL, PARTS, RUN_TIME, Measured, Un
 from analyzer.differences.noise import Verdict
 from analyzer.differences.rows import Row
 from analyzer.report.differences.changes import changes
-from analyzer.report.differences.tables import basis_line, explained, headline
+from analyzer.report.differences.tables import basis_line, explained, headline, notes_of
 
 COLUMNS = (
     "family", "name", "unit", "before", "after", "difference", "relative", "verdict", "p", "low", "high",
@@ -37,7 +37,7 @@ def difference_json(of: Difference) -> dict[str, Any]:
         "run_time": row_json(row),
         "parts": {figure.name: row_json(of.row(figure)) for figure in PARTS},
         "rows": [row_json(one) for one in of.rows],
-        "notes": list(of.notes),
+        "notes": notes_of(of),
     }
 
 

@@ -16,6 +16,7 @@ from analyzer.differences.rows import Row
 from analyzer.report.differences.changes import changes, least
 from analyzer.report.differences.words import BASES, SHORT, by_how_much, more_or_less, signed, signed_share, sure, value
 from analyzer.report.words import units
+from analyzer.report.words.left_out import ideal_note
 from analyzer.report.words.table import plain_table
 
 MOST_ROWS = 8
@@ -85,10 +86,17 @@ def print_difference(of: Difference, console: Console) -> None:
         rows = _shown(of, family)
         if rows:
             _section(console, title, _table(rows, of))
-    if of.notes:
+    if notes := notes_of(of):
         console.print()
-        for note in of.notes:
+        for note in notes:
             console.print(Text(note))
+
+
+def notes_of(of: Difference) -> list[str]:
+    """What is to be known of the runs and of how they were compared."""
+    runs = (*of.before, *of.after)
+    left_out = (f"{run.file}: {note}" for run in runs if (note := ideal_note(run, "Transfer")))
+    return [*of.notes, *dict.fromkeys(left_out)]
 
 
 def _named(side: Sequence[Measured]) -> str:

@@ -24,6 +24,7 @@ from analyzer.report.waits import waiting_json
 from analyzer.report.words.basis import basis
 from analyzer.report.words.clocks import clocks_json, repair_json
 from analyzer.report.words.cpus import cpus_json
+from analyzer.report.words.left_out import left_out_text
 from analyzer.trace import Chosen, Communicator, Losses, Trace
 from analyzer.trace.chosen import unreadable
 from analyzer.trace.error_classes import error_name
@@ -130,6 +131,7 @@ def efficiency_json(
         "ideal_useful_max_s": _seconds(ideal.useful_ns),
         "ideal_eager_limit_bytes": ideal.eager_limit,
         "not_replayed": ideal.reason or None,
+        "incomplete": left_out_text(ideal),
     }
 
 

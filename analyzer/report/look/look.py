@@ -156,12 +156,8 @@ def _print_efficiencies(summary: Summary, console: Console) -> None:
         if value is not None:
             grid.add_row(name, Text(units.percent(value), style=_colour(value)), sentence)
     _section(console, "Efficiency", grid)
-    if efficiency.ideal.eager_shown:
-        console.print(Padding(Text(replayed.eager_note(efficiency.ideal)), (0, 0, 0, 2)))
-    if note := replayed.left_over_note(efficiency.ideal):
+    for note in replayed.notes(efficiency.ideal):
         console.print(Padding(Text(note), (0, 0, 0, 2)))
-    if efficiency.ideal.reason:
-        console.print(Padding(Text(replayed.unknown(efficiency)), (0, 0, 0, 2)))
 
 
 def _print_places(summary: Summary, console: Console) -> None:

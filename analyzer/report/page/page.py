@@ -114,8 +114,8 @@ def _efficiency(runs: Sequence[Run]) -> str:
             ("x Transfer", 2, factors.transfer_efficiency, replayed.transfer(factors, of.transfer_waits_ns)),
         )
         items = "".join(_factor(*row) for row in rows)
-        why = f"<p class=note>{escape(replayed.unknown(factors))}</p>" if factors.ideal.reason else ""
-        parts.append(f"{_named(run, runs)}<dl class=tree>{items}</dl>{why}")
+        notes = "".join(f"<p class=note>{escape(note)}</p>" for note in replayed.notes(factors.ideal))
+        parts.append(f"{_named(run, runs)}<dl class=tree>{items}</dl>{notes}")
     commands = _commands([f"analyze efficiency {quote(run.file)}" for run in runs])
     return f"<section id=efficiency><h2>Efficiency</h2>{_side_by_side(parts)}{commands}</section>"
 

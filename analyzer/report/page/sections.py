@@ -18,6 +18,7 @@ from analyzer.report.page.gather import Run
 from analyzer.report.structure.sentence import sentence as structure_sentence
 from analyzer.report.words import units
 from analyzer.report.words.basis import by
+from analyzer.report.words.left_out import incomplete_line, left_out_text
 
 
 @dataclass(frozen=True)
@@ -128,6 +129,8 @@ def _sensitivity(run: Run) -> str:
     said = [verdict(run.limits, "The replay" if largest else "The run", network_known=run.network_known)]
     said.insert(0 if largest else 1, outside_text(outside, run.trace.duration_ns, largest=largest))
     said.insert(0, f"Replayed {by(cpu_time=run.cpu_time)}.")
+    if why := left_out_text(run.summary.efficiency.ideal):
+        said.append(incomplete_line(why))
     if not run.network_known:
         said.append(f"Not drawn, because the run's messages do not show its network; {NAME_ONE}.")
     return " ".join(filter(None, said))

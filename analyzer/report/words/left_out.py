@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol
 
 from analyzer.program.program import LeftOut, Program
 from analyzer.report.words import units
 from analyzer.trace import Arrows, Trace, TracerTime
 
 _NAMED = 3
+
+
+class Replayed(Protocol):
+    """A run as it is replayed."""
+
+    @property
+    def ranks(self) -> int:
+        """How many it has."""
+
+    @property
+    def left_out(self) -> Sequence[LeftOut]:
+        """The calls that take no time in the replay though they move data."""
 
 
 def arrows_left_out(trace: Trace) -> list[str]:
@@ -35,14 +48,15 @@ def applications_joined(trace: Trace) -> list[str]:
     return [f"{Path(trace.path).name}: its {count} applications are written as one"] if count > 1 else []
 
 
-def left_out_text(found: Sequence[LeftOut], ranks: int) -> str:
+def left_out_text(replayed: Replayed) -> str:
     """Say which calls of the traced run take no time in its replay though they move data; "": none.
 
     The time is that in the calls in the traced run, the mean of all ranks.
     """
+    found = replayed.left_out
     if not found:
         return ""
-    calls, time_ns = sum(row.calls for row in found), sum(row.time_ns for row in found) / ranks
+    calls, time_ns = sum(row.calls for row in found), sum(row.time_ns for row in found) / replayed.ranks
     names = [f"{row.procedure} ({row.calls})" for row in found[:_NAMED]]
     if len(found) > _NAMED:
         names.append(f"{len(found) - _NAMED} more")
@@ -52,11 +66,24 @@ def left_out_text(found: Sequence[LeftOut], ranks: int) -> str:
 
 def left_out_lines(programs: Sequence[Program]) -> list[str]:
     """A line for each program that leaves something out, with its name."""
-    return [f"{p.name}: {text}" for p in programs if (text := left_out_text(p.left_out, p.ranks))]
+    return [f"{program.name}: {text}" for program in programs if (text := left_out_text(program))]
 
 
-def not_replayed(lacking: str, programs: Sequence[Program]) -> str:
+def not_replayed(lacking: str, replays: Sequence[Replayed]) -> str:
     """All reasons why replays are not of the whole run, in one line: what the traces lack, and what is left out of
     them; "": none is known."""
-    texts = (left_out_text(program.left_out, program.ranks) for program in programs)
-    return "; ".join(dict.fromkeys(filter(None, (lacking, *texts))))
+    return "; ".join(dict.fromkeys(filter(None, (lacking, *map(left_out_text, replays)))))
+
+
+def ideal_note(replayed: Replayed, factor: str) -> str:
+    """The sentence on what the replay on an ideal network leaves out; "": nothing.
+
+    factor: which one is the ideal time over the time that the run took.
+    """
+    text = left_out_text(replayed)
+    return f"On the ideal network {text}. {factor} counts this time." if text else ""
+
+
+def incomplete_line(why: str, what: str = "replay") -> str:
+    """The sentence for `not_replayed`."""
+    return f"This is not a {what} of the whole run: {why}."

@@ -7,7 +7,6 @@ import math
 from analyzer.machine.parameters import Parameter
 from analyzer.report.words import units
 
-INCOMPLETE = "This is not a replay of the whole run: {}."
 NOT_ALL_KNOWN = "What ranks waited for is not known everywhere: {}."
 _NS = {"s": 1e9, "us": 1e3}
 _BYTES = {"bytes/s": 1.0, "MB/s": float(1 << 20)}

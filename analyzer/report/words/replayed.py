@@ -5,6 +5,7 @@ from __future__ import annotations
 from analyzer.efficiency.factors import Efficiency
 from analyzer.efficiency.ideal import EAGER_LIMIT, Ideal
 from analyzer.report.words.basis import by
+from analyzer.report.words.left_out import ideal_note
 from analyzer.report.words.units import percent, size, time
 
 
@@ -30,19 +31,19 @@ def transfer(efficiency: Efficiency, waits_ns: int | None = None) -> str:
     return f"on an ideal network the run takes {time(runtime)} ({by(cpu_time=False)}), {less}{waits}"
 
 
-def eager_note(ideal: Ideal) -> str:
-    """Which sends wait on the ideal network, where the limit is not the usual one."""
+def notes(ideal: Ideal) -> list[str]:
+    """What is to be known of the replay on the ideal network, in one sentence each."""
+    said = (
+        _eager(ideal) if ideal.eager_shown else "",
+        f"{ideal.left_over}: in the replay they wait for nobody." if ideal.left_over else "",
+        ideal_note(ideal, "Transfer"),
+        f"Serialization and transfer are not known: {ideal.reason}." if ideal.reason else "",
+    )
+    return [*filter(None, said)]
+
+
+def _eager(ideal: Ideal) -> str:
     return (
         f"On the ideal network sends of {size(ideal.eager_limit or 0)} or more wait for their receive. In the run "
         f"smaller ones did not wait: with a limit of {size(EAGER_LIMIT)} it could not have ended."
     )
-
-
-def left_over_note(ideal: Ideal) -> str:
-    """What the replay takes as waiting for nobody; "": nothing."""
-    return f"{ideal.left_over}: in the replay they wait for nobody." if ideal.left_over else ""
-
-
-def unknown(efficiency: Efficiency) -> str:
-    """Why neither is known."""
-    return f"Serialization and transfer are not known: {efficiency.ideal.reason}."

@@ -5,8 +5,11 @@ from contextlib import closing
 
 import pytest
 from synthetic import WORLD, call, write_run
+from thread_team import by_team
 
 from analyzer.cli import main
+from analyzer.efficiency.ideal import ideal_replay
+from analyzer.metrics.unrecorded import unrecorded
 from analyzer.opening import open_trace
 from analyzer.operations.program import program_of
 from analyzer.program.program import LeftOut
@@ -14,9 +17,11 @@ from analyzer.program.program_file import load_program, save_program
 
 MACHINE = ["--latency", "5us", "--bandwidth", "100MB/s"]
 SAID = "4 calls without a model took no time; a rank spent 6.00 us in them on average: "
+NAMED = "MPI_File_write_at (2), MPI_Neighbor_alltoall (2)"
 COMMANDS = (
     ["replay"], ["what-if"], ["sensitivity", "--factor", "latency"], ["limits", "--quick"], ["profile"], ["balance"],
     ["monte-carlo", "--vary", "latency=1us..9us", "-n", "2"], ["validate"],
+    ["fit-machine", "--vary", "latency=1us..9us", "-n", "4"],
 )  # fmt: skip
 
 
@@ -36,6 +41,15 @@ def run(tmp_path):
     return str(write_run(tmp_path, [{"calls": first}, {"calls": second}]))
 
 
+@pytest.fixture
+def four_ranks(tmp_path_factory):
+    """A run that leaves nothing out."""
+    calls = [
+        call("MPI_Init", 0, 100), call("MPI_Barrier", 10000, 11000, comm=WORLD), call("MPI_Finalize", 20000, 20100),
+    ]  # fmt: skip
+    return str(write_run(tmp_path_factory.mktemp("four"), [{"calls": calls}] * 4))
+
+
 def test_calls_and_the_time_in_them(run, tmp_path):
     with closing(open_trace(run)) as trace:
         program = program_of(trace)
@@ -47,19 +61,68 @@ def test_calls_and_the_time_in_them(run, tmp_path):
     assert load_program(tmp_path / "saved").left_out == program.left_out
 
 
+def said_by(command, run, *more):
+    """The command line, on a machine of which nothing is varied."""
+    name, *given = command
+    machine = MACHINE[2:] if name == "fit-machine" else MACHINE
+    return [name, run, *(["--against", run] if name == "validate" else []), *given, *more, *machine]
+
+
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
 def test_every_command_that_replays_says_so(command, run, capsys):
-    name, *more = command
-    more += ["--against", run] if name == "validate" else []
-    assert main([name, run, *more, *MACHINE]) == 0
+    assert main(said_by(command, run)) == 0
     said = " ".join("".join(capsys.readouterr()).split())
-    assert SAID in said and "MPI_File_write_at (2), MPI_Neighbor_alltoall (2)" in said
+    assert f"{SAID}{NAMED}" in said
 
 
-@pytest.mark.parametrize("name", ["replay", "sensitivity", "limits"])
-def test_as_json(name, run, capsys):
-    assert main([name, run, "--json", *MACHINE]) == 0
-    assert json.loads(capsys.readouterr().out)["incomplete"].startswith(SAID)
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
+def test_as_json(command, run, capsys):
+    assert main(said_by(command, run, "--json")) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {f"{SAID}{NAMED}"} == {of["incomplete"] for of in found.get("runs", [found])}
+
+
+@pytest.mark.parametrize("name", ["efficiency", "info", "diff", "speedup", "predict"])
+def test_what_rests_on_the_ideal_network(name, run, four_ranks, capsys):
+    files = [run] if name in ("efficiency", "info") else [run, four_ranks]
+    more = ["--ranks", "8"] if name == "predict" else []
+    assert main([name, *files, *more]) == 0
+    said = " ".join("".join(capsys.readouterr()).split())
+    factor = "Real communication" if name in ("speedup", "predict") else "Transfer"
+    assert f"n the ideal network {SAID}{NAMED}. {factor} counts this time." in said
+    assert main([name, *files, *more, "--json"]) == 0
+    text = capsys.readouterr().out
+    found = json.loads(text)
+    if name == "diff":
+        assert any(f"{SAID}{NAMED}" in note for note in found["notes"])
+    else:
+        assert f"{SAID}{NAMED}" in {of["incomplete"] for of in _replays(found)}
+
+
+def _replays(found):
+    """What says `incomplete`, at any depth."""
+    if isinstance(found, list):
+        return [one for of in found for one in _replays(of)]
+    if not isinstance(found, dict):
+        return []
+    return [found] if "incomplete" in found else [one for of in found.values() for one in _replays(of)]
+
+
+def test_the_page_of_a_run(run, tmp_path, capsys):
+    assert main(["report", run, "-o", str(tmp_path / "page.html")]) == 0
+    page = (tmp_path / "page.html").read_text()
+    assert f"On the ideal network {SAID}{NAMED}. Transfer counts this time." in page
+    assert f"This is not a replay of the whole run: {SAID}{NAMED}." in page
+
+
+@pytest.mark.parametrize("members", [1, 2, 3])
+def test_a_team_knows_the_calls_of_all_ranks(run, members):
+    def ideal(team):
+        with closing(open_trace(run, team)) as trace:
+            return ideal_replay(trace, unrecorded(trace, team), team).left_out
+
+    every = by_team(members, ideal)
+    assert set(every) == {(LeftOut("MPI_File_write_at", 2, 7000), LeftOut("MPI_Neighbor_alltoall", 2, 5000))}
 
 
 def test_a_run_of_which_nothing_is_left_out(tmp_path, capsys):
