@@ -19,7 +19,9 @@ FIXED = (*IDENTITY, *SCALE, *TIMES)
 """What every table of executions has, in this order; counters, samples of the node and parameters follow."""
 
 NODE_PREFIX, PARAMETER_PREFIX = "node_", "parameter_"
-OBSERVABLES = ("PAPI_REAL_USEC", "CLOCK", TIME)
+CLOCK = "CLOCK"
+"""The thesis's name of the wall-clock time, which our `time` has in a file of TIA (section 2.3): in seconds."""
+OBSERVABLES = ("PAPI_REAL_USEC", CLOCK, TIME)
 """What is modelled unless the user says so: the first that there is (Rodriguez 2011, section 2.5.2, and ours)."""
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analyzer.errors import TracelibError
+from analyzer.models.terms.names import identifiers, with_identifiers
 
 if TYPE_CHECKING:
     import pandas
@@ -57,14 +58,15 @@ _LARGEST_INTEGER = 1 << 32
 
 
 def evaluate(text: str, frame: pandas.DataFrame) -> np.ndarray:
-    """The value of an expression in each row. A dot belongs to the name of a column: `grid.n`.
+    """The value of an expression in each row. Columns of C's variables are named as they are: `grid.n`, `v[1]`, `p->n`.
 
     Raises TracelibError where it cannot be evaluated: what is wrong, and which columns there are.
     """
     try:
-        tree = ast.parse(text.strip(), mode="eval")
+        renamed = identifiers(frame.columns)
+        tree = ast.parse(with_identifiers(text, renamed).strip(), mode="eval")
         with np.errstate(all="ignore"):
-            value = _Evaluation(frame).of(tree.body)
+            value = _Evaluation(frame.rename(columns=renamed)).of(tree.body)
             return np.broadcast_to(np.asarray(value), len(frame))
     except _Wrong as error:
         raise TracelibError(f"{text!r}: {error}", f"columns: {', '.join(map(str, frame.columns))}") from error

@@ -43,7 +43,5 @@ AT_LEAST_ONE = (ROOT, "headers", "row")
 ATTRIBUTES = {ROOT: ("program", "date", "version"), EXPERIMENT: ("name", "driver"), "h": ("type",)}
 REQUIRED = {ROOT: "program", EXPERIMENT: "name"}
 
-CLOCK = "CLOCK"
-"""The thesis's name of the wall-clock time, which our `time` has in a file (section 2.3): in seconds."""
 VERSION = "tracelib 1"
 """Of files that we write."""

@@ -9,13 +9,12 @@ from xml.parsers import expat
 import numpy as np
 
 from analyzer.errors import TracelibError
-from analyzer.experiments.columns import REGION, TIME
+from analyzer.experiments.columns import CLOCK, REGION, TIME
 from analyzer.experiments.formats.cells import TYPES, values
 from analyzer.experiments.formats.xml_form import (
     AT_LEAST_ONE,
     ATTRIBUTES,
     CHILDREN,
-    CLOCK,
     EXPERIMENT,
     IN_ORDER,
     REQUIRED,

@@ -12,8 +12,8 @@ import numpy as np
 import pandas
 
 from analyzer.errors import TracelibError
-from analyzer.experiments.columns import NODE, REGION, TIME
-from analyzer.experiments.formats.xml_form import CLOCK, DTD, ROOT, VERSION
+from analyzer.experiments.columns import CLOCK, NODE, REGION, TIME
+from analyzer.experiments.formats.xml_form import DTD, ROOT, VERSION
 from analyzer.whole import whole_file
 
 _IMPOSSIBLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -17,6 +17,8 @@ FRAME = pandas.DataFrame(
         "region": ["a", "b", "a", "b"],
         "n": [1, 2, 3, 4],
         "grid.n": [2.0, 4.0, np.nan, 16.0],
+        "v[1]": [9, 2, 9, 2],
+        "p->n": [3, 1, 4, 2],
         "time": [4.0, 3.0, 2.0, 1.0],
     }
 )
@@ -30,6 +32,7 @@ CONDITIONS = {
     "not n > 2": [0, 1],
     "log2(n) % 1 == 0": [0, 1, 3],
     "grid.n ** 2 > 10": [1, 3],
+    "v[1] / p->n > 2": [0, 2],
     "max(n, 3) == 3": [0, 1, 2],
     "n * time == 6": [1, 2],
     "-n // 2 == -1": [0, 1],
@@ -132,7 +135,7 @@ def test_the_observable_is_the_thesis_s_first():
 def test_only_common_columns_are_joined():
     other = pandas.DataFrame({"region": ["a"], "time": [7.0], "p": [2]})
     frame, left_out = join([FRAME, other])
-    assert frame.columns.tolist() == ["region", "time"] and left_out == ("n", "grid.n", "p")
+    assert frame.columns.tolist() == ["region", "time"] and left_out == ("n", "grid.n", "v[1]", "p->n", "p")
     assert frame["region"].tolist() == ["a", "a", "a", "b", "b"]
     assert frame["time"].tolist() == [4, 2, 7, 3, 1]
     assert join([FRAME, FRAME[:0]])[1] == () and len(join([])[0]) == 0

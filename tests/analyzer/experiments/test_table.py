@@ -226,14 +226,25 @@ def test_what_has_no_row_says_why(tmp_path, capsys):
 
 def test_an_error_leaves_no_table_behind(tmp_path, capsys):
     (tmp_path / "a.csv").write_text("n,CLOCK\n1,2\n2,3\n")
-    (tmp_path / "b.csv").write_text("n,time\n1,2\n2,3\n")
+    (tmp_path / "b.csv").write_text("n,cycles\n1,2\n2,3\n")
     assert main(["table", str(tmp_path / "a.csv"), str(tmp_path / "b.csv"), "-o", str(tmp_path / "j.csv")]) == 1
     assert capsys.readouterr().err and not (tmp_path / "j.csv").exists()
 
 
+def test_clock_and_time_are_one_column(tmp_path, capsys):
+    """TIA's CLOCK is our time. Tables that all have both keep both."""
+    frames = {"a": "n,CLOCK\n1,2\n", "b": "n,time\n2,3\n", "both": "n,time,CLOCK\n5,6,7\n"}
+    for name, text in frames.items():
+        (tmp_path / f"{name}.csv").write_text(text)
+    found = table([tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "both.csv"])
+    assert found.frame[["n", "time"]].values.tolist() == [[1, 2], [2, 3], [5, 6]] and found.left_out == ("CLOCK",)
+    assert list(table([tmp_path / "both.csv", tmp_path / "both.csv"]).frame.columns) == ["n", "time", "CLOCK"]
+    assert list(table([tmp_path / "a.csv", tmp_path / "a.csv"]).frame.columns) == ["n", "CLOCK"]
+
+
 def test_fit_says_what_makes_its_table(tmp_path, capsys):
     run = write_run(tmp_path, [{"calls": [call("MPI_Init", 0, 10), call("MPI_Finalize", 20, 30)]}])
-    (tmp_path / "x.xml").write_text('<?xml version="1.0"?>\n<experiments/>\n')
-    for file, what in ((run, "a run"), (tmp_path / "x.xml", "XML")):
+    (tmp_path / "x.txt").write_text('<?xml version="1.0"?>\n<experiments/>\n')
+    for file, what in ((run, "a run"), (tmp_path / "x.txt", "XML")):
         assert main(["fit", str(file), "--parameters", "n"]) == 1
         assert f"is {what}, and no table (analyze table {file} -o TABLE.csv makes one)" in capsys.readouterr().err
