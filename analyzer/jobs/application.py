@@ -7,7 +7,7 @@ table beside the measured times.
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
@@ -15,6 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from analyzer.errors import TracelibError
+from analyzer.models.applied import apply_to
+from analyzer.models.model import Model
 
 NODES, MEASURED = "nodes", "run_s"
 MOST_NODES = 1 << 31
@@ -44,6 +46,30 @@ def measured_application(path: str | Path) -> Application:
 
     Workloads take rows at random. A model's deviation is that of the rows. Raises TracelibError, with the line.
     """
+    columns = _columns(path)
+    return _application(path, columns, [name for name in columns if name not in (NODES, MEASURED)])
+
+
+def predicted_application(path: str | Path, models: Mapping[str, Model]) -> Application:
+    """Runs from a CSV with a row for each: `nodes`, `run_s`, and the parameters of the models, which predict them.
+
+    A model that depends on the number of nodes has a parameter `nodes`. Raises TracelibError as `measured_application`,
+    and where a model has no value above 0.
+    """
+    columns = _columns(path)
+    for name, model in models.items():
+        if missing := [parameter for parameter in model.parameters if parameter not in columns]:
+            raise TracelibError(f"{path} has no column {', '.join(missing)}, which {name} needs", "add it")
+        expected = apply_to(model, columns, None).expected
+        if not (np.isfinite(expected) & (expected > 0)).all():
+            row = int(np.flatnonzero(~(np.isfinite(expected) & (expected > 0)))[0])
+            raise TracelibError(f"{path}, row {row + 1}: {name} expects no time above 0", "it does not hold there")
+        columns[name] = expected
+    return _application(path, columns, list(models))
+
+
+def _columns(path: str | Path) -> dict[str, np.ndarray]:
+    """All columns of the file. Raises TracelibError, with the line."""
     try:
         with Path(path).open(newline="", encoding="utf-8") as file:
             rows = list(csv.reader(file))
@@ -52,16 +78,18 @@ def measured_application(path: str | Path) -> Application:
             f"cannot read {path}: {error}", "a CSV with the columns nodes, run_s, MODEL, ..."
         ) from error
     names = [name.strip() for name in rows[0]] if rows else []
-    models = [name for name in names if name not in (NODES, MEASURED)]
     if (
-        not {NODES, MEASURED} <= set(names)
-        or not all(m and m.isprintable() for m in models or [""])
+        not {NODES, MEASURED} < set(names)
+        or not all(name and name.isprintable() for name in names)
         or len(set(names)) < len(names)
         or len(rows) < 2
     ):
         raise TracelibError(f"{path} has no columns nodes, run_s and one or more models, each once, with rows below")
     table = np.array([_numbers(path, line, row, len(names)) for line, row in enumerate(rows[1:], 2) if row])
-    columns = dict(zip(names, table.T, strict=True))
+    return dict(zip(names, table.T, strict=True))
+
+
+def _application(path: str | Path, columns: Mapping[str, np.ndarray], models: Sequence[str]) -> Application:
     nodes = columns[NODES]
     if (nodes != np.rint(nodes)).any() or nodes.max() > MOST_NODES:
         raise TracelibError(f"{path}: nodes are whole numbers of up to {MOST_NODES}")

@@ -19,6 +19,7 @@ from analyzer.models.search.exact import MOST_TERMS, search_all
 from analyzer.models.search.genetic import Found, Genetics, search_genetically
 from analyzer.models.search.selection import Selection, whole
 from analyzer.models.search.space import make_space
+from analyzer.models.terms.formula import Formula
 from analyzer.models.terms.language import candidates
 from analyzer.models.terms.product import Product, by_text
 
@@ -58,9 +59,12 @@ class Options:
 DEFAULTS = Options()
 
 
-def described_terms(data: Measurements, terms: str, options: Options) -> list[Product]:
+def described_terms(data: Measurements, terms: str | Formula, options: Options) -> list[Product]:
     """The terms, of which each must be of parameters. Raises TracelibError."""
-    described = candidates(terms, options.degree)
+    if isinstance(terms, Formula):
+        described = list(dict.fromkeys(term.term for term in terms.terms.values()))
+    else:
+        described = candidates(terms, options.degree)
     strange = sorted(set().union(*(term.names() for term in described)) - set(data.values))
     if strange:
         raise TracelibError(f"the terms have {', '.join(strange)}, which is no parameter", "add it to --parameters", 2)

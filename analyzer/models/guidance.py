@@ -64,8 +64,11 @@ def _of_terms(selection: Selection | None) -> Iterator[str]:
     space = selection.space
     for term, why in space.excluded.items():
         yield f"The term {term} {why}: it is left out."
+    one = selection.tried == 1
     for relation in space.dependent[:5]:
-        yield f"{relation}: of models that span the same, only the smallest are there."
+        yield f"{relation}: {'it is left out' if one else 'of models that span the same, only the smallest are there'}."
+    if one:
+        return
     drop = [str(t) for t, w in zip(space.terms, selection.importance, strict=True) if w < _UNIMPORTANT]
     if drop and len(drop) < len(space.terms):
         shown = ", ".join(drop[:12]) + (", ..." if drop[12:] else "")

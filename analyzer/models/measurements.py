@@ -72,7 +72,7 @@ def measurements_of(frame: pandas.DataFrame, observable: str, parameters: Sequen
     for name in names:
         if not name.isidentifier() or keyword.iskeyword(name):
             raise TracelibError(f"{name!r} cannot stand in a formula", "rename the column to letters, digits and _")
-    columns = {name: _numbers(frame[name], name) for name in (observable, *names)}
+    columns = {name: numbers_of(frame[name], name) for name in (observable, *names)}
     there = ~np.isnan(np.column_stack(list(columns.values()))).any(1)
     columns = {name: column[there] for name, column in columns.items()}
     for name, column in columns.items():
@@ -89,7 +89,8 @@ def measurements_of(frame: pandas.DataFrame, observable: str, parameters: Sequen
     return Measurements(observable, values, columns[observable], int((~there).sum()))
 
 
-def _numbers(column: pandas.Series, name: str) -> np.ndarray:
+def numbers_of(column: pandas.Series, name: str) -> np.ndarray:
+    """The column as float64. Raises TracelibError where it is not all numbers."""
     try:
         return np.asarray(column, float)
     except (TypeError, ValueError) as error:

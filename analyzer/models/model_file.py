@@ -28,6 +28,11 @@ def is_model(path: str | os.PathLike[str]) -> bool:
         return False
 
 
+def model_name(path: str | os.PathLike[str]) -> str:
+    """What a model is called beside others: the name of its file without the ending."""
+    return Path(path).name.removesuffix(".json").removesuffix(".model")
+
+
 def model_to_data(model: Model) -> dict[str, Any]:
     """What the file holds."""
     return {

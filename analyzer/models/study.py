@@ -19,6 +19,9 @@ from analyzer.models.member import Member
 from analyzer.models.model import CHOSEN, Model
 from analyzer.models.search.genetic import Found
 from analyzer.models.search.selection import Selection
+from analyzer.models.stated import Coefficient, coefficients_of
+from analyzer.models.terms.formula import Formula
+from analyzer.models.terms.names import identifiers, with_identifiers
 
 if TYPE_CHECKING:
     import pandas
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 class Study(InNotebook):
     """A model of measurements. selection, found: of the search, where terms were described. hold_out_error: root mean
     square of the relative errors of the largest settings predicted from the smaller ones; NaN where these are too few.
+    coefficients: of the formula that was stated; none without one.
     """
 
     measurements: Measurements
@@ -36,6 +40,7 @@ class Study(InNotebook):
     found: Found | None
     hold_out_error: float
     guidance: tuple[str, ...]
+    coefficients: tuple[Coefficient, ...] = ()
 
     @property
     def weights(self) -> list[float]:
@@ -58,22 +63,38 @@ def study(
     frame: pandas.DataFrame,
     observable: str,
     parameters: Sequence[str],
-    terms: str | None = None,
+    terms: str | Formula | None = None,
     options: Options = DEFAULTS,
 ) -> Study:
-    """Fit the observable by a sum of terms of the parameters. terms: as `candidates` reads them; None: they are chosen
-    from the data. Raises TracelibError for what cannot be fitted."""
+    """Fit the observable by a sum of terms of the parameters.
+
+    Args:
+        frame: A row for each measurement.
+        observable: The column that is explained.
+        parameters: The columns that it depends on. One such as `v[1]` has an identifier in formulas, `v_1`.
+        terms: As `candidates` reads them; a formula whose coefficients are wanted; None: chosen from the data.
+        options: How described terms are fitted.
+
+    Raises:
+        TracelibError: It cannot be fitted.
+    """
     of = _fitted(frame, observable, parameters, terms, options)
     held_out = _hold_out_error(of.data, of.model, terms is None, of.weight)
     said = guidance(of.data, of.model, of.selection)
-    return Study(of.data, of.model, of.selection, of.found, held_out, tuple(said))
+    stated = coefficients_of(terms, of.model.selected, of.data.values) if isinstance(terms, Formula) else ()
+    return Study(of.data, of.model, of.selection, of.found, held_out, (*_of_names(parameters, frame), *said), stated)
+
+
+def _of_names(parameters: Sequence[str], frame: pandas.DataFrame) -> list[str]:
+    renamed = identifiers(frame.columns)
+    return [f"In formulas {name} is {renamed[name]}." for name in dict.fromkeys(parameters) if name in renamed]
 
 
 def fit(
     frame: pandas.DataFrame,
     observable: str,
     parameters: Sequence[str],
-    terms: str | None = None,
+    terms: str | Formula | None = None,
     options: Options = DEFAULTS,
 ) -> Model:
     """`study`'s model alone, in a fraction of the time.
@@ -85,9 +106,16 @@ def fit(
 
 
 def _fitted(
-    frame: pandas.DataFrame, observable: str, parameters: Sequence[str], terms: str | None, options: Options
+    frame: pandas.DataFrame, observable: str, parameters: Sequence[str], terms: str | Formula | None, options: Options
 ) -> _Fitted:
-    data = measurements_of(frame, observable, parameters).put_together(options.repetitions)
+    renamed = identifiers(frame.columns)
+    frame = frame.rename(columns={name: new for name, new in renamed.items() if name != observable})
+    data = measurements_of(frame, observable, [renamed.get(name, name) for name in parameters])
+    data = data.put_together(options.repetitions)
+    if isinstance(terms, str):
+        terms = with_identifiers(terms, renamed)
+    elif terms is not None:
+        options = replace(options, search="none")
     if terms is None:
         relative = bool((data.observed > 0).all())
         members = choose_models(data.values, data.observed)

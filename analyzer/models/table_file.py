@@ -33,7 +33,11 @@ def read_table(path: str | os.PathLike[str], region: str | None = None) -> panda
         collected = read_extra_p(Path(path))
     except OSError as error:
         raise TracelibError(f"cannot read {path}: {error.strerror}") from error
-    frame = collected.frame() if collected else _read(path)
+    return of_region(collected.frame() if collected else _read(path), region, path)
+
+
+def of_region(frame: pandas.DataFrame, region: str | None, path: str | os.PathLike[str]) -> pandas.DataFrame:
+    """Keep the rows of a region; path: how messages name the table. Raises TracelibError as `read_table` does."""
     if region is None and (REGION not in frame.columns or frame[REGION].astype(str).nunique() <= 1):
         return frame
     there = list(dict.fromkeys(frame[REGION].astype(str))) if REGION in frame.columns else []

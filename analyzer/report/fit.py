@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.text import Text
 
+from analyzer.models.applied import apply_to
 from analyzer.models.described import fitted_as
 from analyzer.models.member import Member
 from analyzer.models.model import CHOSEN, Model, Prediction, formula_text
 from analyzer.models.search.selection import Selection
+from analyzer.models.stated import Coefficient
 from analyzer.models.study import Study
 from analyzer.report.words.table import plain_table
 
@@ -22,16 +25,19 @@ _OTHERS = 5
 _TERMS = 30
 
 
-def print_fit(file: str, found: Study, predictions: Predicted, written: Sequence[Path], console: Console) -> None:
+def print_fit(file: str, found: Study, predictions: Predicted, console: Console) -> None:
     """The model, how good it is, what else was likely, predictions, and what to do next."""
     model, data = found.model, found.measurements
     console.print(Text(f"{Path(file).name}: {data.observable}, {len(data.observed)} rows"))
     console.print(Text(f"\n{model.observable} = {model}\n"))
     for line in _quality(found):
         console.print(Text(line))
-    _print_coefficients(model, console)
+    if found.coefficients:
+        _print_stated(found.coefficients, console)
+    else:
+        _print_coefficients(model, console)
     _print_others(found, console)
-    if found.selection:
+    if found.selection and _was_selected(found):
         _print_selection(found.selection, console)
     if found.found:
         runs = found.found
@@ -44,8 +50,41 @@ def print_fit(file: str, found: Study, predictions: Predicted, written: Sequence
         _print_predictions(model, predictions, console)
     for sentence in found.guidance:
         console.print(Text(f"\n{sentence}"))
-    if written:
-        console.print(Text(f"\nWritten: {', '.join(map(str, written))}"))
+
+
+def print_compared(found: Study, models: Mapping[str, Model], console: Console) -> None:
+    """How far measurements are from the model, and from stored ones."""
+    table = plain_table("Model", "formula", "measured / expected", "root mean square")
+    for name, away, model in _compared(found, models):
+        mean, rms = (f"{100 * away.mean():+.1f} %", _percent(_rms(away))) if len(away) else ("-", "-")
+        table.add_row(name, str(model), mean, rms)
+    console.print()
+    console.print(table)
+
+
+def _compared(found: Study, models: Mapping[str, Model]) -> list[tuple[str, np.ndarray, Model]]:
+    """Of each model its name, and the relative differences of the measurements from it, where they are known."""
+    every = []
+    for name, model in {"this one": found.model, **models}.items():
+        away = apply_to(model, found.measurements.values, found.measurements.observed).differences
+        every.append((name, away[np.isfinite(away)], model))
+    return every
+
+
+def _rms(away: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(away**2)))
+
+
+def compared_json(found: Study, models: Mapping[str, Model]) -> dict[str, Any]:
+    """The same numbers."""
+    if not models:
+        return {}
+    rows = [
+        {"name": name, "model": str(model), "mean": float(away.mean()) if len(away) else None}
+        | {"rms": _rms(away) if len(away) else None}
+        for name, away, model in _compared(found, models)
+    ]
+    return {"compared": rows}
 
 
 def _quality(found: Study) -> list[str]:
@@ -55,12 +94,18 @@ def _quality(found: Study) -> list[str]:
     if name == CHOSEN:
         lines.append(f"Weight of this model {value:.3f}, of {len(model.members)} likely models")
     else:
-        lines.append(f"{name.upper()} {value:.2f}, weight {found.weights[0]:.3g} among all models")
+        among = f", weight {found.weights[0]:.3g} among all models" if _was_selected(found) else ", the only model"
+        lines.append(f"{name.upper()} {value:.2f}{among}")
     if model.relative:
         lines.append(f"Relative error {_percent(model.selected.sigma)} (residual standard deviation)")
     lines.append(f"Cross-validation: {_percent(model.cross_validation_error)}, each setting from the others")
     lines.append(f"Hold-out: {_percent(found.hold_out_error)}, the largest settings from the smaller ones")
     return lines
+
+
+def _was_selected(found: Study) -> bool:
+    """Whether there were several models to select from."""
+    return found.selection is not None and found.selection.tried > 1
 
 
 def _percent(share: float) -> str:
@@ -72,6 +117,19 @@ def _print_coefficients(model: Model, console: Console) -> None:
     selected = model.selected
     for term, value, error in zip(selected.terms, selected.coefficients, selected.standard_errors, strict=True):
         table.add_row(str(term), f"{value:.5g}", f"{error:.2g}" if math.isfinite(error) else "not known: too few rows")
+    console.print()
+    console.print(table)
+
+
+def _print_stated(coefficients: Sequence[Coefficient], console: Console) -> None:
+    table = plain_table("Coefficient", "of", "value", "standard error")
+    for one in coefficients:
+        if one.value is None or one.standard_error is None:
+            table.add_row(one.name, str(one.term), "not known: others make up for it", "")
+            continue
+        known = math.isfinite(one.standard_error)
+        error = f"{one.standard_error:.2g}" if known else "not known: too few rows"
+        table.add_row(one.name, str(one.term), f"{one.value:.5g}", error)
     console.print()
     console.print(table)
 
@@ -162,6 +220,7 @@ def fit_json(file: str, found: Study, predictions: Predicted, written: Sequence[
         "terms": model.terms,
         "coefficients": selected.coefficients.tolist(),
         "standard_errors": [_finite(error) for error in selected.standard_errors],
+        **(_stated_json(found.coefficients) if found.coefficients else {}),
         "criterion": {"name": model.criterion[0], "value": model.criterion[1]},
         "weight": found.weights[0],
         "error": _finite(selected.sigma),
@@ -176,6 +235,20 @@ def fit_json(file: str, found: Study, predictions: Predicted, written: Sequence[
         "guidance": list(found.guidance),
         "predictions": _predictions_json(model, predictions),
         "written": [str(path) for path in written],
+    }
+
+
+def _stated_json(coefficients: Sequence[Coefficient]) -> dict[str, Any]:
+    return {
+        "formula": [
+            {
+                "coefficient": one.name,
+                "term": str(one.term),
+                "value": one.value,
+                "standard_error": None if one.standard_error is None else _finite(one.standard_error),
+            }
+            for one in coefficients
+        ]
     }
 
 

@@ -31,4 +31,4 @@ def test_the_python_of_the_page_runs(runs):
     for block in re.findall(r"^```python\n([^`]*)```$", PAGE, re.MULTILINE):
         exec(block, space)
     assert space["low"] <= space["value"] or space["part"] >= 0
-    assert len(COMMANDS) == 2
+    assert len(COMMANDS) == 3

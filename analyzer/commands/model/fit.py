@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from analyzer.commands.model.fit_runs import BY, Settings, fit_runs
-from analyzer.commands.model.stored_model import check_points, is_stored, predict_stored
+from analyzer.commands.model.fit_table import Asked, fit_table
+from analyzer.commands.model.measured_table import is_fitted_as_table
+from analyzer.commands.model.stored_model import apply_stored, is_stored, predict_stored
 from analyzer.commands.shared.options import FiniteRange, all_calls_needed, all_ranks_needed, common_options
-from analyzer.commands.shared.outputs import check_replaceable, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
-from analyzer.whole import whole_file
 
 if TYPE_CHECKING:  # pandas takes as long to import as all the rest: who asks for --help does not wait for it
     from analyzer.models.described import Options
-    from analyzer.models.study import Study
 
-_ENDINGS = (".model.json", ".c", ".py", ".tex", ".png")
 _CRITERIA = ("aicc", "aic", "bic", "ebic")
 _WEIGHTINGS = ("relative", "measured", "ordinary")
 _SEARCHES = ("auto", "exact", "genetic", "none")
@@ -52,9 +50,11 @@ class Point(click.ParamType):
 
 
 @click.command("fit")
-@click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="TABLE | MODEL | RUN...")
-@click.option("--observable", default="time", show_default=True, metavar="NAME", help="The column to be explained.")
-@click.option("--parameters", metavar="NAME,...", help="The columns of TABLE that it depends on.")
+@click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="TABLE | MODEL [TABLE] | RUN...")
+@click.option("--observable", metavar="NAME", help="The column to be explained  [default: time, else CLOCK].")
+@click.option(
+    "--parameters", metavar="NAME,...", help="The columns of TABLE that it depends on (default: those in --terms)."
+)
 @click.option("--region", metavar="NAME", help="Of TABLE: only rows with this in its column region.")
 @click.option("--by", type=click.Choice(BY), multiple=True, help="Of runs: the kinds of time (default: all).")
 @click.option(
@@ -65,8 +65,15 @@ class Point(click.ParamType):
     "--at", type=Point("ranks"), multiple=True, metavar="N", help="Of runs: predict at N ranks, or at ranks=N,n=X."
 )
 @click.option("--terms", metavar="GROUPS", help="Candidate terms, as {n,n^2},{1/p},{n*p}* (default: chosen).")
+@click.option(
+    "--formula", metavar="FORMULA|FILE", help="Find the coefficients of c[0]+c[1]*n/p, or of a pragma in a C source."
+)
 @click.option("--degree", type=click.IntRange(0), metavar="N", help="Products have elements of at most N groups.")
 @click.option("--predict", "points", type=Point(), multiple=True, metavar="P=X,N=Y", help="Predict there; repeatable.")
+@click.option(
+    "--compare", "compared", type=click.Path(), multiple=True, metavar="MODEL",
+    help="A stored model beside this one, in text and picture; repeatable.",
+)  # fmt: skip
 @click.option(
     "--repetitions",
     type=click.Choice(["all", "min", "max", "mean", "median"]),
@@ -109,39 +116,42 @@ class Point(click.ParamType):
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Genetic: of the random numbers.")
 @all_ranks_needed("models are of whole runs")
 @all_calls_needed("a table has no places, and shares of a run are of all its calls")
-@common_options(as_json=True, output="NAME.model.json, .c, .py, .tex: the model; NAME.png: its pictures.")
+@common_options(
+    as_json=True, output="NAME.model.json, .c, .py, .tex: the model; NAME.png: its pictures; of MODEL TABLE: a table."
+)
 @click.pass_obj
 def fit_command(
-    session: Session, files: tuple[str, ...], observable: str, parameters: str | None, region: str | None,
-    by: tuple[str, ...], settings: tuple[tuple[str, str], ...], at: tuple[dict, ...], terms: str | None,
+    session: Session, files: tuple[str, ...], observable: str | None, parameters: str | None,
+    region: str | None, formula: str | None, compared: tuple[str, ...], by: tuple[str, ...],
+    settings: tuple[tuple[str, str], ...], at: tuple[dict, ...], terms: str | None,
     points: tuple[dict, ...], as_json: bool, output: str | None, force: bool, quiet: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Find a formula for the observable of TABLE, and predict with it; predict with a stored MODEL; or find what will
     take a growing part of RUNs.
 
-    TABLE is a CSV or Parquet file with a row for each measurement, or a file of Extra-P (text, JSON, Talpas).
-    Without --terms, terms are chosen from the data: powers and logarithms of the parameters, and their products.
-    With --terms, all subsets of the terms are models, and the best one by the criterion is selected.
+    TABLE is a CSV or Parquet file with a row for each measurement, TIA's XML, or a file of Extra-P (text, JSON,
+    Talpas). Without --terms, terms are chosen from the data: powers and logarithms of the parameters, and their
+    products. With --terms, all subsets of the terms are models, and the best one by the criterion is selected. With
+    --formula, the coefficients of one formula are found.
 
     A prediction is what all likely models together expect. Its interval holds the expected value with 95 %
-    probability. MODEL is the NAME.model.json of an earlier fit: it predicts without the table.
+    probability. MODEL is the NAME.model.json of an earlier fit: it predicts without the table that it was fitted to.
+    With another TABLE, it predicts each row of that.
 
     RUNs are traced runs of one program at three or more numbers of ranks, or sizes. Every MPI call by its place,
     region and cluster of bursts is modelled by itself. Those whose share of the run grows most are named first.
     """
     session.quiet = quiet
-    if len(files) == 1 and is_stored(files[0]):
-        if parameters or output or region or terms or by or settings or at:
-            raise TracelibError(f"{files[0]} is a model that was fitted", "it only takes --predict", 2)
-        predict_stored(session, files[0], points, as_json=as_json)
+    asked = Asked(observable, parameters, region, terms, formula, points, compared)
+    if is_stored(files[0]):
+        _check_stored(files, asked, output, by or settings or at)
+        if len(files) == 1:
+            predict_stored(session, files[0], points, as_json=as_json)
+        elif session.speaks:
+            apply_stored(session, files[0], files[1], region, as_json=as_json, output=output, force=force)
         return
-    if parameters is None and len(files) == 1:
-        from analyzer.models.table_file import parameters_in
-
-        parameters = ",".join(parameters_in(files[0])) or None
-    if parameters is None:
-        if points or output or region:
-            unwanted = "--predict" if points else "-o" if output else "--region"
+    if parameters is None and not is_fitted_as_table(files, region, terms, formula):
+        if unwanted := _of_tables(asked, output):
             raise TracelibError(f"{unwanted} is for a table", "name what it depends on: --parameters p,n", 2)
         fit_runs(session, files, by, settings, at, terms, _options(**options), as_json, quiet)
         return
@@ -149,39 +159,25 @@ def fit_command(
         raise TracelibError("--by, --set and --at are for runs", "leave out --parameters, or these", 2)
     if len(files) > 1:
         raise TracelibError("a fit of columns takes one table", "join several with analyze table", 2)
+    if formula is not None and (terms is not None or options["search"] not in ("auto", "none")):
+        raise TracelibError("--formula is one model", "leave out --terms and --search, or --formula", 2)
     if session.speaks:
-        _fit_table(
-            session,
-            files[0],
-            region,
-            observable,
-            parameters,
-            terms,
-            points,
-            _options(**options),
-            as_json,
-            output,
-            force,
-        )
+        fit_table(session, files[0], asked, _options(**options), as_json=as_json, output=output, force=force)
 
 
-def _fit_table(
-    session: Session, file: str, region: str | None, observable: str, parameters: str, terms: str | None,
-    points: tuple[dict, ...], options: Options, as_json: bool, output: str | None, force: bool,
-) -> None:  # fmt: skip
-    from analyzer.models.study import study
-    from analyzer.models.table_file import read_table
-    from analyzer.report.fit import fit_json, print_fit
+def _of_tables(asked: Asked, output: str | None) -> str:
+    """The option that only a table has; "": none was given."""
+    given = {"--predict": asked.points, "-o": output, "--region": asked.region, "--compare": asked.compared}
+    return next((name for name, value in given.items() if value), "")
 
-    names = [name.strip() for name in parameters.split(",") if name.strip()]
-    check_points(points, names)
-    found = study(read_table(file, region), observable, names, terms, options)
-    predictions = [(point, found.model.prediction(**point)) for point in points]
-    written = _write(found, file, output, force) if output else []
-    if as_json:
-        session.print_json(fit_json(file, found, predictions, written))
-    elif not session.quiet:
-        session.print(lambda console: print_fit(file, found, predictions, written, console))
+
+def _check_stored(files: Sequence[str], asked: Asked, output: str | None, of_runs: object) -> None:
+    """Raise TracelibError where a stored model is given what only a fit has."""
+    of_fits = asked.observable, asked.parameters, asked.terms, asked.formula, asked.compared, of_runs
+    if len(files) == 1 and (any(of_fits) or output or asked.region):
+        raise TracelibError(f"{files[0]} is a model that was fitted", "it takes --predict, or a table after it", 2)
+    if len(files) > 1 and (any(of_fits) or asked.points or len(files) > 2):
+        raise TracelibError(f"{files[0]} is a model that was fitted", "it takes one table, --region and -o", 2)
 
 
 def _options(
@@ -195,21 +191,3 @@ def _options(
         degree, criterion, weighting, search, Genetics(population, mutations, patience, seed, searches),
         max_error, non_negative, physical, repetitions,
     )  # fmt: skip
-
-
-def _write(found: Study, file: str, output: str, force: bool) -> list[Path]:
-    from analyzer.models.model_file import model_text
-    from analyzer.models.sources import c_source, latex_source, python_source
-    from analyzer.report.pictures.fit import draw_fit
-
-    base = output_base(Path(file), output, _ENDINGS)
-    paths = [base.with_name(base.name + ending) for ending in _ENDINGS]
-    for path in paths:
-        check_replaceable(path, [Path(file)], force)
-    model = found.model
-    texts = (model_text(model), *(of(model).encode() for of in (c_source, python_source, latex_source)))
-    for path, text in zip(paths[:4], texts, strict=True):
-        with whole_file(path) as opened:
-            opened.write(text)
-    draw_fit(found, paths[4])
-    return paths

@@ -1,12 +1,17 @@
-"""`analyze fit MODEL`: what a model that was fitted before predicts."""
+"""`analyze fit MODEL` and `analyze fit MODEL TABLE`: what a model that was fitted before predicts."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from analyzer.commands.shared.outputs import check_replaceable
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
+
+if TYPE_CHECKING:
+    import pandas
 
 
 def is_stored(file: str) -> bool:
@@ -37,3 +42,37 @@ def predict_stored(session: Session, file: str, points: Sequence[dict[str, float
         session.print_json(model_json(file, model, predictions))
     elif not session.quiet:
         session.print(lambda console: print_model(file, model, predictions, console))
+
+
+def _named_as(observable: str, frame: pandas.DataFrame) -> pandas.DataFrame:
+    """TIA's CLOCK is our time, and the other way round, where a table has only one of them."""
+    from analyzer.experiments.columns import CLOCK, TIME
+
+    other = {CLOCK: TIME, TIME: CLOCK}.get(observable)
+    return frame if other is None or observable in frame.columns else frame.rename(columns={other: observable})
+
+
+def apply_stored(
+    session: Session, file: str, table: str, region: str | None, *, as_json: bool, output: str | None, force: bool
+) -> None:
+    """Print what the model expects of each row of a table, and write the table with it. Raises TracelibError."""
+    from analyzer.commands.model.measured_table import read_measured
+    from analyzer.experiments.formats import check_ending, write_table
+    from analyzer.models.applied import apply_model
+    from analyzer.models.model_file import read_model
+    from analyzer.report.applied import applied_json, print_applied, with_expected
+
+    if output:
+        check_ending(Path(output))
+        check_replaceable(Path(output), [Path(file), Path(table)], force)
+    model = read_model(file)
+    frame = _named_as(model.observable, read_measured(table, region))
+    found = apply_model(model, frame)
+    if output:
+        write_table(with_expected(frame, model, found), Path(output))
+    if as_json:
+        session.print_json(applied_json(file, table, model, found) | {"written": output})
+    elif not session.quiet:
+        session.print(lambda console: print_applied(file, table, model, found, console))
+        if output:
+            session.say(f"\nWritten: {output}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -11,13 +11,14 @@ from analyzer.commands.shared.options import FiniteRange, all_calls_needed, comm
 from analyzer.commands.shared.outputs import check_replaceable
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
-from analyzer.jobs.application import measured_application
+from analyzer.jobs.application import Application, measured_application, predicted_application
 from analyzer.jobs.cluster import schedule
 from analyzer.jobs.generator import Design, generate
 from analyzer.jobs.hpl import HPL
 from analyzer.jobs.policies import Policy
 from analyzer.jobs.study import Study, estimates_s, run_study
 from analyzer.jobs.swf import Usable, log_of, read_swf, usable_jobs, with_waits, write_swf
+from analyzer.models.model_file import model_name, read_model
 from analyzer.report.jobs import Simulated, print_simulated, print_study, simulated_json, study_json
 
 _STUDY_NODES = 7
@@ -36,6 +37,10 @@ _STUDY_NODES = 7
 @click.option("--jobs", type=click.IntRange(2), metavar="N", help="Jobs of a generated workload [1674].")
 @click.option("--application-jobs", "own", type=click.IntRange(1), metavar="N", help="How many are predicted [31 %].")
 @click.option("--runs", "table", type=click.Path(), help="CSV of the predicted runs: nodes, run_s, MODEL, ... [HPL].")
+@click.option(
+    "--model", "models", type=click.Path(), multiple=True, metavar="MODEL",
+    help="A stored model that predicts the runs by their other columns; repeatable.",
+)  # fmt: skip
 @click.option(
     "--share",
     "shares",
@@ -91,8 +96,8 @@ def schedule_command(
 
 
 _OPTIONS = {
-    "jobs": "jobs", "own": "application-jobs", "table": "runs", "shares": "share", "load": "load", "ks": "sigma",
-    "workloads": "workloads", "seed": "seed",
+    "jobs": "jobs", "own": "application-jobs", "table": "runs", "models": "model", "shares": "share",
+    "load": "load", "ks": "sigma", "workloads": "workloads", "seed": "seed",
 }  # fmt: skip
 
 
@@ -100,12 +105,20 @@ def _asked(nodes: int | None, policies: tuple[Policy, ...], asked: dict) -> Stud
     default = Design()
     jobs = asked["jobs"] or default.jobs
     own = asked["own"] or max(round(jobs * default.application_jobs / default.jobs), 1)
-    application = measured_application(asked["table"]) if asked["table"] else HPL
+    application = _application(asked["table"], asked["models"])
     design = Design(jobs, own, nodes or _STUDY_NODES, asked["load"] or default.load, application=application)
     seed = asked["seed"] or 0
     seeds = tuple(range(seed, seed + (asked["workloads"] or 30)))
     shares = tuple(share / 100 for share in asked["shares"] or (2.2, 30.0))
     return Study(design, shares, asked["ks"] or (1.0, 2.0, 3.0, 4.0), seeds, policies)
+
+
+def _application(table: str | None, models: Sequence[str]) -> Application:
+    if not models:
+        return measured_application(table) if table else HPL
+    if table is None:
+        raise TracelibError("--model predicts runs of a table", "name it: --runs CSV with nodes, run_s, ...", 2)
+    return predicted_application(table, {model_name(file): read_model(file) for file in models})
 
 
 def _study(session: Session, study: Study, output: str | None, as_json: bool) -> None:

@@ -22,14 +22,27 @@ def parse(text: str) -> Product:
     """The product that a text means, such as "n^2/p", "sqrt(n)*log2(p)", "ceil(p/n)".
 
     Raises TracelibError where it is no product of powers and of the functions log2, log (natural), ln, log10, sqrt,
-    cbrt, ceil, floor, min and max.
+    cbrt, pow, ceil, floor, min and max.
     """
+    return parse_node(tree_of(text), text)
+
+
+def tree_of(text: str) -> ast.expr:
+    """The syntax tree of a term. Raises TracelibError for what cannot be read."""
     cleaned = text.translate(_WRITTEN).replace("^", "**").strip()
     if not cleaned or len(cleaned) > _LONGEST:
         raise _wrong(text, "is empty" if not cleaned else "is too long")
     try:
-        product = _product(ast.parse(cleaned, mode="eval").body)
-    except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError, ZeroDivisionError) as error:
+        return ast.parse(cleaned, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise _wrong(text, "cannot be read") from error
+
+
+def parse_node(node: ast.expr, text: str) -> Product:
+    """The product that a tree means; text: what it was read from. Raises TracelibError as `parse`."""
+    try:
+        product = _product(node)
+    except (ValueError, RecursionError, MemoryError, OverflowError, ZeroDivisionError) as error:
         said = str(error) if type(error) is ValueError else "cannot be read"
         raise _wrong(text, said) from error
     if not math.isfinite(product.factor) or not product.factor:
@@ -63,15 +76,22 @@ def _binary(node: ast.BinOp) -> Product:
     if isinstance(node.op, ast.Div):
         return left.times(right, -1)
     if isinstance(node.op, (ast.Add, ast.Sub)):
-        return _sum(left, right.times(Product(-1.0)) if isinstance(node.op, ast.Sub) else right)
-    if isinstance(node.op, ast.Pow) and right.constant and abs(right.factor) <= 100:
-        if left.factor < 0:
+        return add(left, right.times(Product(-1.0)) if isinstance(node.op, ast.Sub) else right)
+    if isinstance(node.op, ast.Pow):
+        return _power(left, right)
+    raise ValueError("has an unknown sign")
+
+
+def _power(base: Product, exponent: Product) -> Product:
+    if exponent.constant and abs(exponent.factor) <= 100:
+        if base.factor < 0:
             raise ValueError("has a power of a negative number")
-        return _ONE.times(left, Fraction(right.factor).limit_denominator(1000))
-    raise ValueError("has a power that is not a number up to 100, or an unknown sign")
+        return _ONE.times(base, Fraction(exponent.factor).limit_denominator(1000))
+    raise ValueError("has a power that is not a number up to 100")
 
 
-def _sum(left: Product, right: Product) -> Product:
+def add(left: Product, right: Product) -> Product:
+    """The sum of two products: one product where they are alike, else one with a `Sum` in it."""
     parts: dict[tuple, float] = {}
     for product in (left, right):
         inside = product.powers
@@ -87,6 +107,8 @@ def _sum(left: Product, right: Product) -> Product:
 def _call(function: str, arguments: list[Product]) -> Product:
     if function in _CHOSEN and len(arguments) == 2:
         return Product(1.0, ((Call(function, tuple(sorted(arguments, key=plain))), Fraction(1)),))
+    if function == "pow" and len(arguments) == 2:
+        return _power(*arguments)
     if len(arguments) != 1 or arguments[0].factor == 0:
         raise ValueError(f"has {function} of something else than one number")
     inside = arguments[0]

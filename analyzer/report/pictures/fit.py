@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import cycle
 from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
 
+from analyzer.models.applied import apply_to
 from analyzer.models.guidance import residuals_of
+from analyzer.models.model import Model
 from analyzer.models.search.selection import Selection
 from analyzer.models.study import Study
 from analyzer.report.pictures.files import BLUE, GREY, ORANGE, new_figure, save
@@ -17,28 +21,31 @@ _CURVES = 4
 _POINTS = 60
 _BEYOND = 4
 _TERMS = 24
+_BROKEN = ("--", ":", "-.")
 _WIDE = 30.0
 """Ranges wider than this factor are drawn logarithmically."""
 
 
-def draw_fit(found: Study, path: Path) -> None:
+def draw_fit(found: Study, compared: Mapping[str, Model], path: Path) -> None:
     """Each parameter has a column: above the data, the model and its 95 % interval up to 4 times beyond the data, below
-    residuals. Raises TracelibError where the file cannot be written."""
+    residuals. Compared models are broken lines. Raises TracelibError where the file cannot be written."""
     names = [name for name, x in found.measurements.values.items() if np.ptp(x) > 0][:_PARAMETERS]
     names = names or list(found.measurements.values)[:1]
-    rows = 3 if found.selection else 2
+    selection = found.selection if found.selection and found.selection.tried > 1 else None
+    rows = 3 if selection else 2
     figure = new_figure(max(4.2 * len(names), 6.0), 3.2 * rows)
     grid = figure.add_gridspec(rows, len(names))
     for column, name in enumerate(names):
-        _draw_model(found, name, figure.add_subplot(grid[0, column]))
+        draw_model(found, compared, name, figure.add_subplot(grid[0, column]))
         _draw_residuals(found, name, figure.add_subplot(grid[1, column]))
-    if found.selection:
-        _draw_importance(found.selection, figure.add_subplot(grid[2, :]))
+    if selection:
+        _draw_importance(selection, figure.add_subplot(grid[2, :]))
     figure.suptitle(f"{found.model.observable} = {found.model}", fontsize=9, wrap=True)
     save(figure, path)
 
 
-def _draw_model(found: Study, name: str, axes: Axes) -> None:
+def draw_model(found: Study, compared: Mapping[str, Model], name: str, axes: Axes) -> None:
+    """Draw data, model and compared models along one parameter, for up to four settings of the others."""
     data, model = found.measurements, found.model
     x = data.values[name]
     others = [other for other in data.values if other != name]
@@ -57,6 +64,11 @@ def _draw_model(found: Study, name: str, axes: Axes) -> None:
         axes.plot(at, [p.value for p in said], color=BLUE, alpha=shade, linewidth=1.3, label=label or "model")
         here = (together == setting).all(1)
         axes.plot(x[here], data.observed[here], "o", color=ORANGE, alpha=shade, markersize=3)
+        for (other, beside), style in zip(compared.items(), cycle(_BROKEN)):
+            line = {**{key: np.full(len(at), value) for key, value in fixed.items()}, name: at}
+            expected = apply_to(beside, line, None).expected
+            label = "_" if number else other
+            axes.plot(at, expected, color="black", linestyle=style, linewidth=1.1, alpha=shade, label=label)
     axes.axvline(high, color=GREY, linewidth=0.8, linestyle=":")
     _scales(axes, at, data.observed)
     axes.set(xlabel=name, ylabel=data.observable)

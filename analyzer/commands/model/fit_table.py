@@ -1,0 +1,100 @@
+"""`analyze fit TABLE`: a formula for a column of one table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from analyzer.commands.model.measured_table import (
+    observable_in,
+    parameters_of,
+    read_measured,
+    split_names,
+    stated_formula,
+)
+from analyzer.commands.model.stored_model import check_points
+from analyzer.commands.shared.outputs import check_replaceable, output_base
+from analyzer.commands.shared.session import Session
+from analyzer.errors import TracelibError
+
+if TYPE_CHECKING:  # pandas takes as long to import as all the rest: who asks for --help does not wait for it
+    from analyzer.models.described import Options
+    from analyzer.models.model import Model
+    from analyzer.models.study import Study
+
+_ENDINGS = (".model.json", ".c", ".py", ".tex", ".png")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is to be explained, and by what; as typed."""
+
+    observable: str | None
+    parameters: str | None
+    region: str | None
+    terms: str | None
+    formula: str | None
+    points: Sequence[dict[str, float]]
+    compared: Sequence[str]  # files of models
+
+
+def fit_table(
+    session: Session, file: str, asked: Asked, options: Options, *, as_json: bool, output: str | None, force: bool
+) -> None:
+    """Fit, print and write. Raises TracelibError."""
+    from analyzer.models.study import study
+    from analyzer.models.terms.names import identifiers
+    from analyzer.report.fit import compared_json, fit_json, print_compared, print_fit
+
+    frame = read_measured(file, asked.region)
+    renamed = identifiers(frame.columns)
+    formula = stated_formula(asked.formula, asked.region, renamed) if asked.formula is not None else None
+    names = split_names(asked.parameters or "") or parameters_of(file, renamed, asked.terms, formula)
+    points = [{renamed.get(name, name): at for name, at in point.items()} for point in asked.points]
+    check_points(points, [renamed.get(name, name) for name in names])
+    models = _compared(asked.compared, [renamed.get(name, name) for name in names])
+    found = study(frame, observable_in(frame, asked.observable), names, formula or asked.terms, options)
+    predictions = [(point, found.model.prediction(**point)) for point in points]
+    written = _write(found, models, [file, *asked.compared], output, force) if output else []
+    if as_json:
+        session.print_json(fit_json(file, found, predictions, written) | compared_json(found, models))
+    elif not session.quiet:
+        session.print(lambda console: print_fit(file, found, predictions, console))
+        if models:
+            session.print(lambda console: print_compared(found, models, console))
+        if written:
+            session.say(f"\nWritten: {', '.join(map(str, written))}")
+
+
+def _compared(files: Sequence[str], parameters: Sequence[str]) -> dict[str, Model]:
+    """Models by the names of their files. Raises TracelibError where one depends on something else."""
+    from analyzer.models.model_file import model_name, read_model
+
+    found = {}
+    for file in files:
+        model = read_model(file)
+        if strange := sorted(set(model.parameters) - set(parameters)):
+            raise TracelibError(f"{file} is a model of {', '.join(strange)}, too", "add it to --parameters", 2)
+        found[model_name(file)] = model
+    return found
+
+
+def _write(found: Study, models: dict[str, Model], inputs: Sequence[str], output: str, force: bool) -> list[Path]:
+    from analyzer.models.model_file import model_text
+    from analyzer.models.sources import c_source, latex_source, python_source
+    from analyzer.report.pictures.fit import draw_fit
+    from analyzer.whole import whole_file
+
+    base = output_base(Path(inputs[0]), output, _ENDINGS)
+    paths = [base.with_name(base.name + ending) for ending in _ENDINGS]
+    for path in paths:
+        check_replaceable(path, [Path(name) for name in inputs], force)
+    model = found.model
+    texts = (model_text(model), *(of(model).encode() for of in (c_source, python_source, latex_source)))
+    for path, text in zip(paths[:4], texts, strict=True):
+        with whole_file(path) as opened:
+            opened.write(text)
+    draw_fit(found, models, paths[4])
+    return paths

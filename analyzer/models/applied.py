@@ -1,0 +1,74 @@
+"""A model at every row of a table: what it expects beside what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analyzer.errors import TracelibError
+from analyzer.models.measurements import numbers_of
+from analyzer.models.model import Model
+from analyzer.models.terms.names import identifiers
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True)
+class Applied:
+    """Arrays of shape (rows,); NaN where a row lacks a parameter, or the model has no value.
+
+    beyond: whether a parameter lies outside of what the model was fitted to. measured: the observable; None: the table
+    does not have it.
+    """
+
+    values: dict[str, np.ndarray]  # of each parameter
+    expected: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    beyond: np.ndarray
+    measured: np.ndarray | None
+
+    @property
+    def differences(self) -> np.ndarray:
+        """measured / expected - 1; NaN where one of them is not known."""
+        if self.measured is None:
+            return np.full(len(self.expected), np.nan)
+        with np.errstate(all="ignore"):
+            found = self.measured / self.expected - 1
+        return np.where(np.isfinite(found), found, np.nan)
+
+
+def apply_model(model: Model, frame: pandas.DataFrame) -> Applied:
+    """Predict each row of a table. Raises TracelibError where the table lacks a parameter, or one is no number."""
+    there = ", ".join(map(str, frame.columns[:12]))
+    frame = frame.rename(columns=identifiers(frame.columns))
+    if missing := [name for name in model.parameters if name not in frame.columns]:
+        raise TracelibError(f"the table has no column {', '.join(missing)}, which the model needs", f"it has {there}")
+    values = {name: numbers_of(frame[name], name) for name in model.parameters}
+    measured = numbers_of(frame[model.observable], model.observable) if model.observable in frame.columns else None
+    return apply_to(model, values, measured)
+
+
+def apply_to(model: Model, values: Mapping[str, np.ndarray], measured: np.ndarray | None) -> Applied:
+    """Predict each row. values: of each parameter of the model, and perhaps of others, of shape (rows,)."""
+    values = {name: values[name] for name in model.parameters}
+    together = np.column_stack([*values.values()])
+    settings, setting = np.unique(together, axis=0, return_inverse=True)
+    said = np.array([_at(model, row) for row in settings.tolist()]).reshape(-1, 3)[setting.ravel()]
+    beyond = np.zeros(len(together), bool)
+    for name, column in values.items():
+        low, high = model.ranges[name]
+        beyond |= (column < low) | (column > high)
+    return Applied(values, said[:, 0], said[:, 1], said[:, 2], beyond, measured)
+
+
+def _at(model: Model, row: list[float]) -> tuple[float, float, float]:
+    try:
+        found = model.prediction(**dict(zip(model.parameters, row, strict=True)))
+    except TracelibError:  # no value there
+        return np.nan, np.nan, np.nan
+    return found.value, *found.interval
