@@ -39,12 +39,12 @@ static uint64_t spin(uint64_t d)
 static int prtt(const struct prtt_visit *v, int n, uint64_t d, int size, uint64_t *time, uint64_t *waited)
 {
     uint64_t begin = clock_ticks(), waits = 0;
-    int error = mpi_send(v->buffer, size, v->peer, TAG, v->comm);
+    int error = mpi_send(v->sent, size, v->peer, TAG, v->comm);
     for (int i = 1; i < n && !error; i++) {
         if (d) waits += spin(d);
-        error = mpi_send(v->buffer, size, v->peer, TAG, v->comm);
+        error = mpi_send(v->sent, size, v->peer, TAG, v->comm);
     }
-    if (!error) error = mpi_receive(v->buffer, size, v->peer, TAG, v->comm);
+    if (!error) error = mpi_receive(v->received, size, v->peer, TAG, v->comm);
     *time = clock_ticks() - begin;
     if (waited) *waited = waits;
     return error;
@@ -53,14 +53,15 @@ static int prtt(const struct prtt_visit *v, int n, uint64_t d, int size, uint64_
 static int answer(const struct prtt_visit *v, int n, int size)
 {
     int error = 0;
-    for (int i = 0; i < n && !error; i++) error = mpi_receive(v->buffer, size, v->peer, TAG, v->comm);
-    return error ? error : mpi_send(v->buffer, size, v->peer, TAG, v->comm);
+    for (int i = 0; i < n && !error; i++) error = mpi_receive(v->received, size, v->peer, TAG, v->comm);
+    return error ? error : mpi_send(v->sent, size, v->peer, TAG, v->comm);
 }
 
 /* Both ranks are at the same place, and have what they will touch in their caches. */
 static int get_ready(const struct prtt_visit *v)
 {
-    memset(v->buffer, 0, (size_t)v->size);
+    memset(v->sent, 0, (size_t)v->size);
+    memset(v->received, 0, (size_t)v->size);
     return mpi_polite_barrier(v->comm);
 }
 
@@ -116,12 +117,12 @@ int prtt_answer(const struct prtt_visit *visit, uint64_t *flags)
 static int take(const struct prtt_visit *v, uint64_t d, uint64_t *time, uint64_t *waited)
 {
     uint64_t waits = 0;
-    int error = mpi_send(v->buffer, 1, v->peer, TAG, v->comm);
-    if (!error) error = mpi_receive(v->buffer, v->size, v->peer, TAG, v->comm);
+    int error = mpi_send(v->sent, 1, v->peer, TAG, v->comm);
+    if (!error) error = mpi_receive(v->received, v->size, v->peer, TAG, v->comm);
     uint64_t begin = clock_ticks();
     for (int i = 1; i < v->train && !error; i++) {
         if (d) waits += spin(d);
-        error = mpi_receive(v->buffer, v->size, v->peer, TAG, v->comm);
+        error = mpi_receive(v->received, v->size, v->peer, TAG, v->comm);
     }
     *time = clock_ticks() - begin;
     if (waited) *waited = waits;
@@ -130,8 +131,8 @@ static int take(const struct prtt_visit *v, uint64_t d, uint64_t *time, uint64_t
 
 static int give(const struct prtt_visit *v)
 {
-    int error = mpi_receive(v->buffer, 1, v->peer, TAG, v->comm);
-    for (int i = 0; i < v->train && !error; i++) error = mpi_send(v->buffer, v->size, v->peer, TAG, v->comm);
+    int error = mpi_receive(v->received, 1, v->peer, TAG, v->comm);
+    for (int i = 0; i < v->train && !error; i++) error = mpi_send(v->sent, v->size, v->peer, TAG, v->comm);
     return error;
 }
 

@@ -11,7 +11,8 @@ struct prtt_visit {
     int32_t train;       /* n, at least 2 */
     int32_t rows;        /* how many */
     uint64_t most_delay; /* d is no longer than so many ticks; 0: no limit */
-    uint8_t *buffer;     /* room for `size` bytes */
+    uint8_t *sent;       /* room for `size` bytes: messages go out of it, */
+    uint8_t *received;   /* and come into this; both may be the same */
 };
 
 /* One measurement, in ticks. */

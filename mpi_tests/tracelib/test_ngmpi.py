@@ -237,6 +237,17 @@ def test_an_interrupt_before_anything_was_measured_is_one_line(legs, leg, launch
 
 
 @BOTH
+@pytest.mark.parametrize(("options", "buffers"), [([], 2), (["--one-buffer"], 1), (["--receiver"], 2)])
+def test_messages_come_into_another_buffer_than_they_go_out_of(legs, leg, ngmpi, compiled, tmp_path, options, buffers):
+    """As in the benchmarks of OSU and Intel: what was just received is in the cache, and would be sent sooner."""
+    library = compiled(legs[leg], "counts_buffers.c", "-shared", "-fPIC")
+    done = ngmpi(legs[leg], "-l", "2", "--step", "4999:5000", "-n", "5000", *options, env={"LD_PRELOAD": str(library)})
+    assert done.check().stdout.splitlines() == [f"buffers: {buffers}"] * 2
+    with h5py.File(tmp_path / "net.h5") as file:
+        assert json.loads(file.attrs["settings"])["one_buffer"] == (buffers == 1)
+
+
+@BOTH
 @pytest.mark.parametrize(
     ("options", "ranks", "said"),
     [

@@ -77,6 +77,7 @@ class _Ranks(click.ParamType):
 @click.option("--ranks", type=_Ranks(), default=None, help="The ranks of the subgroup, as 1,3,5.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the pairs that are drawn.")
 @click.option("--receiver", is_flag=True, help="Measure overhead and gap of the receiver as well.")
+@click.option("--one-buffer", is_flag=True, help="Receive into the buffer that is sent from (default: into another).")
 @click.option(
     "--bind/--no-bind", default=True, help="Bind each rank to a core of its own (default), or leave it where it is."
 )

@@ -11,6 +11,7 @@ from tracelib.schema.net import Mode
 _NUMBERS = {"N_PARAMETER": 1, "TIMES": 1, "SIZE_MAX": 1, "NUM_STEPS": 1, "STEP": 2, "NUM_PROC": 1, "MODE": 1,
             "SUBSIZE": 1, "SUBNODES": None}  # fmt: skip
 """How many numbers follow each key, None: any."""
+_LEAST = {"N_PARAMETER": 2, "TIMES": 1, "SIZE_MAX": 1, "NUM_PROC": 2}
 _PREFIX = "CLL_NGMPI_"
 
 
@@ -74,6 +75,9 @@ def _take(config: Config, values: dict[str, list[int]], name: str) -> None:
     def one(key: str) -> int | None:
         return values[key][0] if key in values else None
 
+    for key, least in _LEAST.items():
+        if (number := one(key)) is not None and number < least:
+            raise TracelibError(f"{name}: {_PREFIX}{key} is {number}, but must be at least {least}")
     config.train, config.times, config.largest = one("N_PARAMETER"), one("TIMES"), one("SIZE_MAX")
     config.processes, config.ranks = one("NUM_PROC"), values.get("SUBNODES", [])
     if (mode := one("MODE")) is not None:

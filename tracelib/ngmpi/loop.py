@@ -62,15 +62,26 @@ def _calibrate() -> Clock:
 
 
 class Loop:
-    """The loops of one rank. `most_bytes`: of the largest message. Raises TracelibError where no MPI is found."""
+    """The loops of one rank.
 
-    def __init__(self, most_bytes: int) -> None:
+    Args:
+        most_bytes: Size of the largest message.
+        one_buffer: Receive into the buffer that is sent from, as programs do that pass one buffer on; else into one
+            of its own, as OSU's and Intel's benchmarks do. The sender's cache has a buffer that it has just received.
+
+    Raises:
+        TracelibError: No MPI that is known is loaded.
+    """
+
+    def __init__(self, most_bytes: int, one_buffer: bool = False) -> None:
         if not lib.prtt_open():
             raise TracelibError("mpi4py uses an MPI library that is not known here")
         self.clock = _calibrate()
-        self._memory = np.ones(max(most_bytes, 1), np.uint8)
+        self._sent = np.ones(max(most_bytes, 1), np.uint8)
+        self._received = self._sent if one_buffer else np.ones_like(self._sent)
         self._visit = ffi.new("struct prtt_visit *")
-        self._visit.buffer = ffi.cast("uint8_t *", self._memory.ctypes.data)
+        self._visit.sent = ffi.cast("uint8_t *", self._sent.ctypes.data)
+        self._visit.received = ffi.cast("uint8_t *", self._received.ctypes.data)
         self._origin = np.uint64(_pair()[0])
 
     def _prepare(self, comm: MPI.Comm, peer: int, order: Order) -> None:

@@ -37,6 +37,7 @@ class Options:
     seed: int
     collectives: Design | None
     receiver: bool
+    one_buffer: bool
     bind: bool
 
     @property
@@ -66,6 +67,7 @@ def decide(
     seed: int = 0,
     collectives: Design | None = None,
     receiver: bool = False,
+    one_buffer: bool = False,
     bind: bool = True,
 ) -> Options:
     """The options of the command line before those of the file before defaults. Raises TracelibError."""
@@ -103,5 +105,6 @@ def decide(
         seed=seed,
         collectives=collectives,
         receiver=receiver,
+        one_buffer=one_buffer,
         bind=bind,
     )

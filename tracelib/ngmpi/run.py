@@ -54,9 +54,9 @@ def follow(world: MPI.Intracomm) -> int:
     """At all ranks but 0. Signals are for rank 0, which ends the measurement in order."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
-    largest, bind = world.bcast(None)
+    largest, one_buffer, bind = world.bcast(None)
     _settle(world, bind)
-    loop = Loop(largest)
+    loop = Loop(largest, one_buffer)
     Crew(world, loop).serve()
     time_collectives(world, None, _ngmpi, lambda: False)
     return 0
@@ -64,9 +64,9 @@ def follow(world: MPI.Intracomm) -> int:
 
 def lead(world: MPI.Intracomm, options: Options) -> int:
     """At rank 0: measure, write the file; returns the exit code."""
-    world.bcast((max(options.sizes), options.bind))
+    world.bcast((max(options.sizes), options.one_buffer, options.bind))
     places = _settle(world, options.bind)
-    loop = Loop(max(options.sizes))
+    loop = Loop(max(options.sizes), options.one_buffer)
     groups = pairs.groups(options.mode, [p.host for p in places], options.ranks, options.seed)
     crew = Crew(world, loop)
     numbered = [(a, b, g) for g, group in enumerate(groups) for a, b in group.pairs]
@@ -147,11 +147,17 @@ class _Report:
             what = f"{pairs} pair{'s' * (pairs != 1)}, {rows} rows of {sizes} sizes in {self.options.output}"
             if rows:
                 known = np.concatenate([spread(one.times()) for one in self.series if one.parts])
-                what += f", half of the sizes are known within {np.median(known):.1%}"
+                what += f", {_known(float(np.median(known)))}"
             self._say(f"stopped: {what}" if self.stopped else f"{what}; next: analyze {self.options.output}")
 
     def _say(self, line: str) -> None:
         click.echo(f"tracelib: {line}", err=True)
+
+
+def _known(half: float) -> str:
+    if not np.isfinite(half):
+        return "too few rows of each size to say how well they are known"
+    return f"half of the sizes are known within {half:.1%}"
 
 
 def _state(series: Series, gone_s: float, time_s: float) -> str:
