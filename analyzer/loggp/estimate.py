@@ -11,6 +11,7 @@ import numpy as np
 from analyzer.errors import TracelibError
 from analyzer.loggp.intervals.changepoint import Change, misfit, significance, significant_pieces
 from analyzer.loggp.intervals.detectors import DETECTORS
+from analyzer.loggp.intervals.determined import determined
 from analyzer.loggp.lines import fit_line, left_out
 from analyzer.loggp.model import Interval, LoOgGP, Piece
 from analyzer.loggp.options import DEFAULTS, TYPICAL, Options
@@ -43,6 +44,7 @@ class Estimate:
     way_errors: Errors
     levels: Mapping[int, Levels]  # of each pair
     at_other_levels: np.ndarray  # sizes in bytes that have no rows at the reported one
+    joined: tuple[tuple[int, int], ...] = ()  # sizes in bytes, from and to, that had no parameters of their own
 
 
 def estimate(rows: np.ndarray, options: Options = DEFAULTS, about: dict[str, Any] | None = None) -> Estimate:
@@ -63,8 +65,9 @@ def estimates(
     kept = whole.only(~out)
     found = []
     for name in detectors:
-        begins = DETECTORS[name](kept, of, options)
-        found.append(_estimate(name, of, kept, begins, options, about or {}))
+        intervals = determined(kept, DETECTORS[name](kept, of, options), options.tolerance)
+        one = _estimate(name, of, kept, list(intervals.begins), options, about or {})
+        found.append(replace(one, joined=intervals.joined))
     elsewhere = np.setdiff1d(rows["size"], of.size)
     return [replace(e, standing_out=whole.size[out], levels=levels, at_other_levels=elsewhere) for e in found]
 

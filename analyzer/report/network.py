@@ -10,7 +10,9 @@ from rich.console import Console
 from rich.table import Table
 
 from analyzer.loggp.estimate import Errors, Estimate
+from analyzer.loggp.intervals.determined import is_unknown
 from analyzer.loggp.lines import Line
+from analyzer.loggp.model import Interval
 from analyzer.loggp.netfile import Measurement
 from analyzer.loggp.pairs import PairModel
 from analyzer.loggp.projections import hockney, loggp, logp
@@ -50,12 +52,14 @@ def _parameters(of: Estimate) -> Table:
     for name in ("o us", "O us/KB", "g us", "G us/KB"):
         table.add_column(name, justify="right", no_wrap=True)
     for i in of.model.intervals:
-        cells = [text for line in (i.overhead, i.gap) for text in _line(line)]
+        cells = [text for line in (i.overhead, i.gap) for text in _line(line, i)]
         table.add_row(f"  {i.from_bytes} to {i.to_bytes}", *cells)
     return table
 
 
-def _line(line: Line) -> tuple[str, str]:
+def _line(line: Line, of: Interval) -> tuple[str, str]:
+    if is_unknown(line, of.from_bytes, of.to_bytes) and math.isfinite(line.start_ci[1]):
+        return "unknown", "unknown"
     return _value(line.start * US, line.start_ci, US), _value(line.slope * US * KB, line.slope_ci, US * KB)
 
 
@@ -81,6 +85,10 @@ def _words(of: Estimate) -> list[str]:
         sure = "certain" if change.chance < 1e-9 else f"p = {change.chance:.1g} that it is chance"
         between = f"between {size[change.earliest - 1]} and {size[change.latest]}"
         lines.append(f"Change after {last} bytes ({between}): {sure}")
+    for first, last in of.joined:
+        lines.append(f"Too narrow to have parameters, joined to a neighbour: {first} to {last} bytes")
+    if any("unknown" in _line(line, i) for i in of.model.intervals for line in (i.overhead, i.gap)):
+        lines.append("unknown: the confidence interval at one byte is wider than the times of these sizes")
     if len(of.standing_out):
         lines.append(f"Left out, because far from both neighbouring sizes: {_some(of.standing_out)} bytes")
     named = (("overhead", of.overhead_errors), ("gap", of.gap_errors), ("way", of.way_errors))
@@ -169,6 +177,7 @@ def estimate_json(of: Estimate) -> dict[str, Any]:
             }
             for c in of.changes
         ],
+        "joined_bytes": [list(part) for part in of.joined],
         "left_out_bytes": of.standing_out.tolist(),
         "at_other_levels_bytes": of.at_other_levels.tolist(),
         "levels": [_levels_json(levels) for levels in of.levels.values()],

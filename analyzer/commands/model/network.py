@@ -14,14 +14,17 @@ from analyzer.commands.shared.outputs import check_replaceable, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 from analyzer.loggp.estimate import Estimate, estimates
+from analyzer.loggp.intervals import detectors
 from analyzer.loggp.netfile import Measurement, read_measurement
 from analyzer.loggp.options import Options
 from analyzer.loggp.pairs import PairModel, compared_pairs
 from analyzer.report.collectives import collectives_json, print_collectives
-from analyzer.report.network import estimate_json, print_comparison, print_estimate, print_head, print_pairs
+from analyzer.report.network import PLACES, estimate_json, print_comparison, print_estimate, print_head, print_pairs
+from analyzer.report.pictures import dendrogram
 from analyzer.report.pictures.network import draw
 
 _ENDINGS = (".json", ".png")
+_CLUSTERS = ".clusters.png"
 
 
 @dataclass(frozen=True)
@@ -34,21 +37,20 @@ class Network:
 
 
 def model_network(
-    session: Session, file: str, detectors: tuple[str, ...], pair: tuple[int, int] | None, options: Options,
+    session: Session, file: str, names: tuple[str, ...], pair: tuple[int, int] | None, options: Options,
     output: str | None, force: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """The whole command. It writes the model of the first detector."""
     measurement = read_measurement(file)
     with session.step(f"Fitting {file}"):
-        networks = [_network(measurement, where, detectors, pair, options) for where in _wheres(measurement, pair)]
+        networks = [_network(measurement, where, names, pair, options) for where in _wheres(measurement, pair)]
     base = output_base(Path(file), output, _ENDINGS)
-    written = [base.with_name(f"{base.name}.{network.where}{ending}") for network in networks for ending in _ENDINGS]
+    endings = (*_ENDINGS, _CLUSTERS) if "thesis" in names else _ENDINGS
+    written = [base.with_name(f"{base.name}.{network.where}{ending}") for network in networks for ending in endings]
     for path in written:
         check_replaceable(path, [Path(file)], force)
     with session.step("Drawing"):
-        for number, network in enumerate(networks):
-            network.estimates[0].model.write(written[2 * number])
-            draw(network.estimates[0], written[2 * number + 1])
+        written = [path for network in networks for path in _write(network, base, options)]
     collectives = read_compared(file, networks[-1].estimates[0].model)  # between nodes, where there are several
     if as_json:
         models = [estimate_json(e) for network in networks for e in network.estimates]
@@ -56,6 +58,22 @@ def model_network(
         session.print_json({"file": file, "models": models, **timed, "files": [str(path) for path in written]})
     elif not session.quiet:
         session.print(lambda console: _print(measurement, networks, collectives, written, console))
+
+
+def _write(network: Network, base: Path, options: Options) -> list[Path]:
+    """Model and picture of the first detector; and how the thesis's detector has clustered, if it has. What was
+    written."""
+    first = network.estimates[0]
+    model, picture, clusters = (base.with_name(f"{base.name}.{network.where}{e}") for e in (*_ENDINGS, _CLUSTERS))
+    first.model.write(model)
+    draw(first, picture)
+    for of in network.estimates:
+        if of.detector == "thesis" and (found := detectors.clusters(of.curves, of.sample, options)):
+            dendrogram.draw(
+                found, f"Clusters of rows: {of.model.about['file']}, {PLACES[network.where].lower()}", clusters
+            )
+            return [model, picture, clusters]
+    return [model, picture]
 
 
 def _wheres(measurement: Measurement, pair: tuple[int, int] | None) -> list[str]:
@@ -77,13 +95,13 @@ def _rows(measurement: Measurement, where: str, pair: tuple[int, int] | None) ->
 
 
 def _network(
-    measurement: Measurement, where: str, detectors: tuple[str, ...], pair: tuple[int, int] | None, options: Options
+    measurement: Measurement, where: str, names: tuple[str, ...], pair: tuple[int, int] | None, options: Options
 ) -> Network:
     rows = _rows(measurement, where, pair)
     ranks = [list(measurement.ranks(int(number))) for number in np.unique(rows["pair"])]
     about = {"where": where, "pairs": ranks, "file": Path(measurement.path).name}
     about |= {name: measurement.attributes[name] for name in ("mpi", "date") if name in measurement.attributes}
-    found = estimates(rows, detectors, options, about)
+    found = estimates(rows, names, options, about)
     return Network(where, found, compared_pairs(found[0], measurement.ranks))
 
 

@@ -6,6 +6,7 @@ start and the slope. Clusters are joined until the centres of all that are left 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -22,23 +23,46 @@ MOST_CLUSTERS = 64
 _VARIABLES = 6
 
 
+@dataclass(frozen=True)
+class Clusters:
+    """Rows joined to clusters: their sizes in bytes, the tree of how they were joined (as scipy has it: two clusters,
+    their distance, the number of rows), and the cluster of each row, from 0 up."""
+
+    size: np.ndarray
+    tree: np.ndarray
+    labels: np.ndarray
+
+    @property
+    def ends(self) -> set[int]:
+        """Sizes (bytes) after which another cluster begins."""
+        sizes, first = np.unique(self.size, return_index=True)
+        by_size = np.array([np.bincount(self.labels[self.size == s]).argmax() for s in sizes])
+        return {int(self.size[first[place - 1]]) for place in _borders(by_size)}
+
+
 def clustered(
     size: np.ndarray, times_s: tuple[np.ndarray, np.ndarray], window: float, kind: str, method: str, metric: str,
     threshold: float,
-) -> set[int]:  # fmt: skip
-    """Sizes after which another cluster begins. `times_s`: overhead and gap of each row; `threshold`: how far apart
-    centres must be, as a share of the largest possible distance."""
+) -> Clusters | None:  # fmt: skip
+    """Cluster the rows of a measurement; None where they have only one size.
+
+    Args:
+        size: Bytes of each row.
+        times_s: Overhead and gap of each row, in seconds.
+        window: Share of all rows that are a row's neighbourhood.
+        kind: What makes rows neighbours.
+        method: How clusters are joined.
+        metric: Distance of patterns.
+        threshold: How far apart centres must be, as a share of the largest possible distance.
+    """
     chosen = _thinned(size)
     size, times_s = size[chosen], (times_s[0][chosen], times_s[1][chosen])
     if len(size) < 2 or len(np.unique(size)) < 2:
-        return set()
+        return None
     pattern = np.column_stack([p for time_s in times_s for p in _patterns(size, time_s, window, kind)])
     tree = linkage(pdist(pattern, {"manhattan": "cityblock", "euclidean": "euclidean"}[metric]), method)
     farthest = _VARIABLES if metric == "manhattan" else np.sqrt(_VARIABLES)
-    labels = _cut(tree, pattern, metric, threshold * farthest)
-    sizes, first = np.unique(size, return_index=True)
-    by_size = np.array([np.bincount(labels[size == s]).argmax() for s in sizes])
-    return {int(size[first[place - 1]]) for place in _borders(by_size)}
+    return Clusters(size, tree, _cut(tree, pattern, metric, threshold * farthest))
 
 
 def _thinned(size: np.ndarray) -> np.ndarray:

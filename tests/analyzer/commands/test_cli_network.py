@@ -1,6 +1,7 @@
 """`analyze loggp` of a network measurement: table, JSON, model and picture, and what it says of wrong files."""
 
 import json
+import re
 import struct
 
 import h5py
@@ -13,7 +14,12 @@ from synthetic_net import LARGE, LARGE_SIZES, SMALL, SMALL_SIZES, US, measured, 
 from analyzer.broadcasts.compared import link_at
 from analyzer.broadcasts.models import ALGORITHMS, broadcast_time
 from analyzer.cli import main
+from analyzer.loggp.estimate import estimates
+from analyzer.loggp.intervals.detectors import clusters
 from analyzer.loggp.model import LoOgGP
+from analyzer.loggp.options import DEFAULTS, DETECTORS
+from analyzer.report.pictures.dendrogram import draw_tree
+from analyzer.report.pictures.files import new_figure
 from tracelib.schema import net
 
 SIZES = LARGE_SIZES[::2]
@@ -44,6 +50,32 @@ def test_the_file_alone_is_enough(tmp_path, rows, capsys):
         assert picture.read(8) == b"\x89PNG\r\n\x1a\n"
         width, height = struct.unpack(">8x2I", picture.read(16))
         assert width > 500 and height > 500
+
+
+def test_the_tree_of_clusters(tmp_path, rows, capsys):
+    """Each leaf says its sizes and rows, all rows are there, and the line cuts as many branches as there are clusters."""
+    path = write_net(tmp_path / "net.h5", rows)
+    assert main(["loggp", str(path), "--detector", "all"]) == 0
+    picture = tmp_path / "net.intra.clusters.png"
+    assert str(picture) in capsys.readouterr().out
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    _, of, _ = estimates(rows, DETECTORS)
+    found = clusters(of.curves, of.sample, DEFAULTS)
+    axes = new_figure().subplots()
+    draw_tree(found, axes)
+    labels = [re.fullmatch(r"(\d+)(?:-(\d+))? \((\d+)\)", label.get_text()) for label in axes.get_xticklabels()]
+    assert sum(int(label[3]) for label in labels) == len(found.size)
+    assert {int(label[1]) for label in labels} | {int(label[2] or label[1]) for label in labels} <= set(SIZES.tolist())
+    (line,) = [line.get_ydata()[0] for line in axes.lines]
+    joined = [segment for collection in axes.collections for segment in collection.get_segments()]
+    branches = [(ends[0][1], ends[1][1]) for s in joined for ends in (s[:2], s[:1:-1])]
+    assert sum(low < line < high for low, high in branches) == found.labels.max() + 1
+
+
+def test_without_the_thesis_detector_there_is_no_tree(tmp_path, rows):
+    path = write_net(tmp_path / "net.h5", rows)
+    assert main(["loggp", str(path), "-q"]) == 0
+    assert not (tmp_path / "net.intra.clusters.png").exists()
 
 
 def test_numbers(tmp_path, rows, capsys):
