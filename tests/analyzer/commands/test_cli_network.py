@@ -53,7 +53,7 @@ def test_the_file_alone_is_enough(tmp_path, rows, capsys):
 
 
 def test_the_tree_of_clusters(tmp_path, rows, capsys):
-    """Each leaf says its sizes and rows, all rows are there, and the line cuts as many branches as there are clusters."""
+    """Leaves say their sizes and rows, all rows are there; the line cuts as many branches as there are clusters."""
     path = write_net(tmp_path / "net.h5", rows)
     assert main(["loggp", str(path), "--detector", "all"]) == 0
     picture = tmp_path / "net.intra.clusters.png"
