@@ -33,9 +33,9 @@ from analyzer.models.terms.language import candidates  # noqa: E402
 _CONFIGURATIONS = [(population, mutations) for population in (16, 32, 64, 128) for mutations in (1, 2, 4)]
 
 
-def genetic_tables() -> None:
-    """One population a run, without looking at neighbours: the paper's search."""
-    values, y = measured(80)
+def genetic_tables(rows: int = 1680) -> None:
+    """One population a run, without looking at neighbours: the paper's search, on all settings of its study."""
+    values, y = measured(rows)
     weight = relative_weights(y)
     space, criterion = make_space(candidates(TERMS), values, y, weight), criterion_of("aicc", weight)
     exact = search_all(space, criterion)
@@ -47,8 +47,8 @@ def genetic_tables() -> None:
         for patience in (10, 20, 30):
             begin = time.process_time()
             all_runs = [
-                search_genetically(space, criterion, Genetics(mu, nu, patience, 1, runs, neighbours))
-                for mu, nu in _CONFIGURATIONS
+                search_genetically(space, criterion, Genetics(mu, nu, patience, seed, runs, neighbours))
+                for seed, (mu, nu) in enumerate(_CONFIGURATIONS)
             ]
             spent = time.process_time() - begin
             scores = np.array([run.selection.scores[0] for run in all_runs])

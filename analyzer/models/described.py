@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product as combinations
 
 import numpy as np
@@ -15,8 +15,9 @@ from analyzer.models.fitting.left_out import settings_of
 from analyzer.models.fitting.relative import expected_weights
 from analyzer.models.measurements import Measurements
 from analyzer.models.member import Member
+from analyzer.models.search.elimination import eliminate
 from analyzer.models.search.exact import MOST_TERMS, search_all
-from analyzer.models.search.genetic import Found, Genetics, search_genetically
+from analyzer.models.search.genetic import Found, Genetics, best_of, search_genetically
 from analyzer.models.search.selection import Selection, whole
 from analyzer.models.search.space import make_space
 from analyzer.models.terms.formula import Formula
@@ -24,10 +25,12 @@ from analyzer.models.terms.language import candidates
 from analyzer.models.terms.product import Product, by_text
 
 MOST_MEMBERS = 60
-SEARCHES = ("auto", "exact", "genetic", "none")
-"""none: one model, of all terms (PROBE of the library cll; TIA, 2.5)."""
+SEARCHES = ("auto", "exact", "genetic", "elimination", "none")
+"""none: one model, of all terms (PROBE of the library cll; TIA, 2.5). elimination: terms are dropped one by one."""
 WEIGHTINGS = ("relative", "measured", "ordinary")
 """Squares of distances are divided by those of what is expected, by those of what was measured (TIA, F20), or by 1."""
+_FROM_ALL = ("elimination", "none")
+"""Searches that begin with the model of all terms."""
 _BEYOND = 4
 """Values must not be negative up to so many times the largest value of a parameter."""
 _LEVELS = 6
@@ -38,17 +41,19 @@ _MOST_POINTS = 20_000
 class Options:
     """How described terms are fitted. degree: of `candidates`; weighting: one of WEIGHTINGS; search: one of SEARCHES;
     non_negative: no coefficient is negative; physical: no value is, in the range of the data and up to four times
-    beyond; most_error: the largest relative error of a model that is kept."""
+    beyond; most_error: the largest relative error of a model that is kept; genetics: each is searched by, and the best
+    model of all counts; coefficient_error: of `elimination`, the largest relative error of a coefficient that stays."""
 
     degree: int | None = None
     criterion: str = "aicc"
     weighting: str = "relative"
     search: str = "auto"
-    genetics: Genetics = field(default_factory=Genetics)
+    genetics: tuple[Genetics, ...] = (Genetics(),)
     most_error: float | None = None
     non_negative: bool = False
     physical: bool = False
     repetitions: str = "all"
+    coefficient_error: float = 0.5
 
     @property
     def relative(self) -> bool:
@@ -83,27 +88,29 @@ def weights(data: Measurements, described: Sequence[Product], options: Options) 
     columns = columns[:, np.isfinite(columns).all(0)]
     if not columns.any():
         return relative_weights(data.observed)  # the search will say that no term is left
-    criterion = None if options.search == "none" else options.criterion
+    criterion = None if options.search in _FROM_ALL else options.criterion
     return expected_weights(columns, data.observed, settings_of(data.values), criterion)
 
 
 def selected(
     data: Measurements, described: Sequence[Product], weight: np.ndarray, options: Options
-) -> tuple[Selection, Found | None]:
-    """The best models of the described terms: of all, of those that a genetic search met, or the one of all terms.
-    Raises TracelibError."""
+) -> tuple[Selection, tuple[Found, ...]]:
+    """The best models of the described terms: of all, of those that genetic searches met, what is left when terms are
+    dropped, or the one of all terms. Raises TracelibError."""
     space = make_space(described, data.values, data.observed, weight)
     criterion = criterion_of(options.criterion, weight, len(space.terms))
     if options.search == "none":
-        return whole(space, criterion), None
+        return whole(space, criterion), ()
+    if options.search == "elimination":
+        return eliminate(space, criterion, options.coefficient_error), ()
     many = len(space.terms) > MOST_TERMS
     if options.search == "genetic" or (many and options.search == "auto"):
         if options.non_negative or options.most_error is not None:
             raise TracelibError("a genetic search has no such conditions", f"describe at most {MOST_TERMS} terms", 2)
-        found = search_genetically(space, criterion, options.genetics)
-        return found.selection, found
+        every = tuple(search_genetically(space, criterion, how) for how in options.genetics)
+        return best_of(every).selection, every
     positive = np.ones(len(space.terms), bool) if options.non_negative else None
-    return search_all(space, criterion, most_error=options.most_error, positive=positive), None
+    return search_all(space, criterion, most_error=options.most_error, positive=positive), ()
 
 
 def members_of(
@@ -115,6 +122,8 @@ def members_of(
     for model in selection.models[:MOST_MEMBERS]:
         terms = by_text(selection.terms_of(model))
         conditions = None if points is None else _columns(terms, points)
+        if options.non_negative and options.search in _FROM_ALL:
+            conditions = np.eye(len(terms)) if conditions is None else np.vstack([conditions, np.eye(len(terms))])
         fitted = fit_columns(_columns(terms, data.values), data.observed, weight, conditions)
         score = float(selection.criterion.score(len(terms), max(fitted.rss, selection.space.least_rss)))
         members.append(Member(terms, fitted.coefficients, fitted.spread, fitted.sigma, fitted.freedom, 0.0))

@@ -64,7 +64,7 @@ def _of_terms(selection: Selection | None) -> Iterator[str]:
     space = selection.space
     for term, why in space.excluded.items():
         yield f"The term {term} {why}: it is left out."
-    one = selection.tried == 1
+    one = not selection.is_of_several
     for relation in space.dependent[:5]:
         yield f"{relation}: {'it is left out' if one else 'of models that span the same, only the smallest are there'}."
     if one:

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Study(InNotebook):
-    """A model of measurements. selection, found: of the search, where terms were described. hold_out_error: root mean
+    """A model of measurements. selection: where terms were described; found: of genetic
+    searches, one for each configuration. hold_out_error: root mean
     square of the relative errors of the largest settings predicted from the smaller ones; NaN where these are too few.
     coefficients: of the formula that was stated; none without one.
     """
@@ -37,7 +38,7 @@ class Study(InNotebook):
     measurements: Measurements
     model: Model
     selection: Selection | None
-    found: Found | None
+    found: tuple[Found, ...]
     hold_out_error: float
     guidance: tuple[str, ...]
     coefficients: tuple[Coefficient, ...] = ()
@@ -56,7 +57,7 @@ class _Fitted:
     weight: np.ndarray
     model: Model
     selection: Selection | None
-    found: Found | None
+    found: tuple[Found, ...]
 
 
 def study(
@@ -120,7 +121,7 @@ def _fitted(
         relative = bool((data.observed > 0).all())
         members = choose_models(data.values, data.observed)
         weight = relative_weights(data.observed) if relative else np.ones(len(data.observed))
-        return _Fitted(data, weight, _model(data, members, (CHOSEN, members[0].weight), relative, weight), None, None)
+        return _Fitted(data, weight, _model(data, members, (CHOSEN, members[0].weight), relative, weight), None, ())
     described = described_terms(data, terms, options)
     weight = weights(data, described, options)
     selection, found = selected(data, described, weight, options)

@@ -18,6 +18,7 @@ from analyzer.models.model import CHOSEN, Model, Prediction, formula_text
 from analyzer.models.search.selection import Selection
 from analyzer.models.stated import Coefficient
 from analyzer.models.study import Study
+from analyzer.report.genetic import print_search, search_json
 from analyzer.report.words.table import plain_table
 
 Predicted = Sequence[tuple[dict[str, float], Prediction]]
@@ -37,15 +38,12 @@ def print_fit(file: str, found: Study, predictions: Predicted, console: Console)
     else:
         _print_coefficients(model, console)
     _print_others(found, console)
-    if found.selection and _was_selected(found):
+    if found.selection and found.selection.dropped:
+        _print_elimination(found.selection, console)
+    elif found.selection and found.selection.is_of_several:
         _print_selection(found.selection, console)
     if found.found:
-        runs = found.found
-        hits = int((runs.scores < runs.scores.min() + 1e-6).sum())
-        console.print(
-            f"\nGenetic search: {len(runs.scores)} populations, {runs.generations.sum()} generations, "
-            f"{runs.evaluated} models; {hits} of the populations found the best one"
-        )
+        print_search(found.found, console)
     if predictions:
         _print_predictions(model, predictions, console)
     for sentence in found.guidance:
@@ -94,8 +92,7 @@ def _quality(found: Study) -> list[str]:
     if name == CHOSEN:
         lines.append(f"Weight of this model {value:.3f}, of {len(model.members)} likely models")
     else:
-        among = f", weight {found.weights[0]:.3g} among all models" if _was_selected(found) else ", the only model"
-        lines.append(f"{name.upper()} {value:.2f}{among}")
+        lines.append(f"{name.upper()} {value:.2f}, {_among(found)}")
     if model.relative:
         lines.append(f"Relative error {_percent(model.selected.sigma)} (residual standard deviation)")
     lines.append(f"Cross-validation: {_percent(model.cross_validation_error)}, each setting from the others")
@@ -103,9 +100,12 @@ def _quality(found: Study) -> list[str]:
     return lines
 
 
-def _was_selected(found: Study) -> bool:
-    """Whether there were several models to select from."""
-    return found.selection is not None and found.selection.tried > 1
+def _among(found: Study) -> str:
+    """What the model was selected from."""
+    selection = found.selection
+    if selection is None or selection.is_of_several:
+        return f"weight {found.weights[0]:.3g} among all models"
+    return f"left after {selection.tried - 1} terms were dropped" if selection.dropped else "the only model"
 
 
 def _percent(share: float) -> str:
@@ -160,6 +160,19 @@ def _print_selection(selection: Selection, console: Console) -> None:
     console.print()
     console.print(table)
     console.print(f"\n{selection.tried} models of {len(selection.space.terms)} terms")
+
+
+def _print_elimination(selection: Selection, console: Console) -> None:
+    table = plain_table("Dropped", "relative error", "left", "score before")
+    before = list(reversed(selection.per_size))
+    scores = {int(model.sum()): score for model, score, _ in before}
+    left = int(selection.best.sum()) + len(selection.dropped)
+    for term, error in selection.dropped:
+        shown = f"{100 * error:.3g} %" if error < 1e6 else "not known"
+        table.add_row(str(term), shown, str(left - 1), f"{scores[left]:.2f}" if left in scores else "-")
+        left -= 1
+    console.print()
+    console.print(table)
 
 
 def _print_predictions(model: Model, predictions: Predicted, console: Console) -> None:
@@ -231,7 +244,7 @@ def fit_json(file: str, found: Study, predictions: Predicted, written: Sequence[
             for member, weight in zip(model.members, found.weights, strict=True)
         ],
         **(_selection_json(found.selection) if found.selection else {}),
-        **(_search_json(found) if found.found else {}),
+        **(search_json(found.found) if found.found else {}),
         "guidance": list(found.guidance),
         "predictions": _predictions_json(model, predictions),
         "written": [str(path) for path in written],
@@ -263,6 +276,7 @@ def _selection_json(selection: Selection) -> dict[str, Any]:
         "excluded": dict(selection.space.excluded),
         "per_size": [_of_size(fitted_as(selection, model), score) for model, score, _ in selection.per_size],
         "models_tried": selection.tried,
+        "dropped": [{"term": str(term), "relative_error": _finite(error)} for term, error in selection.dropped],
     }
 
 
@@ -273,20 +287,6 @@ def _of_size(member: Member, score: float) -> dict[str, Any]:
         "standard_errors": [_finite(error) for error in member.standard_errors],
         "score": score,
         "error": _finite(member.sigma),
-    }
-
-
-def _search_json(found: Study) -> dict[str, Any]:
-    runs = found.found
-    assert runs is not None
-    share = runs.share_of_runs.tolist()
-    return {
-        "search": {
-            "scores": runs.scores.tolist(),
-            "generations": runs.generations.tolist(),
-            "evaluated": runs.evaluated,
-            "share_of_searches": dict(zip(map(str, runs.selection.space.terms), share, strict=True)),
-        }
     }
 
 

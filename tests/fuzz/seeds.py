@@ -140,6 +140,8 @@ def of_a_table(file: str, trace: str) -> tuple[Line, ...]:
         f"analyze fit {file} --parameters n --json",
         f"analyze fit {file} --parameters n,begin --observable computing --terms {{n}},{{begin}} --weighting ordinary",
         f"analyze fit {file} --at 64",
+        f"analyze fit {file} --terms {{n}},{{begin}} --search elimination",
+        f"analyze fit {file} --formula c[0]+c[1]*n",
     )
 
 

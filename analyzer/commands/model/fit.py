@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # pandas takes as long to import as all the rest: who asks fo
 
 _CRITERIA = ("aicc", "aic", "bic", "ebic")
 _WEIGHTINGS = ("relative", "measured", "ordinary")
-_SEARCHES = ("auto", "exact", "genetic", "none")
+_SEARCHES = ("auto", "exact", "genetic", "elimination", "none")
 
 
 class Point(click.ParamType):
@@ -47,6 +47,21 @@ class Point(click.ParamType):
                 self.fail(f"{value!r} is not a point such as p=512,n=160", param, ctx)
             found[name.strip()] = at
         return found
+
+
+class Counts(click.ParamType):
+    """Whole numbers between commas, such as 16,32,64."""
+
+    name = "counts"
+
+    def __init__(self, least: int, most: int) -> None:
+        self._range = click.IntRange(least, most)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        if isinstance(value, tuple):
+            return value
+        every = [self._range(part.strip(), param, ctx) for part in str(value).split(",")]
+        return tuple(dict.fromkeys(every))
 
 
 @click.command("fit")
@@ -105,10 +120,21 @@ class Point(click.ParamType):
     type=click.Choice(_SEARCHES),
     default=_SEARCHES[0],
     show_default=True,
-    help="Try all models, or search; none: only the model of all terms; auto: all of up to 30.",
+    help="Try all models, or search; elimination: drop the term of the least certain coefficient; none: only the "
+    "model of all terms; auto: all of up to 30.",
 )
-@click.option("--population", type=click.IntRange(2, 10_000), default=64, show_default=True, help="Genetic: models.")
-@click.option("--mutations", type=click.IntRange(0, 100), default=2, show_default=True, help="Genetic: most changes.")
+@click.option(
+    "--coefficient-error", type=FiniteRange(0, min_open=True), default=0.5, show_default=True, metavar="X",
+    help="Elimination: until no coefficient's relative error is larger.",
+)  # fmt: skip
+@click.option(
+    "--population", type=Counts(2, 10_000), default="64", show_default=True, metavar="N,...",
+    help="Genetic: models. Several sizes are compared.",
+)  # fmt: skip
+@click.option(
+    "--mutations", type=Counts(0, 100), default="2", show_default=True, metavar="N,...",
+    help="Genetic: most changes. Several numbers are compared.",
+)  # fmt: skip
 @click.option(
     "--patience", type=click.IntRange(1, 10_000), default=30, show_default=True, help="Genetic: idle generations."
 )
@@ -182,12 +208,14 @@ def _check_stored(files: Sequence[str], asked: Asked, output: str | None, of_run
 
 def _options(
     degree: int | None, repetitions: str, criterion: str, weighting: str, non_negative: bool, physical: bool,
-    max_error: float | None, search: str, population: int, mutations: int, patience: int, searches: int, seed: int,
+    max_error: float | None, search: str, coefficient_error: float, population: tuple[int, ...],
+    mutations: tuple[int, ...], patience: int, searches: int, seed: int,
 ) -> Options:  # fmt: skip
     from analyzer.models.described import Options
     from analyzer.models.search.genetic import Genetics
 
+    genetics = tuple(Genetics(mu, nu, patience, seed, searches) for mu in population for nu in mutations)
     return Options(
-        degree, criterion, weighting, search, Genetics(population, mutations, patience, seed, searches),
-        max_error, non_negative, physical, repetitions,
+        degree, criterion, weighting, search, genetics, max_error, non_negative, physical, repetitions,
+        coefficient_error,
     )  # fmt: skip

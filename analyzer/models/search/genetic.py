@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,13 +32,18 @@ class Genetics:
 
 @dataclass(frozen=True)
 class Found:
-    """What the runs found: of each its best model and score, and generations; models whose score was computed."""
+    """What the runs found: of each its best model and score, and generations; models whose score was computed.
 
+    evolution: of each run, the score of its best model at the beginning and after each generation.
+    """
+
+    how: Genetics
     selection: Selection
     best: np.ndarray  # (runs, terms) bool
     scores: np.ndarray  # (runs)
     generations: np.ndarray  # (runs)
     evaluated: int
+    evolution: tuple[np.ndarray, ...]
 
     @property
     def share_of_runs(self) -> np.ndarray:
@@ -78,28 +84,36 @@ def search_genetically(space: Space, criterion: Criterion, how: Genetics, keep: 
     random = np.random.default_rng(how.seed)
     runs = [_run(scores, how, random) for _ in range(how.runs)]
     return Found(
+        how,
         _selection(scores, keep),
-        np.array([best for best, _, _ in runs]),
-        np.array([score for _, score, _ in runs]),
-        np.array([generations for _, _, generations in runs]),
+        np.array([best for best, _ in runs]),
+        np.array([evolution[-1] for _, evolution in runs]),
+        np.array([len(evolution) - 1 for _, evolution in runs]),
         len(scores.known),
+        tuple(np.array(evolution) for _, evolution in runs),
     )
 
 
-def _run(scores: Scores, how: Genetics, random: np.random.Generator) -> tuple[np.ndarray, float, int]:
+def best_of(every: Sequence[Found]) -> Found:
+    """The search that found the best model; of equal ones the first."""
+    return min(every, key=lambda found: round(float(found.selection.scores[0]), 7))
+
+
+def _run(scores: Scores, how: Genetics, random: np.random.Generator) -> tuple[np.ndarray, list[float]]:
+    """The best model, and the score of the best one so far at the beginning and after each generation."""
     terms = len(scores.space.terms)
     largest = int(np.isfinite(scores.criterion.penalty(np.arange(1, terms + 1))).sum())
     people = _drawn(random, how.population, terms, largest)
     fitness = scores.of(people)
-    best, least, unchanged, generations = people[fitness.argmin()].copy(), float(fitness.min()), 0, 0
+    best, least, unchanged = people[fitness.argmin()].copy(), float(fitness.min()), 0
+    evolution = [least]
     while True:
         if unchanged == how.patience:
             nearby = _neighbours(best) if how.neighbours else best[None]
             fitness = scores.of(nearby)
             if fitness.min() >= least:
-                return best, least, generations
+                return best, evolution
             best, least, unchanged = nearby[fitness.argmin()].copy(), float(fitness.min()), 0
-        generations += 1
         people = _mutated(_children(people, fitness, random), how.mutations, random)
         empty = ~people.any(1)
         people[empty] = _drawn(random, int(empty.sum()), terms, largest)
@@ -108,6 +122,7 @@ def _run(scores: Scores, how: Genetics, random: np.random.Generator) -> tuple[np
         unchanged += 1
         if fitness.min() < least:
             best, least, unchanged = people[fitness.argmin()].copy(), float(fitness.min()), 0
+        evolution.append(least)
 
 
 def _neighbours(model: np.ndarray) -> np.ndarray:

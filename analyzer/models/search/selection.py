@@ -19,7 +19,8 @@ class Selection:
     """Models by score, the best first. weights: shares of the sum over all models of the space.
 
     importance, importance_90: (terms) sum of the weights of models with a term, over all models and over the 90 % set.
-    per_size: the best model of each size. tried: models that were looked at, or are known to be worse.
+    per_size: the best model of each size. tried: models that were looked at, or are known to be worse. dropped: terms
+    that were eliminated, in this order, and the relative errors of their coefficients.
     """
 
     space: Space
@@ -32,6 +33,12 @@ class Selection:
     importance_90: np.ndarray
     per_size: tuple[tuple[np.ndarray, float, float], ...]  # model, score, rss
     tried: int
+    dropped: tuple[tuple[Product, float], ...] = ()
+
+    @property
+    def is_of_several(self) -> bool:
+        """Whether weights compare several models."""
+        return len(self.models) > 1
 
     @property
     def best(self) -> np.ndarray:

@@ -15,6 +15,7 @@ from analyzer.models.model import Model
 from analyzer.models.search.selection import Selection
 from analyzer.models.study import Study
 from analyzer.report.pictures.files import BLUE, GREY, ORANGE, new_figure, save
+from analyzer.report.pictures.genetic import draw_search
 
 _PARAMETERS = 3
 _CURVES = 4
@@ -31,8 +32,8 @@ def draw_fit(found: Study, compared: Mapping[str, Model], path: Path) -> None:
     residuals. Compared models are broken lines. Raises TracelibError where the file cannot be written."""
     names = [name for name, x in found.measurements.values.items() if np.ptp(x) > 0][:_PARAMETERS]
     names = names or list(found.measurements.values)[:1]
-    selection = found.selection if found.selection and found.selection.tried > 1 else None
-    rows = 3 if selection else 2
+    selection = found.selection if found.selection and found.selection.is_of_several else None
+    rows = 2 + bool(selection) + bool(found.found)
     figure = new_figure(max(4.2 * len(names), 6.0), 3.2 * rows)
     grid = figure.add_gridspec(rows, len(names))
     for column, name in enumerate(names):
@@ -40,6 +41,8 @@ def draw_fit(found: Study, compared: Mapping[str, Model], path: Path) -> None:
         _draw_residuals(found, name, figure.add_subplot(grid[1, column]))
     if selection:
         _draw_importance(selection, figure.add_subplot(grid[2, :]))
+    if found.found:
+        draw_search(found.found, figure, grid[rows - 1, :])
     figure.suptitle(f"{found.model.observable} = {found.model}", fontsize=9, wrap=True)
     save(figure, path)
 

@@ -1,9 +1,13 @@
 """The genetic search: it finds what the exact search finds, for a small part of its price (search-and-balance, 1)."""
 
+import json
+
 import numpy as np
+import pandas as pd
 import pytest
 from hpl_design import TERMS, measured
 
+from analyzer.cli import main
 from analyzer.errors import TracelibError
 from analyzer.models.fitting.criteria import criterion_of
 from analyzer.models.fitting.least_squares import relative_weights
@@ -12,6 +16,7 @@ from analyzer.models.search.genetic import Genetics, search_genetically
 from analyzer.models.search.space import make_space
 from analyzer.models.terms.language import candidates
 from analyzer.models.terms.parsing import parse
+from analyzer.report.genetic import at_generation
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +54,47 @@ def test_several_runs_say_how_often_each_term_appears(hpl):
     assert found.selection.scores[0] == pytest.approx(found.scores.min())
     assert found.selection.weights.sum() == pytest.approx(1)
     assert found.selection.scores[0] == pytest.approx(hpl[1].score(found.selection.best.sum(), found.selection.rss[0]))
+
+
+def test_the_evolution_is_that_of_the_best_of_each_generation(hpl):
+    """It never rises, ends at the run's score, and ends after `patience` generations without a change."""
+    how = Genetics(16, 2, 12, seed=4, runs=5, neighbours=False)
+    found = search_genetically(*hpl, how)
+    for scores, score, generations in zip(found.evolution, found.scores, found.generations, strict=True):
+        assert len(scores) == generations + 1 and scores[-1] == score
+        assert (np.diff(scores) <= 0).all()
+        assert (scores[-how.patience - 1 :] == score).all() and (scores[: -how.patience - 1] > score).all()
+    assert at_generation(found, 0).tolist() == [scores[0] for scores in found.evolution]
+    assert at_generation(found, 10**6) == pytest.approx(found.scores)
+
+
+def test_several_configurations_are_compared(hpl, tmp_path, capsys):
+    """The best of all counts; shares are over all populations; text, JSON and picture have all of them."""
+    values, y = measured(80)
+    pd.DataFrame({**values, "time": y}).to_csv(tmp_path / "hpl.csv", index=False)
+    words = ["fit", str(tmp_path / "hpl.csv"), "--terms", TERMS, "--search", "genetic", "--searches", "3"]
+    words += ["--weighting", "measured", "--population", "16,32", "--mutations", "1,4", "--patience", "10"]
+    assert main([*words, "--json", "-o", str(tmp_path / "m")]) == 0
+    found = json.loads(capsys.readouterr().out)
+    settings = [(one["population"], one["mutations"]) for one in found["configurations"]]
+    assert settings == [(16, 1), (16, 4), (32, 1), (32, 4)]
+    alone = [search_genetically(*hpl, Genetics(mu, nu, 10, 1, 3)) for mu, nu in settings]
+    for one, expected in zip(found["configurations"], alone, strict=True):
+        assert one["scores"] == pytest.approx(expected.scores) and one["evaluated"] == expected.evaluated
+    assert found["criterion"]["value"] == pytest.approx(min(one.scores.min() for one in alone))
+    share = np.mean([one.best.mean(0) for one in alone], 0)
+    assert list(found["search"]["share_of_searches"].values()) == pytest.approx(share)
+    assert (tmp_path / "m.png").read_bytes()[:4] == b"\x89PNG"
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    assert "How often each term is in the best models of 12 populations" in said and "Generation" in said
+
+
+@pytest.mark.parametrize("text", ["", "16,", "1,16", "16,x", "16 32"])
+def test_populations_that_are_none(text, tmp_path, capsys):
+    (tmp_path / "t.csv").write_text("n,time\n1,2\n2,3\n3,4\n4,5\n5,6\n")
+    assert main(["fit", str(tmp_path / "t.csv"), "--terms", "{n}", "--search", "genetic", "--population", text]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_a_planted_model_of_60_terms_is_found():
