@@ -11,9 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analyzer.balance.fitted_model import PROCESSES, SIZE, formula_text
 from analyzer.balance.formula import Formula, polynomial
 from analyzer.balance.repository import MachineModel
 from analyzer.errors import TracelibError
+from analyzer.models.study import fit
 
 ANOMALY = 3.5
 """Modified z score from which on a repetition is an anomaly (Iglewicz and Hoaglin 1993)."""
@@ -48,13 +50,40 @@ def anomalies(times: Measured) -> np.ndarray:
     return found
 
 
-def fit_machine(name: str, times: Measured, degree: int, features: dict[str, str]) -> MachineModel:
-    """The model of a type of machine. With times of one process only, T(n, p) = T(n, 1) / p (formula 7).
+def fit_machine(
+    name: str, times: Measured, degree: int, features: dict[str, str], terms: str | None = None
+) -> MachineModel:
+    """Fit the model of a type of machine. With times of one process only, T(n, p) = T(n, 1) / p (formula 7).
 
-    Raises TracelibError if there are too few sizes.
+    Args:
+        name: Of the machine.
+        times: All repetitions; anomalies are left out.
+        degree: Of the polynomial in n.
+        features: Of the machine.
+        terms: In place of the polynomial, candidate terms of n and p, as `candidates` reads them.
+
+    Raises:
+        TracelibError: There are too few sizes, or the terms cannot be fitted.
     """
     dropped = anomalies(times)
     kept = Measured(times.n[~dropped], times.p[~dropped], times.time_s[~dropped])
+    formula = Formula(_by_degree(name, kept, degree) if terms is None else _by_terms(kept, terms))
+    low, high = (Formula(text) for text in _interval(kept, formula, degree))
+    return MachineModel(name, formula, low, high, (float(kept.n.min()), float(kept.n.max())), features)
+
+
+def _by_terms(kept: Measured, terms: str) -> str:
+    """The formula of the best model of the terms (formula 1 of any complexity)."""
+    import pandas
+
+    one = kept.p[0] if np.ptp(kept.p) == 0 else None
+    columns = {SIZE: kept.n, **({PROCESSES: kept.p} if one is None else {})}
+    frame = pandas.DataFrame({**columns, "time_s": kept.time_s * (1 if one is None else one)})
+    model = fit(frame, "time_s", list(columns), terms)
+    return f"({formula_text(model.selected)})" + (f" / {PROCESSES}" if one is not None else "")
+
+
+def _by_degree(name: str, kept: Measured, degree: int) -> str:
     cells = kept.cells()
     processes = sorted({p for _, p, _ in cells})
     rows = []
@@ -67,9 +96,7 @@ def fit_machine(name: str, times: Measured, degree: int, features: dict[str, str
             )
         means = np.array([kept.time_s[rows_].mean() for _, p, rows_ in cells if p == count])
         rows.append(_polynomial_fit(sizes, means, degree))
-    formula = Formula(_in_p(np.array(processes), np.array(rows)))
-    low, high = (Formula(text) for text in _interval(kept, formula, degree))
-    return MachineModel(name, formula, low, high, (float(kept.n.min()), float(kept.n.max())), features)
+    return _in_p(np.array(processes), np.array(rows))
 
 
 def _polynomial_fit(sizes: np.ndarray, values: np.ndarray, degree: int) -> np.ndarray:

@@ -18,13 +18,18 @@ _BINARY: dict[type, Callable] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
     ast.Pow: operator.pow,
 }  # fmt: skip
-_CALLS: dict[str, Callable] = {"log": np.log, "log2": np.log2, "sqrt": np.sqrt}
-_LONGEST = 4000
+_CALLS: dict[str, tuple[Callable, int]] = {
+    "log": (np.log, 1), "log2": (np.log2, 1), "sqrt": (np.sqrt, 1), "ceil": (np.ceil, 1), "floor": (np.floor, 1),
+    "min": (np.minimum, 2), "max": (np.maximum, 2),
+}  # fmt: skip
+"""By name, with how many numbers each takes."""
+_LONGEST = 100_000
 
 
 @dataclass(frozen=True)
 class Formula:
-    """Arithmetic of n (size of the problem) and p (processes): + - * / **, log, log2, sqrt, numbers."""
+    """Arithmetic of n (size of the problem) and p (processes): + - * / **, numbers, log, log2, sqrt, ceil, floor, min
+    and max."""
 
     text: str
     _tree: Any = field(init=False, repr=False, compare=False)
@@ -40,7 +45,8 @@ class Formula:
                 _value(tree, {"n": np.float64(2), "p": np.float64(2)})
         except (SyntaxError, ValueError, KeyError, TypeError, RecursionError, MemoryError) as error:
             raise TracelibError(
-                f"{self.text[:60]!r} is not a formula of n and p", "numbers, n, p, + - * / **, log, log2, sqrt"
+                f"{self.text[:60]!r} is not a formula of n and p",
+                "numbers, n, p, + - * / **, log, log2, sqrt, ceil, floor, min, max",
             ) from error
         object.__setattr__(self, "_tree", tree)
 
@@ -66,8 +72,10 @@ def _value(node: ast.expr, names: dict[str, np.float64]) -> np.float64:
         return -value if isinstance(node.op, ast.USub) else value
     if isinstance(node, ast.BinOp):
         return _BINARY[type(node.op)](_value(node.left, names), _value(node.right, names))
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1 and not node.keywords:
-        return _CALLS[node.func.id](_value(node.args[0], names))
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
+        function, arguments = _CALLS[node.func.id]
+        if len(node.args) == arguments:
+            return np.float64(function(*(_value(argument, names) for argument in node.args)))
     raise ValueError
 
 

@@ -26,17 +26,18 @@ class Learned:
     worst: float  # largest relative distance of a kept time from the model
 
 
-def learn(path: str | Path, degree: int) -> list[Learned]:
+def learn(path: str | Path, degree: int, terms: str | None = None) -> list[Learned]:
     """A model for each machine of a CSV: machine, n, p, time_s; further columns are the machine's features.
 
-    Raises TracelibError, with the line that is wrong.
+    degree: of polynomials of n; terms: candidate terms of n and p in their place. Raises TracelibError, with the line
+    that is wrong.
     """
     rows: dict[str, list[tuple[float, float, float]]] = {}
     features: dict[str, dict[str, str]] = {}
     for machine, numbers, more in _lines(path):
         rows.setdefault(machine, []).append(numbers)
         features.setdefault(machine, {}).update({key: value for key, value in more.items() if value})
-    return [_learned(machine, rows[machine], degree, features[machine]) for machine in rows]
+    return [_learned(machine, rows[machine], degree, features[machine], terms) for machine in rows]
 
 
 def _lines(path: str | Path) -> list[tuple[str, tuple[float, float, float], dict[str, str]]]:
@@ -65,10 +66,12 @@ def _lines(path: str | Path) -> list[tuple[str, tuple[float, float, float], dict
     return found
 
 
-def _learned(machine: str, rows: list[tuple[float, float, float]], degree: int, features: dict[str, str]) -> Learned:
+def _learned(
+    machine: str, rows: list[tuple[float, float, float]], degree: int, features: dict[str, str], terms: str | None
+) -> Learned:
     times = measured_of(rows)
     dropped = anomalies(times)
-    model = fit_machine(machine, times, degree, features)
+    model = fit_machine(machine, times, degree, features, terms)
     kept = np.flatnonzero(~dropped)
     worst = max(abs(times.time_s[k] / model.time(times.n[k], times.p[k]) - 1) for k in kept)
     return Learned(model, len(rows), tuple(rows[k] for k in np.flatnonzero(dropped)), float(worst))

@@ -196,6 +196,20 @@ def print_plan(groups: list[Group], found: list[SizePlan], dynamic: bool, consol
     console.print(table)
     for one in found:
         console.print(f"n = {one.size}. {expectation_line(one.expected)}")
+    for line in _beyond(groups, found):
+        console.print(line)
+
+
+def _beyond(groups: list[Group], found: list[SizePlan]) -> list[str]:
+    """Say where models are used for sizes that nothing was measured at."""
+    lines = []
+    for model in {group.model.name: group.model for group in groups}.values():
+        if model.sizes is None:
+            continue
+        low, high = model.sizes
+        if outside := [str(one.size) for one in found if not low <= one.size <= high]:
+            lines.append(f"Beyond the data of {model.name} (n from {low:g} to {high:g}): n = {', '.join(outside)}.")
+    return lines
 
 
 def plan_json(groups: list[Group], found: list[SizePlan], dynamic: bool) -> dict[str, object]:
@@ -203,6 +217,7 @@ def plan_json(groups: list[Group], found: list[SizePlan], dynamic: bool) -> dict
     return {
         "dynamic": dynamic,
         "machines": [{"machine": group.model.name, "count": group.count} for group in groups],
+        "beyond": _beyond(groups, found),
         "sizes": [
             {
                 "n": one.size, "relative": one.relative, "fractions": one.fractions, "items": one.counts,

@@ -9,6 +9,7 @@ import os
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from math import ceil
 from time import perf_counter
 from typing import Any
@@ -45,7 +46,7 @@ class Monitor:
             comm = MPI.COMM_WORLD
         self._comm, self._seconds, self._clock = comm, seconds, clock
         first = shares(items, comm, plan)
-        self.share = self.before = Share(first.rank, tuple(one_each(first.counts)), first.expected)
+        self.share = self.before = replace(first, counts=tuple(one_each(first.counts)))
         self._watch = Watch(self.share.counts, threshold)  # used by rank 0
         self._computing = self._inside = self._last_look = self.looks_s = 0.0  # inside: by perf_counter
         self._other_s, self._other_steps = 0.0, 0  # besides computing and waiting, since the last plan

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from analyzer.balance.fitted_model import machine_of
 from analyzer.balance.learning import learn
 from analyzer.balance.plan_file import load_plan, parts_of, save_plan
 from analyzer.balance.plans import Group, plan_of
@@ -19,6 +20,7 @@ from analyzer.commands.shared.outputs import check_replaceable
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 from analyzer.metrics.regions import region_profile
+from analyzer.models.model_file import read_model
 from analyzer.operations.bursts import check_cpu_time
 from analyzer.operations.program import program_of
 from analyzer.replay.simulate import simulate
@@ -56,8 +58,14 @@ class _Mix(click.ParamType):
 @click.option("--shares-messages", "messages", is_flag=True, help="What a rank sends grows with its share, too.")
 @click.option("--plan", "compare", type=click.Path(), help="Compare what this plan expected with what FILE took.")
 @click.option("--models", type=click.Path(), help="A repository of machine models, in place of FILE.")
-@click.option("--learn", "times", type=click.Path(), help="CSV of times (machine, n, p, time_s, ...): new models.")
+@click.option(
+    "--learn", "times", type=click.Path(), metavar="CSV|NAME=MODEL",
+    help="New models: from times (machine, n, p, time_s, ...), or a stored model of n and p for the machine NAME.",
+)  # fmt: skip
 @click.option("--degree", type=click.IntRange(0, 6), default=2, metavar="N", help="Of the models, in n [2].")
+@click.option(
+    "--terms", metavar="GROUPS", help="Candidate terms of the models, as {n*log2(n),n^2},{1/p} [powers of n]."
+)
 @click.option("--machines", "mix", type=_Mix(), metavar="LIST", help="A plan for this mix: taurus=8,bio=6,intel=4.")
 @click.option("--size", "sizes", type=click.IntRange(1), multiple=True, metavar="N", help="At this size; repeatable.")
 @click.option("--static", "static_size", type=click.IntRange(1), metavar="N", help="Keep the fractions of this size.")
@@ -214,9 +222,27 @@ def _named(models: dict[str, MachineModel], name: str, path: str) -> MachineMode
     return models[name]
 
 
+def _take_stored(
+    session: Session, path: str, known: dict[str, MachineModel], machine: str, file: str, as_json: bool
+) -> None:
+    """Put a model that `analyze fit -o` wrote into the repository; a machine of this name keeps its features."""
+    features = known[machine].features if machine in known else {}
+    taken = machine_of(machine, read_model(file), features)
+    save_models({**known, machine: taken}, path)
+    if as_json:
+        session.print_json(report.models_json({machine: taken}))
+    elif not session.quiet:
+        session.print(lambda console: report.print_models({machine: taken}, console))
+        session.say(f"\nWritten: {path}; next: analyze balance --models {path} --machines NAME=COUNT,... --size N")
+
+
 def _learn(session: Session, path: str, asked: dict, as_json: bool) -> None:
     known = load_models(path) if Path(path).exists() else {}
-    found = learn(asked["times"], asked["degree"])
+    machine, equals, file = asked["times"].partition("=")
+    if equals and not Path(asked["times"]).exists():
+        _take_stored(session, path, known, machine, file, as_json)
+        return
+    found = learn(asked["times"], asked["degree"], asked["terms"])
     save_models({**known, **{one.model.name: one.model for one in found}}, path)
     if as_json:
         session.print_json(report.learned_json(found))
