@@ -1,4 +1,5 @@
-"""A predicted run with what the run itself does not hold: when the network carried messages, and which CPUs it had."""
+"""A predicted run with what the run itself does not hold: when the network carried messages, which CPUs it had, and
+latency and waiting for links and semaphores."""
 
 from __future__ import annotations
 
@@ -7,18 +8,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from analyzer.columns.runs import sort_rows
 from analyzer.program.operation import Flag, Kind, between_calls
 from analyzer.program.program import Program
 from analyzer.replay.on_machine import Cpus
 from analyzer.replay.recorded import CALLS
+from analyzer.replay.refined import refined
 from analyzer.replay.simulate import Prediction
-from analyzer.trace import CALL, EVENT, Nodes, Trace
+from analyzer.trace import CALL, EVENT, STATE, Nodes, Trace
 from analyzer.trace.annotated import Annotated
 
 
 class Carried(Annotated):
     """A predicted run whose messages have as `physical_send` the instant at which they had their links and bus, on the
-    nodes and CPUs of the machine.
+    nodes and CPUs of the machine. Its states, all of which are in memory, tell latency and waiting for links.
 
     trace: what was written of `prediction`, of `program` alone, with `times` and `transfers`. of_calls: the program is
     that of a trace, whose calls may be several operations; else each operation is a call. nodes: of the machine; cpus:
@@ -47,6 +50,8 @@ class Carried(Annotated):
                 thread = int(program.thread[stream])
                 enter = calls["enter"][calls["thread"] == thread]
                 self._sends[rank, thread] = _sends(program, prediction, stream, enter, of_calls)
+        self._states = self._refined(trace.states(), program, prediction)
+        self._begins = np.ascontiguousarray(self._states["begin"])
 
     def messages(self, begin: int = 0, end: int | None = None) -> np.ndarray:
         found = super().messages(begin, end).copy()
@@ -61,10 +66,23 @@ class Carried(Annotated):
         return found
 
     def states(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
-        found = super().states(begin, end, ranks).copy()
-        for rows, cpus in self._by_thread(found["rank"], found["thread"]):
-            found["cpu"][rows] = cpus.of_states(found["begin"][rows], found["state"][rows])
-        return found
+        first = np.searchsorted(self._begins, begin)
+        last = len(self._begins) if end is None else np.searchsorted(self._begins, end)
+        found = self._states[first:last]
+        return found if ranks is None else found[(found["rank"] >= ranks.start) & (found["rank"] < ranks.stop)]
+
+    def _refined(self, states: np.ndarray, program: Program, prediction: Prediction) -> np.ndarray:
+        """All states of the run (STATE), divided and with their CPUs."""
+        assert prediction.times is not None and prediction.transfers is not None
+        parts = [np.zeros(0, STATE)]
+        for rank, thread, rows in _threads_of(states["rank"], states["thread"]):
+            of_thread = program.stream(program.stream_of(rank, thread))
+            tables = (table[of_thread] for table in (program.ops, prediction.times, prediction.transfers))
+            part = refined(states[rows], *tables)
+            if cpus := self._cpus.get((rank, thread)):
+                part["cpu"] = cpus.of_states(part["begin"], part["state"])
+            parts.append(part)
+        return sort_rows(np.concatenate(parts), "begin", "rank", "thread")
 
     def events(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
         found = super().events(begin, end, ranks).copy()
@@ -74,12 +92,18 @@ class Carried(Annotated):
 
     def _by_thread(self, ranks: np.ndarray, threads: np.ndarray) -> Iterator[tuple[np.ndarray, Cpus]]:
         """Indices of the rows of each thread that there is, and its CPUs."""
-        both = ranks.astype(np.int64) << 32 | threads
-        order = np.argsort(both, kind="stable")
-        which, first = np.unique(both[order], return_index=True)
-        for key, rows in zip(which.tolist(), np.split(order, first[1:]), strict=False):
-            if cpus := self._cpus.get((key >> 32, key & 0xFFFFFFFF)):
+        for rank, thread, rows in _threads_of(ranks, threads):
+            if cpus := self._cpus.get((rank, thread)):
                 yield rows, cpus
+
+
+def _threads_of(ranks: np.ndarray, threads: np.ndarray) -> Iterator[tuple[int, int, np.ndarray]]:
+    """Rank and number of each thread that rows are of, and the indices of its rows in their order."""
+    both = ranks.astype(np.int64) << 32 | threads
+    order = np.argsort(both, kind="stable")
+    which, first = np.unique(both[order], return_index=True)
+    for key, rows in zip(which.tolist(), np.split(order, first[1:]), strict=False):
+        yield key >> 32, key & 0xFFFFFFFF, rows
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,8 @@ NAMES = {
     State.SEND_RECEIVE: "exchange",
     State.MEMORY_TRANSFER: "memory transfer",
     State.ONE_SIDED: "one-sided call",
+    State.STARTUP_LATENCY: "latency",
+    State.WAITING_LINKS: "wait for links",
 }
 """States that end a computing burst, in words."""
 _known: WeakKeyDictionary[Trace, dict[int, np.ndarray]] = WeakKeyDictionary()

@@ -193,6 +193,8 @@ STATE_LABELS: dict[int, str] = dict(
     )
 )
 """Extrae's states 0 to 33, and ours."""
+OF_REPLAYS: dict[int, str] = {State.SCHEDULING: "Waiting for a CPU"}
+"""What a state is called in a predicted run, where it means no more than this."""
 
 _SWITCH = {0: "End", 1: "Begin"}
 

@@ -171,5 +171,7 @@ class State(IntEnum):
     SEND_RECEIVE = 16
     MEMORY_TRANSFER = 17
     ONE_SIDED = 25
+    STARTUP_LATENCY = 26
+    WAITING_LINKS = 27
     TRACER = 34  # ours, after Extrae's last one: the tracer's own time after a call
     PATHS = 35  # ours: the tracer looks for the callers of the next call

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Iterator
 
 from analyzer.trace import Trace
-from analyzer.trace.paraver import MPI_TYPES, STATE_LABELS, TYPE_LABELS, EventType, call_labels
+from analyzer.trace.paraver import MPI_TYPES, OF_REPLAYS, STATE_LABELS, TYPE_LABELS, EventType, call_labels
 from analyzer.whole import whole_file
 
 _OPTIONS = """\
@@ -55,11 +55,11 @@ def _one_line(label: str) -> str:
     return " ".join(label.split())
 
 
-def _states() -> Iterator[str]:
+def _states(labels: dict[int, str]) -> Iterator[str]:
     yield "\nSTATES\n"
-    yield from (f"{state:<4} {label}\n" for state, label in STATE_LABELS.items())
+    yield from (f"{state:<4} {label}\n" for state, label in labels.items())
     yield "\n\nSTATES_COLOR\n"
-    yield from (f"{state:<4} {{{color}}}\n" for state, color in zip(STATE_LABELS, _COLORS.split(), strict=True))
+    yield from (f"{state:<4} {{{color}}}\n" for state, color in zip(labels, _COLORS.split(), strict=True))
 
 
 def _event_type(event_type: int, label: str, values: dict[int, str]) -> Iterator[str]:
@@ -80,7 +80,7 @@ def write_pcf(trace: Trace, path: str | os.PathLike[str], types: Iterable[int] =
     labels: dict[int, tuple[str, dict[int, str]]] = {type_: (f"Event {type_}", {}) for type_ in types}
     labels |= TYPE_LABELS | call_labels(trace.procedures) | trace.event_labels
     with whole_file(path) as file:
-        for text in (_OPTIONS, *_states()):
+        for text in (_OPTIONS, *_states(STATE_LABELS | (OF_REPLAYS if trace.origin.predicted else {}))):
             file.write(text.encode())
         for event_type, (label, values) in sorted(labels.items()):
             if event_type <= _LARGEST_VALUE:

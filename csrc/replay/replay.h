@@ -192,10 +192,11 @@ struct op_time {
     int64_t begin, end;
 };
 
-/* Of an OP_SEND; arrival -1: it never did. */
+/* Of an OP_SEND; arrival -1: it never did. `acted` is of every operation: when its overhead was over, -1: never. */
 struct transfer {
     int64_t start, arrival, posted;
     int64_t receive; /* operation of the receiver, -1: none */
+    int64_t acted;
 };
 
 struct usage {

@@ -51,10 +51,10 @@ _OLD_STATES = np.array(
         State.RUNNING,
         State.NOT_CREATED,  # stopped: no more records
         State.WAITING_MESSAGE,
-        27,  # waiting for a link
+        State.WAITING_LINKS,
         State.SCHEDULING,  # waiting for a CPU
         State.BLOCKED,  # waiting for a semaphore
-        26,  # latency
+        State.STARTUP_LATENCY,
         State.SCHEDULING,  # context switch
         24,  # send overhead
         24,  # receive overhead
@@ -66,7 +66,7 @@ _OLD_STATES = np.array(
     ],
     np.int32,
 )
-"""Girona 2003, Table 6, in Extrae's numbers (24 overhead, 26 startup latency, 27 waiting links)."""
+"""Girona 2003, Table 6, in Extrae's numbers (24: overhead)."""
 
 
 @dataclass

@@ -121,6 +121,7 @@ static void child_over(struct sim *sim, struct thread *child)
 void thread_act(struct sim *sim, struct thread *thread)
 {
     struct receive *receive;
+    thread_op_acts(sim, thread, sim->now);
     switch (thread->plan->kind) {
     case OP_SEND:
     case OP_PORT_SEND:

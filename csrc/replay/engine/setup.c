@@ -143,7 +143,7 @@ bool sim_init(struct sim *sim, const struct program *programs)
         streams += programs[a].n_streams;
     }
     if (sim->output.transfers)
-        for (int64_t k = 0; k < ops; k++) sim->output.transfers[k] = (struct transfer){-1, -1, -1, -1};
+        for (int64_t k = 0; k < ops; k++) sim->output.transfers[k] = (struct transfer){-1, -1, -1, -1, -1};
     return nodes_init(sim);
 }
 

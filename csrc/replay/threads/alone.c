@@ -73,7 +73,10 @@ void alone_run(struct sim *sim, struct thread *thread, struct moment begins)
         thread->op_began = at.time - thread->plan->overhead;
         if (sim->output.profile) note_step(sim, thread, begins.time, at.time);
         enum step step = thread->ahead && at.time <= LONGEST ? step_ahead(sim, thread, at) : SEEN;
-        if (step == SEEN) schedule_at(sim, at, thread, thread->generation);
+        if (step == SEEN)
+            schedule_at(sim, at, thread, thread->generation);
+        else
+            thread_op_acts(sim, thread, at.time);
         if (step != PASSED) return;
         thread_op_done(sim, thread, at.time);
         thread_fetch(sim, thread);

@@ -83,7 +83,8 @@ def test_a_cpu_has_one_thread_at_a_time(tmp_path_factory, work, cpus, slice_ns, 
         assert all(a[1] <= b[0] for a, b in pairwise(sorted(spans)))
     for rank, burst_us in enumerate(work):
         mine = running[running["rank"] == rank]
-        assert int((mine["end"] - mine["begin"]).sum()) == pytest.approx(1000 * sum(burst_us), abs=5)
+        moves = 5 + sum(burst_us) // slice_ns  # to another CPU without waiting: 1 ns each
+        assert int((mine["end"] - mine["begin"]).sum()) == pytest.approx(1000 * sum(burst_us), abs=moves)
     if len(work) > cpus:
         assert not states["cpu"][np.isin(states["state"], (3, 7))].any()
 

@@ -43,6 +43,7 @@ def assert_same(program, machine):
     found = simulate(program, machine, times=True, transfers=True, cpu_waits=True)
     assert found.times["begin"].tolist() == expected.begin
     assert found.times["end"].tolist() == expected.end
+    assert found.transfers["acted"].tolist() == expected.acted
     sent = sorted(expected.messages)
     assert found.transfers["start"][sent].tolist() == [expected.messages[k].start for k in sent]
     assert found.transfers["arrival"][sent].tolist() == [expected.messages[k].arrival for k in sent]
@@ -168,6 +169,27 @@ def test_time_is_conserved(dialect):
         program, machine, _ = some(number, dialect)
         usage = simulate(without_virtual_threads(program), machine).usage
         assert sum(usage[name] for name in PARTS).tolist() == usage["end"].tolist(), number
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_the_overhead_of_operations_is_that_of_their_thread(dialect):
+    """From where an operation begins until it acts its thread pays latency, or waits for a processor."""
+    for number in range(150):
+        random = Random(f"property {number}")
+        program = random_program(random)
+        machine = random_machine(random, program.ranks, dialect)
+        found = simulate(program, machine, times=True, transfers=True, cpu_waits=True)
+        for stream in range(len(program.rank)):
+            begin, acted = (
+                found.times["begin"][program.stream(stream)],
+                found.transfers["acted"][program.stream(stream)],
+            )
+            without = [
+                max(min(until, stop) - max(since, start), 0)
+                for since, until in zip(*(side.tolist() for side in found.cpu_waits.of_stream(stream)), strict=True)
+                for start, stop in zip(begin.tolist(), acted.tolist(), strict=True)
+            ]
+            assert (acted - begin).sum() - sum(without) == found.usage["overhead"][stream], number
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

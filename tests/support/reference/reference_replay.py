@@ -40,7 +40,8 @@ from analyzer.program.program import Program
 
 
 class Reference(Policies, Messages, Links, Windows):
-    """One run of one program: `begin` and `end` of each operation, the `messages` by operation, `cpu_waits` by thread.
+    """One run of one program: `begin` and `end` of each operation, when it `acted` after its overhead, the `messages` by
+    operation, `cpu_waits` by thread.
 
     applications: how many ranks each has, if the program is made of several. With `repetitions` who ends begins again
     until each has ended that often: `runs` are (application, begin, end).
@@ -55,6 +56,7 @@ class Reference(Policies, Messages, Links, Windows):
         self.now, self.round, self.phase, self.serial = 0, 0, ARRIVE, 0
         self.events: list[tuple[tuple[int, ...], Callable[[], object]]] = []
         self.begin, self.end = [-1] * len(program.ops), [-1] * len(program.ops)
+        self.acted = [-1] * len(program.ops)
         self.messages: dict[int, Message] = {}
         self.sent: dict[tuple[int, ...], list[Message]] = {}  # and not received
         self.posted: dict[tuple[int, ...], list[Receive]] = {}  # and not sent
@@ -360,6 +362,8 @@ class Reference(Policies, Messages, Links, Windows):
 
     def act(self, thread: Thread) -> None:
         self.note_begin(thread, acts=True)
+        if thread.at < len(thread.ops):
+            self.acted[thread.first + thread.at] = self.now
         if thread.at == len(thread.ops):
             self.leave(thread)
             thread.done = True
