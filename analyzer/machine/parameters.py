@@ -17,6 +17,7 @@ from analyzer.errors import TracelibError
 from analyzer.machine.fields import Field, mean_of, scaled
 from analyzer.machine.machine import AS_CALLS, MOST, Exponential, Gaussian, Machine, Network, Node, Scheduling, Uniform
 from analyzer.machine.measured_parameters import BETWEEN, WITHIN, Measured
+from analyzer.machine.policies import does_use
 
 MB = 1 << 20
 _PARTS = {"node": Node, "network": Network, "scheduling": Scheduling}
@@ -120,9 +121,22 @@ def setting_of(text: str) -> tuple[Parameter, float]:
 def _of(field: Field, name: str, unit: str, meaning: str) -> Parameter:
     whole = field.integer and field.unit == 1
     least = 1.0 if field.names == ("cpus",) else 0.0
+    change = _of_policy(field, name) if field.part == "scheduling" else field.set
     return Parameter(
-        name, unit, meaning, field.get, field.set, whole, least, field.names == ("speed",), field.zero_is_infinite
+        name, unit, meaning, field.get, change, whole, least, field.names == ("speed",), field.zero_is_infinite
     )
+
+
+def _of_policy(field: Field, name: str) -> Callable[[Machine, float], Machine]:
+    """Change a number of the policy, if the policy uses it."""
+
+    def change(machine: Machine, value: float) -> Machine:
+        if not all(does_use(machine.scheduling, key) for key in field.names):
+            what = "has no slices" if field.names == ("slice_ns",) else "does not use it"
+            raise TracelibError(f"{name}: the machine's scheduling policy {what}", "name a machine whose policy does")
+        return field.set(machine, value)
+
+    return change
 
 
 def _time(name: str, meaning: str, key: str) -> Parameter:

@@ -65,6 +65,15 @@ def options_of(policy: str) -> frozenset[str]:
     return _OPTIONS[preset.get("priority", Priority.NONE)] | ({"slice_us"} if "slice_ns" in preset else set())
 
 
+def does_use(of: Scheduling, name: str) -> bool:
+    """Whether a number of `Scheduling` changes what such a policy does. A slice given to one that has none would make
+    another policy of it."""
+    if name == "slice_ns":
+        return bool(of.slice_ns) and of.priority != Priority.SVR4
+    key = f"{name.removesuffix('_ns')}_us" if name.endswith("_ns") else name
+    return key in _OPTIONS[of.priority]
+
+
 _TIMES = ("slice", "context_switch", "busy_wait", "least_run", "tick", "decay", "load", "settle")
 _NUMBERS = ("base", "best", "worst", "receiver_first", "receiver_last", "sender_receiver_first")
 

@@ -2,7 +2,7 @@
 
 import math
 import re
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import pytest
 from hypothesis import given
@@ -10,13 +10,15 @@ from hypothesis import strategies as st
 
 from analyzer.errors import TracelibError
 from analyzer.machine.machine import Exponential, Gaussian, Machine, Network, Node, Piece, Scheduling, Uniform
-from analyzer.machine.parameters import PARAMETERS, parameter, setting_of, value_of, vary
+from analyzer.machine.parameters import _TABLES, PARAMETERS, parameter, setting_of, value_of, vary
+from analyzer.machine.policies import POLICIES, options_of, policy_of
 from analyzer.machine.toml import machine_of
 from analyzer.program.operation import Flag, Kind, operations
 from analyzer.program.program import Program
 from analyzer.replay.simulate import simulate
 
 MB = 1 << 20
+DECAY = policy_of({"policy": "decay"})
 MEASURED = Machine(
     networks=(Network(pieces=(Piece(0, 100, 0, 2000, 1, 300, 0.5), Piece(4096, 200, 0, 5000, 2, 0, 2))),)
 )
@@ -25,7 +27,7 @@ MEASURED = Machine(
 @given(st.sampled_from(sorted(set(PARAMETERS) - {"send_overhead", "intra_send_overhead"})), st.integers(1, 1000))
 def test_what_was_set_is_read(name, value):
     """Whole numbers of whatever unit, on the ideal machine, on one with nodes, and infinite where that is allowed."""
-    for machine in (Machine.ideal(), Machine(nodes=(Node(), Node()))):
+    for machine in (replace(Machine.ideal(), scheduling=DECAY), Machine(nodes=(Node(), Node()), scheduling=DECAY)):
         assert parameter(name).get(vary(machine, {name: value})) == pytest.approx(value)
         if PARAMETERS[name].endless:
             assert parameter(name).get(vary(machine, {name: math.inf})) == math.inf
@@ -33,8 +35,9 @@ def test_what_was_set_is_read(name, value):
 
 def test_each_is_one_number_of_the_machine():
     """Setting all of them gives the machine written by hand."""
+    fixed = policy_of({"policy": "fixed-rr"})
     found = vary(
-        Machine.ideal(),
+        replace(Machine.ideal(), scheduling=fixed),
         {
             "latency": 5e-6, "bandwidth": 100 * MB, "buses": 4, "links_out": 2, "links_in": 3, "speed": 2, "cpus": 8,
             "eager": 32768, "intra_latency": 1e-6, "intra_bandwidth": 1000 * MB, "intra_buses": 5, "intra_links": 6,
@@ -43,7 +46,7 @@ def test_each_is_one_number_of_the_machine():
         },
     )  # fmt: skip
     node = Node(8, 2.0, 5e-6, 1e-6, 1000.0, 1e-3, 2, 3, False, 5, 6, 6)
-    scheduling = Scheduling(slice_ns=10**6, context_switch_ns=5000, busy_wait_ns=2000, least_run_ns=1000)
+    scheduling = replace(fixed, slice_ns=10**6, context_switch_ns=5000, busy_wait_ns=2000, least_run_ns=1000)
     by_hand = Machine(node=node, networks=(Network(100.0, 4),), wan_bandwidth_mb=10.0, eager_limit=32768)
     assert found == Machine(**{**vars(by_hand), "scheduling": scheduling})
     assert vary(Machine.ideal(), {"links": 7}).node == Node(links_out=7, links_in=7)
@@ -71,11 +74,36 @@ def test_no_number_is_forgotten():
         "half_duplex", "network", "preemptive", "priority", "base", "best", "worst", "receiver_first", "receiver_last",
         "sender_receiver_first",
     }  # fmt: skip
+    uses_all = replace(Machine.ideal(), scheduling=DECAY)
     for table, part in (("node", Node()), ("network", Network()), ("scheduling", Scheduling())):
         numbers = [f.name for f in fields(part) if isinstance(getattr(part, f.name), int | float)]
         for name in set(numbers) - no_quantities:
             key = re.sub("_n?s$", "_us", name)
-            assert parameter(f"{table}.{key}").get(vary(Machine.ideal(), {f"{table}.{key}": 3})) == pytest.approx(3)
+            assert parameter(f"{table}.{key}").get(vary(uses_all, {f"{table}.{key}": 3})) == pytest.approx(3)
+
+
+@pytest.mark.parametrize(
+    ("policy", "name"),
+    [
+        ("fcfs", "slice"), ("fixed", "scheduling.slice_us"), ("cp-fifo", "slice"), ("boost2", "slice"),
+        ("svr4", "slice"),         ("fcfs", "least_run"), ("rr", "scheduling.tick_us"), ("fixed", "scheduling.decay_us"),
+    ],
+)  # fmt: skip
+def test_what_the_policy_does_not_use_is_not_varied(policy, name):
+    """First come, first served with a slice would be round robin."""
+    with pytest.raises(TracelibError, match=f"{name}: the machine's scheduling policy"):
+        vary(Machine(scheduling=policy_of({"policy": policy})), {name: 1e-3})
+
+
+@pytest.mark.parametrize("policy", sorted(POLICIES))
+def test_a_policy_can_be_varied_in_what_its_file_may_say(policy):
+    machine = Machine(scheduling=policy_of({"policy": policy}))
+    for key in _TABLES["scheduling"]:
+        if key in options_of(policy):
+            assert parameter(f"scheduling.{key}").get(vary(machine, {f"scheduling.{key}": 3})) == pytest.approx(3)
+        else:
+            with pytest.raises(TracelibError):
+                vary(machine, {f"scheduling.{key}": 3})
 
 
 def test_nodes_that_differ_and_distributions_keep_their_proportions():

@@ -40,8 +40,8 @@ from analyzer.program.program import Program
 
 
 class Reference(Policies, Messages, Links, Windows):
-    """One run of one program: `begin` and `end` of each operation, when it `acted` after its overhead, the `messages` by
-    operation, `cpu_waits` by thread.
+    """One run of one program: `begin` and `end` of each operation, and when it `acted` after its overhead. The
+    `messages` by operation, `cpu_waits` by thread.
 
     applications: how many ranks each has, if the program is made of several. With `repetitions` who ends begins again
     until each has ended that often: `runs` are (application, begin, end).
