@@ -86,7 +86,7 @@ def test_no_number_is_forgotten():
     ("policy", "name"),
     [
         ("fcfs", "slice"), ("fixed", "scheduling.slice_us"), ("cp-fifo", "slice"), ("boost2", "slice"),
-        ("svr4", "slice"),         ("fcfs", "least_run"), ("rr", "scheduling.tick_us"), ("fixed", "scheduling.decay_us"),
+        ("svr4", "slice"), ("fcfs", "least_run"), ("rr", "scheduling.tick_us"), ("fixed", "scheduling.decay_us"),
     ],
 )  # fmt: skip
 def test_what_the_policy_does_not_use_is_not_varied(policy, name):
