@@ -5,6 +5,7 @@ Source: "TIA specification", section 4.8 (tables 5.6, 5.7 and 5.8).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,7 @@ from rich.console import Console
 from analyzer.jobs.cluster import Schedule
 from analyzer.jobs.policies import Policy
 from analyzer.jobs.study import NOBODY, Mean, Study
+from analyzer.report.node_time import NodeTime, node_time_table, of_runs
 from analyzer.report.words import units
 from analyzer.report.words.table import plain_table
 
@@ -61,6 +63,7 @@ def print_study(study: Study, runs: pd.DataFrame, pairs: pd.DataFrame, console: 
         console.print(_lengths(here, study))
         for sentence in _orderings(here):
             console.print(sentence)
+        _print_node_time([*of_runs(here)], console)
     if any(policy.needs_estimates for policy in study.policies):
         console.print("\nJobs that ran longer than their estimate, and the time that they had run")
         console.print(_cancellations(runs, study))
@@ -69,6 +72,11 @@ def print_study(study: Study, runs: pd.DataFrame, pairs: pd.DataFrame, console: 
         if len(compared):
             console.print(f"\nWithout cancelled jobs, {share:.1%} of the node time")
             _print_fair(runs[(runs.share == share) & runs.fair], compared, console)
+
+
+def _print_node_time(rows: Sequence[NodeTime], console: Console) -> None:
+    console.print("\nNode time of jobs that finished, of jobs that were cancelled, and idle")
+    console.print(node_time_table(rows))
 
 
 def _text(mean: Mean, digits: int) -> str:
@@ -160,6 +168,19 @@ class Simulated:
     outcome: Schedule
 
 
+def node_time_of_study(study: Study, runs: pd.DataFrame) -> list[tuple[str, list[NodeTime]]]:
+    """What the nodes did, and its title, for each share of the application."""
+    name = study.design.application.name
+    return [
+        (f"{name} with {share:.1%} of the node time", [*of_runs(runs[runs.share == share])]) for share in study.shares
+    ]
+
+
+def node_time_of_log(title: str, found: list[Simulated]) -> list[tuple[str, list[NodeTime]]]:
+    """The same of a log."""
+    return [(title, [NodeTime.of(one.policy, one.estimates, one.outcome) for one in found])]
+
+
 def bounded_slowdown(outcome: Schedule) -> np.ndarray:
     """(wait + run) / run of each job, 1 or more; runs count as 10 s or more."""
     used = np.maximum(outcome.used_s, _SHORT_S)
@@ -183,8 +204,8 @@ def simulated_json(one: Simulated) -> dict[str, object]:
 
 
 def print_simulated(found: list[Simulated], console: Console) -> None:
-    """A line for each policy and kind of estimates."""
-    table = plain_table("policy", "estimates", "time", "mean wait", "slowdown", "busy", "cancelled")
+    """A line for each policy and kind of estimates, and what the processors did."""
+    table = plain_table("policy", "estimates", "time", "mean wait", "slowdown", "cancelled")
     for one in found:
         outcome = one.outcome
         table.add_row(
@@ -193,7 +214,7 @@ def print_simulated(found: list[Simulated], console: Console) -> None:
             units.time(outcome.length_s * 1e9),
             units.time(float(outcome.wait_s.mean()) * 1e9),
             f"{bounded_slowdown(outcome).mean():.2f}",
-            units.percent(1 - outcome.idle_share),
             units.count(int(outcome.cancelled.sum())),
         )
     console.print(table)
+    _print_node_time([NodeTime.of(one.policy, one.estimates, one.outcome) for one in found], console)

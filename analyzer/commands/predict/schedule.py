@@ -19,7 +19,16 @@ from analyzer.jobs.policies import Policy
 from analyzer.jobs.study import Study, estimates_s, run_study
 from analyzer.jobs.swf import Usable, log_of, read_swf, usable_jobs, with_waits, write_swf
 from analyzer.models.model_file import model_name, read_model
-from analyzer.report.jobs import Simulated, print_simulated, print_study, simulated_json, study_json
+from analyzer.report.jobs import (
+    Simulated,
+    node_time_of_log,
+    node_time_of_study,
+    print_simulated,
+    print_study,
+    simulated_json,
+    study_json,
+)
+from analyzer.report.node_time import NodeTime
 
 _STUDY_NODES = 7
 
@@ -60,6 +69,12 @@ _STUDY_NODES = 7
 )
 @click.option("--workloads", type=click.IntRange(1), metavar="N", help="How many are generated [30].")
 @click.option("--seed", type=click.IntRange(0), metavar="N", help="The number of the first [0].")
+@click.option(
+    "--picture",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Draw finished, cancelled and idle node time into a .png or .svg file.",
+)
 @all_calls_needed("predicted run times have no places")
 @common_options(as_json=True, output="Write the (first) workload as NAME.swf, as the last policy runs it.")
 @click.pass_obj
@@ -68,6 +83,7 @@ def schedule_command(
     log: str | None,
     nodes: int | None,
     policies: tuple[str, ...],
+    picture: str | None,
     output: str | None,
     force: bool,
     as_json: bool,
@@ -86,13 +102,33 @@ def schedule_command(
         if not output.endswith(".swf"):
             raise TracelibError(f"a workload is written as .swf, not as {output}", "name the output NAME.swf")
         check_replaceable(Path(output), [Path(log)] if log else [], force)
+    drawn = _checked_picture(picture, log, force)
     given = sorted(name for name, value in asked.items() if value not in (None, ()))
     if log is None:
-        _study(session, _asked(nodes, chosen, asked), output, as_json)
+        _study(session, _asked(nodes, chosen, asked), output, drawn, as_json)
     elif given:
         raise TracelibError(f"a log has its own jobs: --{_OPTIONS[given[0]]} is for generated ones", "leave one out")
     else:
-        _log(session, log, nodes, chosen, output, as_json)
+        _log(session, log, nodes, chosen, output, drawn, as_json)
+
+
+def _checked_picture(picture: str | None, log: str | None, force: bool) -> Path | None:
+    """Raises TracelibError where it could not be drawn, before anything is simulated."""
+    if picture is None:
+        return None
+    path = Path(picture)
+    if path.suffix not in (".png", ".svg"):
+        raise TracelibError(f"{path}: no kind of picture that is known", "its name ends in .png or .svg")
+    check_replaceable(path, [Path(log)] if log else [], force)
+    return path
+
+
+def _draw(parts: Sequence[tuple[str, Sequence[NodeTime]]], picture: Path | None) -> None:
+    if picture is None:
+        return
+    from analyzer.report.pictures.jobs import draw_node_time
+
+    draw_node_time(parts, picture)
 
 
 _OPTIONS = {
@@ -121,13 +157,14 @@ def _application(table: str | None, models: Sequence[str]) -> Application:
     return predicted_application(table, {model_name(file): read_model(file) for file in models})
 
 
-def _study(session: Session, study: Study, output: str | None, as_json: bool) -> None:
+def _study(session: Session, study: Study, output: str | None, picture: Path | None, as_json: bool) -> None:
     if not session.speaks:
         return
     with session.step("Simulating") as progress:
         runs, pairs = run_study(study, progress)
     if output:
         _write_generated(study, output)
+    _draw(node_time_of_study(study, runs), picture)
     if as_json:
         session.print_json(study_json(study, runs, pairs))
     elif not session.quiet:
@@ -145,7 +182,13 @@ def _write_generated(study: Study, output: str) -> None:
 
 
 def _log(
-    session: Session, path: str, nodes: int | None, policies: tuple[Policy, ...], output: str | None, as_json: bool
+    session: Session,
+    path: str,
+    nodes: int | None,
+    policies: tuple[Policy, ...],
+    output: str | None,
+    picture: Path | None,
+    as_json: bool,
 ) -> None:
     if not session.speaks:
         return
@@ -160,6 +203,7 @@ def _log(
         found = list(_simulated(usable, nodes, policies))
     if output:
         write_swf(with_waits(log, usable.row, found[-1].outcome), output)
+    _draw(node_time_of_log(Path(path).name, found), picture)
     if as_json:
         left_out = {"bad_lines": len(log.bad), "bad": [number for number, _ in log.bad]}
         numbers = {"file": path, "nodes": nodes, "jobs": len(usable.workload), "asked": usable.asked, **left_out}
