@@ -149,7 +149,8 @@ def _notes(found: Speedup) -> list[str]:
 
 def left_out_notes(runs: Sequence[Parameters]) -> list[str]:
     """For each run what its replay on the ideal network leaves out, if anything."""
-    return [f"{run.file}: {note}" for run in runs if (note := ideal_note(run, "Real communication"))]
+    notes = (f"{run.file}: {note}" for run in runs if (note := ideal_note(run, "Real communication")))
+    return list(dict.fromkeys(notes))
 
 
 def variants_tables(found: Variants) -> Iterator[Table | Text]:
