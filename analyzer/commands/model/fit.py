@@ -90,6 +90,10 @@ class Counts(click.ParamType):
     help="A stored model beside this one, in text and picture; repeatable.",
 )  # fmt: skip
 @click.option(
+    "--next", "following", type=click.IntRange(1, 100), metavar="N",
+    help="Name N settings that make predictions (of --predict, or 4 times beyond) surer when they are measured.",
+)  # fmt: skip
+@click.option(
     "--repetitions",
     type=click.Choice(["all", "min", "max", "mean", "median"]),
     default="all",
@@ -150,7 +154,8 @@ def fit_command(
     session: Session, files: tuple[str, ...], observable: str | None, parameters: str | None,
     region: str | None, formula: str | None, compared: tuple[str, ...], by: tuple[str, ...],
     settings: tuple[tuple[str, str], ...], at: tuple[dict, ...], terms: str | None,
-    points: tuple[dict, ...], as_json: bool, output: str | None, force: bool, quiet: bool, **options: Any,
+    points: tuple[dict, ...], following: int | None, as_json: bool, output: str | None, force: bool, quiet: bool,
+    **options: Any,
 ) -> None:  # fmt: skip
     """Find a formula for the observable of TABLE, and predict with it; predict with a stored MODEL; or find what will
     take a growing part of RUNs.
@@ -168,7 +173,7 @@ def fit_command(
     region and cluster of bursts is modelled by itself. Those whose share of the run grows most are named first.
     """
     session.quiet = quiet
-    asked = Asked(observable, parameters, region, terms, formula, points, compared)
+    asked = Asked(observable, parameters, region, terms, formula, points, compared, following or 0)
     if is_stored(files[0]):
         _check_stored(files, asked, output, by or settings or at)
         if len(files) == 1:
@@ -193,13 +198,16 @@ def fit_command(
 
 def _of_tables(asked: Asked, output: str | None) -> str:
     """The option that only a table has; "": none was given."""
-    given = {"--predict": asked.points, "-o": output, "--region": asked.region, "--compare": asked.compared}
+    given: dict[str, object] = {
+        "--predict": asked.points, "-o": output, "--region": asked.region, "--compare": asked.compared,
+        "--next": asked.following,
+    }  # fmt: skip
     return next((name for name, value in given.items() if value), "")
 
 
 def _check_stored(files: Sequence[str], asked: Asked, output: str | None, of_runs: object) -> None:
     """Raise TracelibError where a stored model is given what only a fit has."""
-    of_fits = asked.observable, asked.parameters, asked.terms, asked.formula, asked.compared, of_runs
+    of_fits = asked.observable, asked.parameters, asked.terms, asked.formula, asked.compared, asked.following, of_runs
     if len(files) == 1 and (any(of_fits) or output or asked.region):
         raise TracelibError(f"{files[0]} is a model that was fitted", "it takes --predict, or a table after it", 2)
     if len(files) > 1 and (any(of_fits) or asked.points or len(files) > 2):

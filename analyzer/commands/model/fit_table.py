@@ -38,15 +38,18 @@ class Asked:
     formula: str | None
     points: Sequence[dict[str, float]]
     compared: Sequence[str]  # files of models
+    following: int  # how many settings to be measured next are named
 
 
 def fit_table(
     session: Session, file: str, asked: Asked, options: Options, *, as_json: bool, output: str | None, force: bool
 ) -> None:
     """Fit, print and write. Raises TracelibError."""
+    from analyzer.models.next_points import next_points
     from analyzer.models.study import study
     from analyzer.models.terms.names import identifiers
     from analyzer.report.fit import compared_json, fit_json, print_compared, print_fit
+    from analyzer.report.next_points import next_json, print_next
 
     frame = read_measured(file, asked.region)
     renamed = identifiers(frame.columns)
@@ -57,11 +60,15 @@ def fit_table(
     models = _compared(asked.compared, [renamed.get(name, name) for name in names])
     found = study(frame, observable_in(frame, asked.observable), names, formula or asked.terms, options)
     predictions = [(point, found.model.prediction(**point)) for point in points]
+    following = next_points(found.model, found.measurements.values, points, asked.following) if asked.following else []
     written = _write(found, models, [file, *asked.compared], output, force) if output else []
     if as_json:
-        session.print_json(fit_json(file, found, predictions, written) | compared_json(found, models))
+        numbers = fit_json(file, found, predictions, written)
+        session.print_json(numbers | compared_json(found, models) | next_json(following))
     elif not session.quiet:
         session.print(lambda console: print_fit(file, found, predictions, console))
+        if following:
+            session.print(lambda console: print_next(following, points, console))
         if models:
             session.print(lambda console: print_compared(found, models, console))
         if written:

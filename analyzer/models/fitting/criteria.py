@@ -53,6 +53,8 @@ def criterion_of(name: str, weight: np.ndarray, candidates: int = 0) -> Criterio
 
 
 def akaike_weights(scores: np.ndarray) -> np.ndarray:
-    """exp(-(score - least) / 2), as shares of their sum (TIA, F18)."""
+    """exp(-(score - least) / 2), as shares of their sum (TIA, F18). Equal where no score is defined (too few rows)."""
+    if not np.isfinite(scores.min()):
+        return np.full(len(scores), 1 / len(scores))
     weights = np.exp(-(scores - scores.min()) / 2)
     return weights / weights.sum()
