@@ -9,8 +9,9 @@ from scipy.special import fdtrc
 
 from analyzer.models.fitting.left_out import rows_of, settings_of
 from analyzer.models.measurements import Measurements
-from analyzer.models.model import Model
+from analyzer.models.model import Model, formula_text
 from analyzer.models.search.selection import Selection
+from analyzer.models.two_laws import two_laws
 
 _UNIMPORTANT = 0.5
 _LOW_WEIGHT = 0.05
@@ -27,7 +28,7 @@ def guidance(data: Measurements, model: Model, selection: Selection | None) -> l
     """Sentences, none if there is nothing to be said."""
     said = (
         _of_rows(data), _of_parameters(data), _of_terms(selection), _of_residuals(data, model), _of_groups(data),
-        _of_values(data, model),
+        _of_values(data, model), _of_laws(data, model, selection),
     )  # fmt: skip
     return [sentence for sentences in said for sentence in sentences]
 
@@ -140,6 +141,18 @@ def in_two_groups(repetitions: np.ndarray) -> bool:
         return False
     others = np.delete(gaps, place)
     return bool(gaps[place] > _GAP * np.ptp(ordered) and gaps[place] > _TIMES * others.max())
+
+
+def _of_laws(data: Measurements, model: Model, selection: Selection | None) -> Iterator[str]:
+    """Two laws, one after the other, where terms were chosen from the data and errors are shares."""
+    found = two_laws(data, model.selected) if selection is None and model.relative else None
+    if found is not None:
+        name = found.parameter
+        yield (
+            f"Two laws: up to {name} = {found.last:g} it is {formula_text(found.below)}, from {name} = "
+            f"{found.first:g} on {formula_text(found.above)}. The two are {found.closer:.1f} times as close as one "
+            f'formula. Predictions beyond are better by the second: --where "{name} >= {found.first:g}".'
+        )
 
 
 def _of_values(data: Measurements, model: Model) -> Iterator[str]:

@@ -71,6 +71,7 @@ class Counts(click.ParamType):
     "--parameters", metavar="NAME,...", help="The columns of TABLE that it depends on (default: those in --terms)."
 )
 @click.option("--region", metavar="NAME", help="Of TABLE: only rows with this in its column region.")
+@click.option("--where", multiple=True, metavar="EXPR", help="Of TABLE: only rows for which this holds: 'p >= 64'.")
 @click.option("--by", type=click.Choice(BY), multiple=True, help="Of runs: the kinds of time (default: all).")
 @click.option(
     "--set", "settings", type=Settings(), multiple=True, metavar="NAME=X,...",
@@ -154,8 +155,8 @@ def fit_command(
     session: Session, files: tuple[str, ...], observable: str | None, parameters: str | None,
     region: str | None, formula: str | None, compared: tuple[str, ...], by: tuple[str, ...],
     settings: tuple[tuple[str, str], ...], at: tuple[dict, ...], terms: str | None,
-    points: tuple[dict, ...], following: int | None, as_json: bool, output: str | None, force: bool, quiet: bool,
-    **options: Any,
+    points: tuple[dict, ...], following: int | None, where: tuple[str, ...],
+    as_json: bool, output: str | None, force: bool, quiet: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Find a formula for the observable of TABLE, and predict with it; predict with a stored MODEL; or find what will
     take a growing part of RUNs.
@@ -173,7 +174,7 @@ def fit_command(
     region and cluster of bursts is modelled by itself. Those whose share of the run grows most are named first.
     """
     session.quiet = quiet
-    asked = Asked(observable, parameters, region, terms, formula, points, compared, following or 0)
+    asked = Asked(observable, parameters, region, terms, formula, points, compared, following or 0, where)
     if is_stored(files[0]):
         _check_stored(files, asked, output, by or settings or at)
         if len(files) == 1:
@@ -200,14 +201,23 @@ def _of_tables(asked: Asked, output: str | None) -> str:
     """The option that only a table has; "": none was given."""
     given: dict[str, object] = {
         "--predict": asked.points, "-o": output, "--region": asked.region, "--compare": asked.compared,
-        "--next": asked.following,
+        "--next": asked.following, "--where": asked.where,
     }  # fmt: skip
     return next((name for name, value in given.items() if value), "")
 
 
 def _check_stored(files: Sequence[str], asked: Asked, output: str | None, of_runs: object) -> None:
     """Raise TracelibError where a stored model is given what only a fit has."""
-    of_fits = asked.observable, asked.parameters, asked.terms, asked.formula, asked.compared, asked.following, of_runs
+    of_fits = (
+        asked.observable,
+        asked.parameters,
+        asked.terms,
+        asked.formula,
+        asked.compared,
+        asked.following,
+        asked.where,
+        of_runs,
+    )
     if len(files) == 1 and (any(of_fits) or output or asked.region):
         raise TracelibError(f"{files[0]} is a model that was fitted", "it takes --predict, or a table after it", 2)
     if len(files) > 1 and (any(of_fits) or asked.points or len(files) > 2):

@@ -39,19 +39,21 @@ class Asked:
     points: Sequence[dict[str, float]]
     compared: Sequence[str]  # files of models
     following: int  # how many settings to be measured next are named
+    where: Sequence[str]  # conditions that rows must meet
 
 
 def fit_table(
     session: Session, file: str, asked: Asked, options: Options, *, as_json: bool, output: str | None, force: bool
 ) -> None:
     """Fit, print and write. Raises TracelibError."""
+    from analyzer.experiments.sieve import select
     from analyzer.models.next_points import next_points
     from analyzer.models.study import study
     from analyzer.models.terms.names import identifiers
     from analyzer.report.fit import compared_json, fit_json, print_compared, print_fit
     from analyzer.report.next_points import next_json, print_next
 
-    frame = read_measured(file, asked.region)
+    frame = select(read_measured(file, asked.region), asked.where)
     renamed = identifiers(frame.columns)
     formula = stated_formula(asked.formula, asked.region, renamed) if asked.formula is not None else None
     names = split_names(asked.parameters or "") or parameters_of(file, renamed, asked.terms, formula)

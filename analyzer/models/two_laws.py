@@ -1,0 +1,95 @@
+"""Where the times follow one law up to a value of a parameter and another law beyond it (a cache that is full, another
+algorithm of a collective): one formula serves neither."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import fdtrc
+
+from analyzer.models.choose.choose import MOST_PARAMETERS, choose_models
+from analyzer.models.fitting.left_out import rows_of, settings_of
+from analyzer.models.measurements import Measurements
+from analyzer.models.member import Member
+
+_SURE = 0.001
+"""One law is doubted if its distance from the settings' means is by chance less often than this."""
+_MUCH = 10.0
+"""Two laws count if their BIC is lower by so much (very strong evidence; Kass and Raftery 1995)."""
+_VALUES, _VALUES_ALONE = 3, 5
+"""Each law has at least so many values of the parameter; where nothing was repeated, the second number."""
+_MOST_VARYING = 2
+_EXACT = 1e-9
+
+
+@dataclass(frozen=True)
+class TwoLaws:
+    """The law `below` holds up to `last`, `above` from `first` on. closer: residual standard deviation of one law for
+    all, divided by that of the two."""
+
+    parameter: str
+    last: float
+    first: float
+    below: Member
+    above: Member
+    closer: float
+
+
+def two_laws(data: Measurements, whole: Member) -> TwoLaws | None:
+    """Find the split with the best two laws; None: one law explains the data, or they are too few to say.
+
+    Args:
+        data: The measurements; all positive.
+        whole: The model of all of them, its error a share of the value.
+    """
+    varying = [name for name, column in data.values.items() if np.ptp(column) > 0]
+    if not 0 < len(varying) <= min(_MOST_VARYING, MOST_PARAMETERS) or not (data.observed > 0).all():
+        return None
+    repeated = _is_repeated(data)
+    if repeated and _by_chance(data, whole) > _SURE:
+        return None
+    alone = _bic(len(data.observed), whole)
+    found: list[tuple[float, TwoLaws]] = []
+    for name in varying:
+        distinct = np.unique(data.values[name])
+        least = _VALUES if repeated else _VALUES_ALONE
+        for k in range(least, len(distinct) - least + 1):
+            under = data.values[name] < distinct[k]
+            parts = (data.rows(under), data.rows(~under))
+            below, above = (choose_models(part.values, part.observed)[0] for part in parts)
+            score = _bic(len(data.observed), below, above)
+            closer = float(np.sqrt(_squares(whole) / (_squares(below) + _squares(above))))
+            laws = TwoLaws(name, float(distinct[k - 1]), float(distinct[k]), below, above, closer)
+            found.append((score, laws))
+    best = min(found, key=lambda one: one[0], default=None)
+    return best[1] if best and best[0] < alone - _MUCH else None
+
+
+def _is_repeated(data: Measurements) -> bool:
+    """Whether most settings were measured several times."""
+    number = np.array([len(rows) for rows in rows_of(settings_of(data.values))])
+    return bool((number > 1).mean() > 0.5)
+
+
+def _by_chance(data: Measurements, whole: Member) -> float:
+    """The probability that means of settings lie so far from the model (the F test of lack of fit)."""
+    columns = [np.broadcast_to(np.asarray(term.value(data.values), float), data.observed.shape) for term in whole.terms]
+    expected = whole.coefficients @ np.array(columns)
+    away = data.observed / expected - 1
+    groups = rows_of(settings_of(data.values))
+    pure = sum(float(((away[rows] - away[rows].mean()) ** 2).sum()) for rows in groups)
+    lack = sum(len(rows) * float(away[rows].mean()) ** 2 for rows in groups)
+    free, left = len(groups) - len(whole.terms), len(away) - len(groups)
+    return float(fdtrc(free, left, lack / free / (pure / left))) if free > 0 and left > 0 and pure > 0 else 1.0
+
+
+def _squares(member: Member) -> float:
+    """The sum of squares of relative residuals."""
+    return max(member.sigma**2 * member.freedom, _EXACT**2)
+
+
+def _bic(rows: int, *laws: Member) -> float:
+    """Each term has a coefficient and an exponent; of two laws, where they meet."""
+    parameters = 2 * sum(len(law.terms) for law in laws) + len(laws) - 1
+    return float(rows * np.log(sum(map(_squares, laws)) / rows) + parameters * np.log(rows))
