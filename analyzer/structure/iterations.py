@@ -13,7 +13,7 @@ class Source(Enum):
 
     CALLS = "calls"  # the sequence of calls of each rank: edges are exact on each rank
     EVENTS = "events"  # the trace says when each begins
-    SIGNALS = "signals"  # the period of a signal over time: edges are the same on all ranks
+    SIGNALS = "signals"  # the steps of each rank's signals, or the period of one: then edges are the same on all ranks
 
 
 @dataclass(frozen=True)

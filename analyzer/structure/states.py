@@ -31,6 +31,21 @@ NAMES = {
     State.WAITING_LINKS: "wait for links",
 }
 """States that end a computing burst, in words."""
+OF_MESSAGES = (
+    *(State.WAITING_MESSAGE, State.BLOCKING_SEND, State.WAIT, State.IMMEDIATE_SEND, State.IMMEDIATE_RECEIVE),
+    State.SEND_RECEIVE,
+)
+"""States of calls of messages. Which of them a rank is in is often chance: a message may be there already."""
+KINDS = np.arange(max(map(int, State)) + 1)
+"""By state: the first one of its kind."""
+KINDS[list(OF_MESSAGES)] = State.WAITING_MESSAGE
+SHORTEST, LONGEST, WIDE = 0.005, 0.4, 2.0
+"""Bursts that do not show are shorter than this share of the usual one, of which half of all computing is longer. Where
+the fewest bursts are about as long, within this factor, lies the limit."""
+LITTLE = 0.1
+"""All bursts that do not show make at most this share of all computing."""
+LIMITS = 200
+"""Limits that are tried."""
 _known: WeakKeyDictionary[Trace, dict[int, np.ndarray]] = WeakKeyDictionary()
 
 
@@ -81,3 +96,24 @@ def _gaps(running: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def _commonest(threads: np.ndarray) -> int:
     return int(np.bincount(threads).argmax()) if len(threads) else 0
+
+
+def steps_begin(state: np.ndarray, burst: np.ndarray) -> np.ndarray:
+    """int64 (n,): where another state follows, or one of the bursts (ns, before each) that show. Shorter ones lie
+    between the calls of one exchange, say."""
+    return np.flatnonzero((np.diff(state, prepend=-1) != 0) | (burst > _shown_from(burst)))
+
+
+def _shown_from(burst: np.ndarray) -> float:
+    """The length of bursts (ns) from which on they show."""
+    ordered = np.sort(burst[burst > 0]).astype(np.float64)
+    if not len(ordered):
+        return 0.0
+    until = np.concatenate([[0.0], np.cumsum(ordered)])
+    usual = float(ordered[np.searchsorted(until[1:], until[-1] / 2)])
+    limits = np.geomspace(SHORTEST * usual, LONGEST * usual, LIMITS)
+    low, high = (np.searchsorted(ordered, limits * by) for by in (1 / WIDE, WIDE))
+    below = until[np.searchsorted(ordered, limits)] <= LITTLE * until[-1]
+    below[0] = True
+    about = (high - low) / len(ordered) + (until[high] - until[low]) / until[-1]
+    return float(limits[below][::-1][np.argmin(about[below][::-1])])

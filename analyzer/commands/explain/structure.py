@@ -22,7 +22,7 @@ from analyzer.report.evenness import evenness_json, print_evenness
 from analyzer.report.structure.as_json import structure_json
 from analyzer.report.structure.tables import print_structure
 from analyzer.structure.levels.parts import Structure
-from analyzer.structure.levels.structure import DEFAULT_SIGNALS, Method, structure, structure_of_signal
+from analyzer.structure.levels.structure import Method, structure, structure_of_signal
 from analyzer.structure.signals import csv_signal
 from analyzer.trace import Trace
 from analyzer.trace.chosen import Choice
@@ -86,7 +86,7 @@ def structure_command(
         _say(session, found, None, as_json=as_json, quiet=quiet)
         _draw(session, found, None, output, [Path(file)], force=force)
         return
-    wanted = Method(method), names or DEFAULT_SIGNALS
+    wanted = Method(method), names
     if files[1:]:
         _several(session, files, partial(_of_run, choice=choice, wanted=wanted), as_json=as_json)
         return

@@ -35,9 +35,9 @@ SEVERAL, ALIKE = 1.9, 0.85
 Where paths are known, any that is regular will do."""
 PARTIAL = 1.3
 """A loop that has up to so many times as many passes as one of a longer context is the same one."""
-QUIET = 0.25
-"""Of the computation of usual passes this quantile is taken, of special ones, which are few, the least: others on the
-machine only make it longer."""
+QUIET, FEWEST_WORK = 0.25, 0.1
+"""Quantiles of the computation of usual passes, and of special ones, which are few: others on the machine only make it
+longer. What comes before a loop may look like a special pass, so it is not the least."""
 UNEVEN, SAME_DISTANCE = 0.15, 0.1
 """Passes between two special ones vary where more than this share of the stretches have another number, by more than
 this share of it. The first stretch may be shorter: many programs do at the begin what they do now and then."""
@@ -294,7 +294,7 @@ def _is_now_and_then(
     between, work = np.diff(number), np.diff(computed[at])
     if outer.context > 1 and not ((common > 0) != (there > 0)).any():  # but for what is inside, they are all alike
         is_around = begins_with(outer, inner, symbols, (there - common).clip(0))
-        return not is_around and (knows_paths or not _varies(between) or _is_short(work[usual], work[some]))
+        return not is_around and (knows_paths or not varies(between) or _is_short(work[usual], work[some]))
     lacks = ((common > 0) & (there == 0)).any()  # not only: a loop inside is passed less often
     if shared < MISSING * usually and (lacks or not knows_paths):
         makes_others = ((there > 0) & (common == 0)).any()
@@ -304,7 +304,7 @@ def _is_now_and_then(
         return False
     # Its last one may be made in the last pass of `inner`, whose end is not known: `number` does not have it.
     every = np.diff(np.searchsorted(at, outer.at, side="right")) if outer.context == 1 else between
-    if _varies(every):
+    if varies(every):
         return False
     more = np.where(inner.varying & (common > 0), 0, (there - common).clip(0))  # a loop inside took longer to converge
     if knows_paths and more.sum() > 1 and len(between) and np.median(between) <= NESTED:
@@ -327,7 +327,8 @@ def _is_little(usual_work: np.ndarray, special_work: np.ndarray, between: np.nda
     of special passes, ns; between: passes from one of these to the next; calls: theirs more, as a share of a usual
     pass's; 0: they are a step, whose work counts beside that of all passes between."""
     usual = float(np.quantile(usual_work, QUIET))
-    own, distance = float(special_work.min()) - usual, float(np.median(between)) if len(between) else 0.0
+    least = float(np.quantile(special_work, FEWEST_WORK, method="higher"))
+    own, distance = least - usual, float(np.median(between)) if len(between) else 0.0
     if not calls:
         return own < STEP_WORK * usual * distance if len(between) else own < usual
     if calls <= STEP[0] and own < STEP[1] * usual:
@@ -354,7 +355,7 @@ def _hands_out(outputs: np.ndarray) -> bool:
     return bool((outputs > Output.NONE).all() and (outputs == Output.RESULTS).any())
 
 
-def _varies(between: np.ndarray) -> bool:
+def varies(between: np.ndarray) -> bool:
     """Whether the numbers of passes between special ones are those of a loop that ends when it has converged. What is
     done now and then is done at even distances, but for the first."""
     if len(between) < FEWEST:

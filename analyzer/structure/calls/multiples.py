@@ -26,6 +26,8 @@ LONGER, MUCH_LONGER = 1.5, 4.0
 are enough."""
 CHANCE = 1e-4
 """Largest probability of that many groups with their longest pass at one place if lengths were random."""
+MUCH_MORE, SOME_CHANCE = 2.5, 2e-3
+"""The same two limits of what is computed before the first call of a pass."""
 FEW_STAGES = 4
 """Up to this many passes are stages of a step whatever they compute. The long pass of a larger group must outweigh the
 others, or it is a step that is made now and then."""
@@ -131,8 +133,25 @@ def grouped_by_computing(loop: Loop, burst: np.ndarray, *, is_one_call: bool = F
     """
     computed = np.add.reduceat(burst, loop.begins).astype(np.float64)
     size = _group_size(computed, is_one_call=is_one_call)
-    if size is None:
-        return loop
+    return loop if size is None else _grouped(loop, computed, size)
+
+
+def grouped_by_begin(loop: Loop, burst: np.ndarray) -> Loop:
+    """Group passes of several calls by what is computed before their first or second one: a loop around may prepare the
+    one inside.
+
+    burst: what was computed before each call, ns.
+    """
+    for call in (0, 1):
+        computed = burst[loop.begins + call].astype(np.float64)
+        for size in range(2, min(FEW_STAGES, len(computed) // FEWEST) + 1):
+            if _long_pass(computed, size) >= MUCH_MORE and _chance(computed, size) < SOME_CHANCE:
+                return _grouped(loop, computed, size)
+    return loop
+
+
+def _grouped(loop: Loop, computed: np.ndarray, size: int) -> Loop:
+    """The loop with that many passes in each of its passes. computed: in each pass, ns; a group begins with most."""
     left = loop.count % size
     first = int(np.argmax(_usual(computed, size))) if left else 0
     first = first if first <= left else 0
@@ -165,12 +184,21 @@ def _group_size(computed: np.ndarray, *, is_one_call: bool) -> int | None:
 
 def _has_long_pass(computed: np.ndarray, size: int) -> bool:
     """Whether one pass of each group of this size computes clearly longer than all others of the group."""
+    ratio = _long_pass(computed, size)
+    return ratio >= MUCH_LONGER or (ratio >= LONGER and _chance(computed, size) < CHANCE)
+
+
+def _long_pass(computed: np.ndarray, size: int) -> float:
+    """How many times as long as all others of its group the longest pass of each group computes."""
     groups = computed[: len(computed) // size * size].reshape(-1, size)
     which = int(np.argmax(np.median(groups, axis=0)))
     others = np.delete(groups, which, axis=1)
-    ratio = np.quantile(groups[:, which], 0.25) / max(float(np.quantile(others, 0.75, axis=0).max()), 1.0)
-    chance = size * (1 / size) ** len(groups)
-    return bool(ratio >= MUCH_LONGER or (ratio >= LONGER and chance < CHANCE))
+    return float(np.quantile(groups[:, which], 0.25) / max(float(np.quantile(others, 0.75, axis=0).max()), 1.0))
+
+
+def _chance(computed: np.ndarray, size: int) -> float:
+    """The probability that the longest pass of each group is at one place if lengths are random."""
+    return float(size * (1 / size) ** (len(computed) // size))
 
 
 def _outweighs(computed: np.ndarray, size: int, *, is_one_call: bool) -> bool:

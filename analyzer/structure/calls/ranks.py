@@ -10,12 +10,14 @@ from analyzer.structure.calls.candidates import FEWEST
 from analyzer.structure.calls.loops import PARTIAL, Loop, outermost
 from analyzer.structure.calls.multiples import (
     around_if_lengths_change,
+    grouped_by_begin,
     grouped_by_computing,
     split_by_turns,
     with_peeled_pass,
 )
 from analyzer.structure.calls.passes import MOST_PASSES, SAME_KINDS, counts_of
 from analyzer.structure.calls.sequence import Detail, Sequence
+from analyzer.structure.calls.unnamed import are_alike, around_by_steps, around_rows, with_first, with_usual_ends
 
 WITH_PATHS = (Detail.PEER, Detail.PROCEDURE, Detail.SIZE)
 WITHOUT_PATHS = (Detail.SIZE, Detail.PEER, Detail.PROCEDURE)
@@ -50,14 +52,29 @@ def loop_of(calls: Sequence, first: int = 0, last: int | None = None) -> Loop | 
             break
     if found is None or found.regularity < CLEAR:
         found = _of_collectives(calls, part, found)
+    if found is not None and not calls.is_named:
+        found = around_rows(calls, part, around_by_steps(calls, part, with_first(calls, part, found)))
+        found = with_usual_ends(calls, part, found)
     if found is None:
         return None
     if knows_paths:
         found = with_peeled_pass(calls, part, _whoever_it_is(calls, part, found))
-    found = around_if_lengths_change(calls, part, found)
+    if calls.is_named:
+        found = around_if_lengths_change(calls, part, found)
     is_one_call = not knows_paths and found.end - int(found.begins[0]) == found.count
     found = grouped_by_computing(split_by_turns(calls, part, found), calls.burst[part], is_one_call=is_one_call)
+    if not calls.is_named:
+        return _of_steps(calls, part, found)
     return found.shifted(part.start)
+
+
+def _of_steps(calls: Sequence, part: slice, loop: Loop) -> Loop | None:
+    """A loop of steps whose kinds alone are known, if its passes are alike."""
+    if not are_alike(calls, part, loop):
+        return None
+    if loop.parts is None and np.diff(loop.begins, append=loop.end).min() > 1:
+        loop = grouped_by_begin(loop, calls.burst[part])
+    return loop.shifted(part.start)
 
 
 def _seen(calls: Sequence, part: slice) -> Iterator[tuple[Detail, Loop | None]]:

@@ -13,7 +13,7 @@ from analyzer._kernels import ffi, lib
 from analyzer.columns.joined import joined
 from analyzer.native import pointer
 from analyzer.operations.bursts import CPU_TIME, is_measured
-from analyzer.structure.states import NAMES, interruptions, makes_calls
+from analyzer.structure.states import KINDS, NAMES, interruptions, makes_calls, steps_begin
 from analyzer.trace import CallPaths, Counters, State, Trace
 from tracelib.schema.procedures import (
     ASKING_MPI,
@@ -75,6 +75,7 @@ class Sequence:
     begin_ns: int  # end of MPI_Init, or of the process' start
     end_ns: int  # begin of MPI_Finalize, or of the last call's end
     is_whole: bool = True  # False: there were more calls than MOST_CALLS
+    is_named: bool = True  # False: of its calls the kinds alone are known: they are states, or steps of signals
 
     def __len__(self) -> int:
         return len(self.enter)
@@ -114,13 +115,18 @@ def _of_states(trace: Trace, rank: int, begin_ns: int, end_ns: int | None) -> Se
     left = np.concatenate([[first], exit_[:-1]])[: len(enter)]
     inside = (enter >= begin_ns) & (enter < (last + 1 if end_ns is None else end_ns))
     enter, exit_, left, state = enter[inside], exit_[inside], left[inside], state[inside]
-    _, symbols = np.unique(state, return_inverse=True)
+    burst, kind = np.maximum(enter - left, 0), KINDS[state]
+    begins = steps_begin(kind, burst)
+    exit_ = exit_[np.append(begins[1:], len(state)) - 1] if len(begins) else exit_
+    burst = np.add.reduceat(burst, begins) if len(begins) else burst
+    enter, left, state, kind = enter[begins], left[begins], state[begins], kind[begins]
+    _, symbols = np.unique(kind, return_inverse=True)
     zeros = np.zeros(len(enter), np.int64)
     return Sequence(
-        rank, np.tile(symbols.astype(np.int32), (len(Detail), 1)), enter, exit_, left, np.maximum(enter - left, 0),
+        rank, np.tile(symbols.astype(np.int32), (len(Detail), 1)), enter, exit_, left, burst,
         clocks=zeros.astype(np.int32), call=(len(trace.procedures) + state).astype(np.int32),
         output=zeros.astype(np.uint8), together=state == State.GROUP_COMMUNICATION, path=zeros,
-        begin_ns=max(first, begin_ns), end_ns=last,
+        begin_ns=max(first, begin_ns), end_ns=last, is_named=False,
     )  # fmt: skip
 
 
@@ -300,7 +306,15 @@ class _Columns:
             self._symbols[detail] = []
         output, together = output[column["call"]], together[column["call"]]
         return Sequence(
-            rank, symbols, output=output, together=together, begin_ns=begin, end_ns=end, is_whole=is_whole, **column
+            rank,
+            symbols,
+            output=output,
+            together=together,
+            begin_ns=begin,
+            end_ns=end,
+            is_whole=is_whole,
+            is_named=True,
+            **column,
         )
 
     def _joined(self, name: str) -> np.ndarray:

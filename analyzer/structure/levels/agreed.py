@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Sequence as Several
 from dataclasses import dataclass, replace
 
@@ -40,13 +40,18 @@ ranks take turns to compute long, all together compute alike in each part."""
 MAJORITY = 0.5
 """More than this share of the ranks that make calls must have a loop."""
 
+Reads = Callable[[Trace, int, int, int | None], Sequence]
+"""Reads the sequence of a rank of a trace between two times (ns; None: to the end)."""
+
 
 class Sequences:
     """The sequences of some ranks, read when they are asked for."""
 
-    def __init__(self, trace: Trace, begin_ns: int = 0) -> None:
-        """begin_ns: only calls that are entered from then on."""
-        self.trace, self._begin = trace, begin_ns
+    def __init__(
+        self, trace: Trace, begin_ns: int = 0, read: Reads = sequence_of, source: Source = Source.CALLS
+    ) -> None:
+        """begin_ns: only calls that are entered from then on; read: what reads them; source: what that is."""
+        self.trace, self.source, self._begin, self._read = trace, source, begin_ns, read
         self._kept: dict[int, Sequence] = {}
         self._calls = 0
         self._lengths: dict[int, int] = {}
@@ -54,7 +59,7 @@ class Sequences:
     def __getitem__(self, rank: int) -> Sequence:
         if rank in self._kept:
             return self._kept[rank]
-        found = sequence_of(self.trace, rank, self._begin)
+        found = self._read(self.trace, rank, self._begin, None)
         self._lengths[rank] = len(found)
         if self._calls + len(found) <= MOST_KEPT:
             self._kept[rank] = found
@@ -74,7 +79,7 @@ class Sequences:
         """
         if rank not in self._kept and 0 < number < loop.count - 1:
             first, last = loop.stretch(number - 1)[0], loop.stretch(number + 1)[1]
-            some = sequence_of(self.trace, rank, int(edges[number - 1]), int(edges[number + 2]))
+            some = self._read(self.trace, rank, int(edges[number - 1]), int(edges[number + 2]))
             if len(some) == last - first and _is_pass(some, loop.stretch(number), first, edges[number : number + 2]):
                 return some, first
         return self[rank], 0
@@ -248,9 +253,12 @@ def _voted(everybody: Mapping[int, list[_Said]]) -> list[_Said]:
 def _most(said: Several[Several[_Said]], ranks: int) -> _Said | None:
     """Of what ranks say, each one thing or several, what most of them do; None: no more than half of all say so."""
     votes = Counter(count for one in said for count in {each.count for each in one})
-    count = min(votes, key=lambda count: (-votes[count], count))
-    near = sum(any(abs(each.count - count) <= max(1, NEAR * count) for each in one) for one in said)
-    if near <= MAJORITY * ranks:
+
+    def near(count: int) -> int:
+        return sum(any(abs(each.count - count) <= max(1, NEAR * count) for each in one) for one in said)
+
+    count = min(votes, key=lambda count: (-votes[count], -near(count), count))
+    if near(count) <= MAJORITY * ranks:
         return None
     return next(each for one in said for each in one if each.count == count)
 
@@ -314,7 +322,7 @@ def _agree(
         edges[others] = _usual(edges[known])
     body, every, share = _commonest([said for _, said in parts])
     agreement = float(known.sum() / len(everybody))
-    return Agreed(wanted.count, edges, every, body, agreement, mine, share=share, tasks=wanted.tasks)
+    return Agreed(wanted.count, edges, every, body, agreement, mine, sequences.source, share, wanted.tasks)
 
 
 def _commonest(parts: Several[Counter[tuple]]) -> tuple[str, tuple[int, ...], float]:

@@ -9,7 +9,7 @@ from enum import Enum
 import numpy as np
 
 from analyzer.parallel import Team
-from analyzer.structure.iterations import Iterations, mean_lengths
+from analyzer.structure.iterations import Iterations, Source, mean_lengths
 from analyzer.structure.levels.agreed import Sequences, whole
 from analyzer.structure.levels.by_signals import chosen, metric_of, nodes_of
 from analyzer.structure.levels.costs import spent
@@ -18,6 +18,7 @@ from analyzer.structure.levels.tree import DEEPEST, Node, tree
 from analyzer.structure.perturbed.perturbed import disturbing, times_of
 from analyzer.structure.signals import Signal, signals
 from analyzer.structure.signals.from_calls import BURSTS, COLLECTIVE, COMPUTING, MESSAGES
+from analyzer.structure.signals.steps import steps_of
 from analyzer.trace import Losses, State, Trace, TracerTime
 
 SLIVER = 0.005
@@ -31,7 +32,9 @@ class Method(Enum):
 
     CALLS = "calls"  # by the sequences of calls alone
     BOTH = "both"  # by these; where they say nothing, by signals that agree
-    SIGNALS = "signals"  # by these alone: those that agree, else the first one
+    SIGNALS = (
+        "signals"  # by the steps of each rank's signals; where these say nothing, or one is named, by autocorrelation
+    )
     THESIS = "thesis"  # by one signal and the rules of the thesis (Casas 2009, section 3.6.1) alone
 
 
@@ -39,10 +42,10 @@ DEFAULT_SIGNALS = (BURSTS, COMPUTING, MESSAGES, COLLECTIVE)
 """The most dependable first (Casas 2009, section 3.7.2)."""
 
 
-def structure(
-    trace: Trace, team: Team, method: Method = Method.BOTH, names: Sequence[str] = DEFAULT_SIGNALS
-) -> Structure:
-    """The structure of a run. names: the signals that are looked at, besides calls. Collective over the team."""
+def structure(trace: Trace, team: Team, method: Method = Method.BOTH, named: Sequence[str] = ()) -> Structure:
+    """Find the structure of a run. named: the signals that are looked at, besides calls; (): the usual ones. Collective
+    over the team."""
+    names = named or DEFAULT_SIGNALS
     ranks, flushed = _readable(trace, team), _flushes(trace, team)
     if method is Method.CALLS:
         return _structure(trace, team, _by_calls(trace, team, ranks, flushed), ranks, flushed)
@@ -54,9 +57,12 @@ def structure(
         return signals(trace, team, names[:1], samples=samples, begin_ns=begin, end_ns=end)[names[0]]
 
     nodes: list[Node] = []
-    if method is Method.BOTH:
+    if method is Method.BOTH or (method is Method.SIGNALS and not named):
         times = np.array([(one.begin_ns, one.end_ns) for one in disturbed], np.int64).reshape(-1, 2)
-        nodes = _by_calls(trace, team, ranks, np.concatenate([flushed, times]))
+        sequences = (
+            Sequences(trace) if method is Method.BOTH else Sequences(trace, read=steps_of, source=Source.SIGNALS)
+        )
+        nodes = tree(sequences, whole(sequences, ranks), team, np.concatenate([flushed, times]))
     taken = None if nodes or method is Method.THESIS else chosen(list(found.values()), disturbed)
     if method in (Method.SIGNALS, Method.THESIS):
         taken = taken or found[names[0]]

@@ -10,7 +10,7 @@ from analyzer.native import pointer
 from analyzer.parallel import Team
 from analyzer.sources.run.run import RunTrace
 from analyzer.structure.signals.bins import Bins
-from analyzer.structure.states import makes_calls, states_of
+from analyzer.structure.states import OF_MESSAGES, makes_calls, states_of
 from analyzer.trace import Losses, State, Trace
 from tracelib.schema.procedures import CLOCKS, COLLECTIVES, POINT_TO_POINT, base_name
 
@@ -20,10 +20,7 @@ ORDER = (COMPUTING, BURSTS, MESSAGES, COLLECTIVE)
 _OF_STATES = {
     COMPUTING: (State.RUNNING,),
     BURSTS: (State.RUNNING,),
-    MESSAGES: (
-        *(State.WAITING_MESSAGE, State.BLOCKING_SEND, State.WAIT, State.IMMEDIATE_SEND, State.IMMEDIATE_RECEIVE),
-        State.SEND_RECEIVE,
-    ),
+    MESSAGES: OF_MESSAGES,
     COLLECTIVE: (State.GROUP_COMMUNICATION, State.SYNCHRONIZATION),
 }
 """States of each signal; synchronizations are those of the threads of a team."""

@@ -1,0 +1,171 @@
+"""Loops of steps whose kind alone is known: states, and the steps of signals. What is computed between them tells where
+a loop begins and ends, and whether it is one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from analyzer.structure.calls.candidates import FEWEST
+from analyzer.structure.calls.loops import Loop, varies
+from analyzer.structure.calls.sequence import Detail, Sequence
+
+AT_ENDS, BESIDE = 8, 4
+"""Passes at both ends that are looked at, and passes beside each that it is compared with."""
+USUAL = 0.5
+"""A pass at an end computes at least this share of what the passes beside it do, or of what it would if it changed as
+they do."""
+MOST = 0.9
+"""Share of the passes around that end with a shorter one."""
+MUCH_LONGER, OUTWEIGHS = 4.0, 0.25
+"""Passes that begin a loop around compute this many times what the usual ones do, and beside that together this share
+of all."""
+SET_UP, OFTEN = 4.0, 0.95
+"""A pass at the begin that computes this many times what this share of all passes do has some of the set-up."""
+FEW_STEPS, UNLIKE = 2, 0.38
+"""Passes of up to so many steps are none where they differ from the next one by more than this in the natural logarithm
+of what they compute: then they are not alike, and do not change slowly either."""
+HALF, MOST_OF_SEVERAL = 0.5, 0.75
+"""Share of the passes that differ by less: of one step, whose work may depend on data, and of several."""
+ROWS, THROUGHOUT = 6, 0.75
+"""Fewest rows that make a loop. They are looked for where it is around another one, or that one has a smaller share of
+all steps than this."""
+MANY = 12
+"""The same is asked of passes of more steps if there are fewer passes."""
+
+
+def with_usual_ends(calls: Sequence, part: slice, loop: Loop) -> Loop | None:
+    """Find where the passes of a loop begin and end that its steps say, by what is computed before each.
+
+    Set-up and end of a program make steps of the same kinds with little computing before. A pass that does not compute
+    what those beside it do belongs to the pass before. If the loop computes behind its last step, what the first pass
+    computed does not count: passes begin with their steps.
+
+    Returns:
+        The loop; None: too few passes are left.
+    """
+    if loop.end - int(loop.begins[0]) > loop.count:
+        return loop  # passes of several steps have these in common
+    computed = _computed(calls, part, loop)
+    usual = _usual_at_begin(computed) & _usual_at_begin(computed[::-1])[::-1]
+    first = int(np.argmax(usual))
+    set_up = np.flatnonzero(computed[:AT_ENDS] >= SET_UP * np.quantile(computed, OFTEN))
+    if len(set_up):  # the last of these computes what the first pass does, too
+        usual[: set_up[-1]] = False
+    elif first and _behind(calls, part, loop) >= USUAL * float(np.median(computed[usual][-BESIDE:])):
+        usual[first - 1] = True
+    if usual.all():
+        return loop
+    begins, last = loop.begins[usual], int(np.flatnonzero(usual)[-1])
+    if len(begins) < FEWEST:
+        return None
+    end = loop.end if last == loop.count - 1 else int(loop.begins[last + 1])
+    return replace(loop, begins=begins, end=end)
+
+
+def are_alike(calls: Sequence, part: slice, loop: Loop) -> bool:
+    """Whether passes compute about what the next ones do, all in all and in their longest burst. Many passes of several
+    steps have these in common."""
+    has_few_steps = loop.end - int(loop.begins[0]) <= FEW_STEPS * loop.count and loop.parts is None
+    if not has_few_steps and loop.count >= MANY:
+        return True
+    steps = int(np.diff(loop.begins, append=loop.end).min())
+    share = HALF if loop.end - int(loop.begins[0]) == loop.count else MOST_OF_SEVERAL
+    if _unlike(_computed(calls, part, loop), share) > UNLIKE:
+        return False
+    burst = calls.burst[part][loop.begins[:, None] + np.arange(steps)]
+    longest = int(np.median(burst, axis=0).argmax())
+    return loop.parts is not None or _unlike(burst[:, longest], share) <= UNLIKE
+
+
+def _unlike(computed: np.ndarray, share: float = HALF) -> float:
+    """By how much, in the natural logarithm of what they compute, this share of all passes differ from the next one at
+    most."""
+    return float(np.quantile(np.abs(np.diff(np.log1p(np.maximum(computed, 0)))), share))
+
+
+def _computed(calls: Sequence, part: slice, loop: Loop) -> np.ndarray:
+    """(count,) float64 ns: what each pass computes."""
+    return np.add.reduceat(calls.burst[part][: loop.end], loop.begins).astype(np.float64)
+
+
+def _usual_at_begin(computed: np.ndarray) -> np.ndarray:
+    """bool: whether each of the first passes computes what the following ones do."""
+    usual = np.ones(len(computed), bool)
+    for number in reversed(range(min(AT_ENDS, len(computed) - BESIDE))):
+        beside = computed[number + 1 :][usual[number + 1 :]][:BESIDE]
+        slope, middle = np.polyfit(np.arange(len(beside)), beside, 1) if len(beside) > 1 else (0.0, beside[0])
+        usual[number] = computed[number] >= USUAL * min(beside.min(), middle - slope)
+    return usual
+
+
+def with_first(calls: Sequence, part: slice, loop: Loop) -> Loop:
+    """Add the pass before the first one if its steps are of the same kinds in the same order. It may have more of a
+    kind in a row: what is done for the first time takes longer, and calls of one exchange are steps of their own."""
+    kinds = calls.symbols[Detail.PROCEDURE][part]
+    usual = _changes(kinds[slice(*loop.stretch(0))])
+    first = int(loop.begins[0])
+    ends = np.flatnonzero(np.diff(kinds[:first], prepend=-1))  # where each row of one kind begins
+    if len(usual) < 2 or len(ends) < len(usual) or not np.array_equal(kinds[ends[-len(usual) :]], usual):
+        return loop
+    if len(ends) > len(usual) and kinds[ends[-len(usual) - 1]] == usual[-1]:
+        return loop  # another loop stands before this one
+    begin = int(ends[-len(usual)])
+    computed = calls.burst[part][begin:first].sum()
+    if computed < USUAL * _computed(calls, part, loop)[0]:
+        return loop
+    return replace(loop, begins=np.append(begin, loop.begins))
+
+
+def _changes(kinds: np.ndarray) -> np.ndarray:
+    """Kinds without those that are as the one before."""
+    return kinds[np.flatnonzero(np.diff(kinds, prepend=-1))]
+
+
+def around_by_steps(calls: Sequence, part: slice, loop: Loop) -> Loop:
+    """Take the loop around, where its passes show in those of the loop inside. What is done now and then is done beside
+    the usual steps, at even distances. But the last pass of a loop inside may lack what prepares the next one; and
+    passes at uneven distances that compute much more, and all about as much, are where a loop has converged."""
+    steps = np.diff(np.append(loop.begins, loop.end))
+    for around in loop.around:
+        for off in (0, 1, 2):
+            last = np.searchsorted(loop.begins, around.begins[1:], side="right") - off
+            last = last[last < loop.count]
+            others = np.delete(steps, last)
+            if len(others) and len(last) and (steps[last] < others.min()).mean() >= MOST:
+                return around
+    computed = _computed(calls, part, loop)
+    usual = float(np.median(computed))
+    longer = np.flatnonzero(computed >= MUCH_LONGER * usual)
+    between = np.diff(longer)
+    if len(longer) < FEWEST or len(np.unique(between)) < FEWEST or longer[0] > between.max():
+        return loop
+    is_throughout = loop.count - longer[-1] <= 2 * between.max()
+    is_much = (computed[longer] - usual).sum() >= OUTWEIGHS * computed.sum()
+    if not is_throughout or not is_much or _unlike(computed[longer]) > UNLIKE:
+        return loop
+    return replace(loop, begins=loop.begins[longer], every=(), around=())
+
+
+def around_rows(calls: Sequence, part: slice, loop: Loop) -> Loop:
+    """Take the loop whose passes are one step of a kind and a row of another kind, of which there are more or fewer in
+    each: a loop inside that converges, or gets shorter."""
+    kinds, burst = calls.symbols[Detail.PROCEDURE][part], calls.burst[part]
+    covered = loop.end - int(loop.begins[0])
+    for kind in range(int(kinds.max(initial=-1)) + 1):
+        at = np.flatnonzero(kinds == kind)
+        at = at[np.diff(at, append=len(kinds) + 1) > 1]  # the last one of a row at the begin
+        if len(at) < ROWS or (len(at) >= loop.count and covered >= THROUGHOUT * len(kinds)):
+            continue
+        between, inside = np.diff(at), np.setdiff1d(np.arange(at[0], at[-1]), at)
+        reaches = max(int(at[0]), len(kinds) - 1 - int(at[-1])) <= between.max()
+        if reaches and len(np.unique(kinds[inside])) == 1 and varies(between) and _unlike(burst[inside]) <= UNLIKE:
+            return Loop(at.astype(np.int64), len(kinds), loop.regularity)
+    return loop
+
+
+def _behind(calls: Sequence, part: slice, loop: Loop) -> float:
+    """What is computed behind the last step of a loop, ns."""
+    behind = part.start + loop.end
+    return float(calls.burst[behind]) if behind < len(calls) else float(calls.end_ns - calls.exit[-1])
