@@ -69,9 +69,11 @@ def loop_of(calls: Sequence, first: int = 0, last: int | None = None) -> Loop | 
 
 
 def _of_steps(calls: Sequence, part: slice, loop: Loop) -> Loop | None:
-    """A loop of steps whose kinds alone are known, if its passes are alike."""
-    if not are_alike(calls, part, loop):
+    """A loop of steps whose kinds alone are known, or one around it, whichever has passes that are alike first."""
+    found = next((one for one in (loop, *loop.around) if are_alike(calls, part, one)), None)
+    if found is None:
         return None
+    loop = found
     if loop.parts is None and np.diff(loop.begins, append=loop.end).min() > 1:
         loop = grouped_by_begin(loop, calls.burst[part])
     return loop.shifted(part.start)
