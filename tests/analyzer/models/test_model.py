@@ -98,8 +98,8 @@ def test_without_negative_coefficients_and_without_negative_values():
 
 
 def test_the_genetic_search_gives_the_same_model_as_the_exact_one(model):
-    found = study(FRAME, "time", ["p", "n"], TERMS, Options(search="genetic", genetics=Genetics(32, 2, 20, 1, 2)))
-    assert found.found is not None and found.found.evaluated < 2**9
+    found = study(FRAME, "time", ["p", "n"], TERMS, Options(search="genetic", genetics=(Genetics(32, 2, 20, 1, 2),)))
+    assert found.found[0].evaluated < 2**9
     assert found.model.terms == model.terms
     assert found.model(p=3, n=7) == pytest.approx(model(p=3, n=7))
 
