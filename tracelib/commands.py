@@ -227,14 +227,16 @@ def counters(as_json: bool, names: tuple[str, ...]) -> int:
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing.")
 @click.argument("src")
 def call(output: str | None, force: bool, quiet: bool, src: str) -> None:
-    """Translate C or C++ with CALL's pragmas.
+    """Translate C, C++ or Fortran with CALL's pragmas.
 
     \b
     tracelib call app.c
     mpicc -I $(tracelib lib --include) app.cll.c -o app
+    tracelib call app.f90
+    mpifort $(tracelib lib --include)/tracelib.f90 app.cll.f90 -o app
 
-    Each `#pragma cll` becomes calls of tracelib.h, so that a traced run records the experiments as regions with their
-    variables. An ordinary compiler ignores the pragmas.
+    Each `#pragma cll`, in Fortran `!$cll`, becomes calls of the API, so that a traced run records the experiments as
+    regions with their variables. An ordinary compiler ignores the pragmas.
     """
     from tracelib.call.files import translate_file
 
@@ -243,6 +245,8 @@ def call(output: str | None, force: bool, quiet: bool, src: str) -> None:
         click.echo(f"{done.path}: experiments {', '.join(done.experiments) or '(none)'}")
         for name, value in done.environment.items():
             click.echo(f"run it with {name}={value}")
+        for line in done.advice:
+            click.echo(line)
 
 
 @commands.command("drivers")

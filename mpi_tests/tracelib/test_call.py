@@ -38,6 +38,71 @@ int main (int argc, char *argv[])
 """The thesis's annotated program (Rodriguez 2011, Fig. 2.4), with something to do."""
 
 
+FORTRAN = {
+    "a.f90": """program a
+  use mpi
+  implicit none
+  type grid_t
+    integer :: n
+  end type
+  type(grid_t) :: grid
+  integer :: ierr, i, widths(2)
+  double precision :: mine, total
+  call MPI_Init(ierr)
+  widths = (/ 4, 5 /)
+  do i = 1, 3
+    grid%n = 10 * i
+    mine = 0.5d0 * i
+    !$cll summing CLOCK=summing[0]*grid%n**2 &
+    !$cll   *widths(2)*mine
+    call MPI_Allreduce(mine, total, 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, ierr)
+    !$cll end summing
+  end do
+  print '(f6.2)', total
+  call MPI_Finalize(ierr)
+end program
+""",
+    "b.f": """      program b
+      implicit none
+      include 'mpif.h'
+      integer ierr, i, n, widths(2)
+      double precision mine, total
+      call MPI_Init(ierr)
+      widths(2) = 5
+      do i = 1, 3
+        n = 10 * i
+        mine = 0.5d0 * i
+c$cll summing CLOCK=summing[0]*n**2*widths(2)*mine
+        call MPI_Allreduce(mine, total, 1, MPI_DOUBLE_PRECISION,
+     &    MPI_SUM, MPI_COMM_WORLD, ierr)
+c$cll end summing
+      end do
+      print '(f6.2)', total
+      call MPI_Finalize(ierr)
+      end
+""",
+}
+
+
+@pytest.mark.parametrize("name", FORTRAN)
+@pytest.mark.parametrize("mpi_name", ["openmpi", "mpich"])
+def test_fortran(request, compiled, launch, traced, tmp_path, mpi_name, name):
+    """In free and in fixed form: the same output, and a row for each execution with its variables."""
+    leg = request.getfixturevalue(mpi_name)
+    source = tmp_path / name
+    source.write_text(FORTRAN[name])
+    plain = launch(leg, compiled(leg, source), ranks=2, preload=False).check()
+    made = translate_file(str(source), None, force=False).path
+    module = ("-J", str(tmp_path), str(INCLUDE / "tracelib.f90"))
+    run = traced(leg, compiled(leg, made, *module), ranks=2)
+    assert run.finished.stdout == plain.stdout
+    frame = analyzer.experiments_frame([run.run])
+    assert frame["rank"].tolist() == [0] * 3 + [1] * 3
+    assert frame["grid%n" if name == "a.f90" else "n"].tolist() == [10, 20, 30] * 2
+    assert frame["widths(2)"].tolist() == [5] * 6
+    assert frame["mine"].tolist() == [0.5, 1.0, 1.5] * 2
+
+
 @pytest.mark.parametrize("mpi_name", ["openmpi", "mpich"])
 def test_the_thesis_s_program(request, compiled, launch, traced, tmp_path, mpi_name):
     leg = request.getfixturevalue(mpi_name)

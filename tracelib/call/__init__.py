@@ -1,1 +1,1 @@
-"""`tracelib call`: C and C++ with CALL's pragmas becomes C and C++ with calls of tracelib.h (docs/call.md)."""
+"""`tracelib call`: CALL's pragmas in C, C++ and Fortran become calls of the regions' API (docs/call.md)."""

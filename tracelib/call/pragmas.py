@@ -43,9 +43,17 @@ class _Token:
     at: int
 
 
-def parse(text: str) -> Pragma | None:
-    """A pragma from the text of a directive; None if it is not one of these. Raises PragmaError."""
-    tokens = _Tokens(text)
+def parse(text: str, said: str | None = None) -> Pragma | None:
+    """Read a pragma from the text of a directive; None if it is not one of these.
+
+    Args:
+        text: The directive in C.
+        said: How it is written, of the same length, where that is another language; variables are taken from it.
+
+    Raises:
+        PragmaError: It is wrong.
+    """
+    tokens = _Tokens(text, said or text)
     if [tokens.take().text, tokens.take().text] != ["#", "pragma"]:
         return None
     first = tokens.take()
@@ -73,8 +81,8 @@ def _named(kind: str, tokens: _Tokens) -> Pragma:
 class _Tokens:
     """The words of a directive, one after the other."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    def __init__(self, text: str, said: str) -> None:
+        self.said = said
         found = [
             _Token(str(t.lastgroup), t[str(t.lastgroup)], t.start(str(t.lastgroup))) for t in _TOKEN.finditer(text)
         ]
@@ -163,7 +171,7 @@ class _Expression:
                 self._index()
             else:
                 self._tokens.take_name("a member")
-        text = "".join(self._tokens.text[begin : self._tokens.next.at].split())
+        text = "".join(self._tokens.said[begin : self._tokens.next.at].split())
         if not re.fullmatch(rf"{re.escape(self._experiment)}\[\d+\]", text):
             if name.text == self._experiment:
                 raise PragmaError(f"{text} is no coefficient such as {self._experiment}[0]", begin)

@@ -6,15 +6,10 @@ import re
 import sys
 from dataclasses import dataclass
 
+from tracelib.call.experiments import Check, Found, error_at, names
 from tracelib.call.pragmas import Pragma, PragmaError, parse
 from tracelib.call.scan import Directive, directives, place
-from tracelib.drivers import Driver, driver_named, driver_of
-from tracelib.errors import TracelibError
-
-COMMUNICATION = ("SEQ", "MPI", "OpenMP", "PUB_BSP")
-"""Communication drivers of the thesis (section 2.3.1). The runtime collects the data of all ranks and threads,
-whichever it is; only drivers that one rank has to ask need to know."""
-_STATEMENT_MAY_FOLLOW = ";{}:"
+from tracelib.drivers import Driver
 
 
 @dataclass(frozen=True)
@@ -22,25 +17,21 @@ class Translated:
     """The two files, and what a run needs."""
 
     source: str
-    header: str
+    header: str  # "": there is none
     environment: dict[str, str]  # variables without which an observable is not recorded
     experiments: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class _Found:
-    pragma: Pragma
-    directive: Directive
+    advice: tuple[str, ...] = ()  # what to do beside the run
 
 
 def translate(source: str, name: str, header_name: str) -> Translated:
     """The translation of a source. `name`: what the compiler's messages shall call it; `header_name`: the header that
     it includes. Raises TracelibError with line and column of a pragma that is wrong."""
     every = list(directives(source))
-    found = [_Found(pragma, one) for one in every if (pragma := _parsed(source, name, one))]
+    found = [Found(pragma, one) for one in every if (pragma := _parsed(source, name, one))]
     begun = {one.pragma.name for one in found if one.pragma.kind == "begin"}
     found = [one for one in found if not _is_foreign(one, begun)]
-    used = _Check(source, name, found, begun).drivers()
+    drivers = Check(source, name, found, begun).drivers()
+    used = drivers.of
     pieces, at = [f"{_MADE}\n#line 1 {_quoted(name)}\n"], 0
     include_at = _include_at(every, found)
     for one in [*found, None]:
@@ -53,17 +44,9 @@ def translate(source: str, name: str, header_name: str) -> Translated:
         if one:
             pieces.append(_statement(one.pragma, used.get(one.pragma.name)) + _line_ends(source, one.directive))
             at = one.directive.end
-    environment = {}
-    for observable, driver in {(one.pragma.observable, used[one.pragma.name]) for one in _begins(found)}:
-        environment.update(driver.environment(observable))
     mpi = any(one.pragma.kind == "parallel" and one.pragma.name == "MPI" for one in found)
     header = _header(any(driver.moments for driver in used.values()), mpi)
-    names = tuple(dict.fromkeys(one.pragma.name for one in _begins(found)))
-    return Translated("".join(pieces), header, dict(sorted(environment.items())), names)
-
-
-def _begins(found: list[_Found]) -> list[_Found]:
-    return [one for one in found if one.pragma.kind == "begin"]
+    return Translated("".join(pieces), header, drivers.environment(found), names(found), drivers.advice)
 
 
 def _parsed(source: str, name: str, directive: Directive) -> Pragma | None:
@@ -72,79 +55,15 @@ def _parsed(source: str, name: str, directive: Directive) -> Pragma | None:
     except PragmaError as error:
         if re.match(r"\s*#\s*pragma\s+report\b", directive.text):
             return None  # another compiler's
-        raise _error(source, name, directive.begin + error.at, str(error)) from error
+        raise error_at(source, name, directive.begin + error.at, str(error)) from error
 
 
-def _is_foreign(one: _Found, begun: set[str]) -> bool:
+def _is_foreign(one: Found, begun: set[str]) -> bool:
     """A `#pragma report` without cll that names no experiment is not ours."""
     return one.pragma.kind == "report" and one.pragma.name not in begun and " cll " not in one.directive.text
 
 
-class _Check:
-    """Whether pragmas belong together."""
-
-    def __init__(self, source: str, name: str, found: list[_Found], begun: set[str]) -> None:
-        self._source, self._name, self._found, self._begun = source, name, found, begun
-
-    def drivers(self) -> dict[str, Driver]:
-        """The driver of each experiment. Raises TracelibError."""
-        used = {"CLOCK"}
-        of: dict[str, Driver] = {}
-        ended = {one.pragma.name for one in self._found if one.pragma.kind == "end"}
-        for one in self._found:
-            pragma = one.pragma
-            if pragma.kind == "parallel" and pragma.name not in COMMUNICATION:
-                self._fail(one, f"there is no communication driver {pragma.name}: {', '.join(COMMUNICATION)}")
-            elif pragma.kind == "uses":
-                used.add(self._driver(one).name)
-            elif pragma.kind == "begin":
-                of[pragma.name] = self._of_experiment(one, used, of)
-                if pragma.name not in ended:
-                    self._fail(one, f"{pragma.name} has no #pragma cll end {pragma.name}")
-            elif pragma.kind in ("end", "report") and pragma.name not in self._begun:
-                self._fail(one, f"no experiment {pragma.name} begins in this file")
-            if pragma.kind in ("begin", "end"):
-                self._check_place(one)
-        return of
-
-    def _driver(self, one: _Found) -> Driver:
-        try:
-            return driver_named(one.pragma.name)
-        except LookupError as error:
-            self._fail(one, str(error))
-            raise
-
-    def _of_experiment(self, one: _Found, used: set[str], of: dict[str, Driver]) -> Driver:
-        pragma = one.pragma
-        try:
-            driver = driver_of(pragma.observable)
-        except LookupError as error:
-            raise self._at(one, pragma.observable_at, str(error)) from error
-        if driver.declared and driver.name not in used:
-            raise self._at(one, pragma.observable_at, f"{pragma.observable} needs #pragma cll uses {driver.name}")
-        if of.get(pragma.name, driver) is not driver:
-            self._fail(one, f"{pragma.name} has another observable already")
-        return driver
-
-    def _check_place(self, one: _Found) -> None:
-        if one.directive.depth < 1:
-            self._fail(one, "an experiment begins and ends inside a function")
-        if one.directive.before not in _STATEMENT_MAY_FOLLOW:
-            raise self._at(one, 0, "no statement can stand here: put braces around it, or a semicolon before it")
-
-    def _fail(self, one: _Found, message: str) -> None:
-        raise self._at(one, one.pragma.at, message)
-
-    def _at(self, one: _Found, at: int, message: str) -> TracelibError:
-        return _error(self._source, self._name, one.directive.begin + at, message)
-
-
-def _error(source: str, name: str, at: int, message: str) -> TracelibError:
-    line, column = place(source, at)
-    return TracelibError(f"{name}:{line}:{column}: {message}")
-
-
-def _include_at(every: list[Directive], found: list[_Found]) -> int:
+def _include_at(every: list[Directive], found: list[Found]) -> int:
     """After the last #include before the first experiment that is in no function and under no condition, so that what
     the program defines for its own headers holds for ours, too; else before everything."""
     first = min((one.directive.begin for one in found if one.pragma.kind in ("begin", "end")), default=0)

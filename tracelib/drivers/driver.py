@@ -22,6 +22,8 @@ class Driver:
     declared = True  # a source has to say #pragma cll uses NAME
     moments: tuple[str, ...] = ()  # when the running program asks it: BEGIN, END; (): the runtime records all of it
 
+    advice = ""  # what the user does beside the run, where that is how its quantities come
+
     def environment(self, observable: str) -> dict[str, str]:
         """Variables that a run needs for an observable to be recorded."""
         return {}

@@ -37,3 +37,7 @@ class Network(Driver):
     tracelib.ngmpi`, and `analyze table --network` adds them to the rows."""
 
     name, observables = "NGMPI", ("NGMPI_*",)
+    advice = (
+        "the network is measured beside the run: mpirun -n 2 python -m tracelib.ngmpi; analyze loggp ngmpi.h5; "
+        "analyze table run.h5 --network ngmpi.intra.json"
+    )
