@@ -87,8 +87,11 @@ def words(counted: Counter[str]) -> str:
 
 
 def plural(word: str) -> str:
-    """ "all-to-alls", "broadcasts"; procedures keep their names."""
-    return word if word.startswith("MPI_") else f"{word[:-1]}es" if word.endswith("x") else f"{word}s"
+    """ "all-to-alls", "broadcasts", "waits for messages"; procedures keep their names."""
+    if word.startswith("MPI_"):
+        return word
+    noun, preposition, what = word.partition(" for ")
+    return f"{noun[:-1]}es{preposition}{what}" if noun.endswith("x") else f"{noun}s{preposition}{what}"
 
 
 def typical_pass(begins: np.ndarray, end: int) -> tuple[int, int]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.structure.levels.structure import Method, structure
+from analyzer.structure.levels.words import words
 from analyzer.structure.signals import signals
 from analyzer.trace import State
 
@@ -123,3 +126,8 @@ def test_signals_are_those_of_the_states(tmp_path):
     assert found["bursts"] == [6000, 12_000, 12_000, 6000, 4000, 4000, 0, 0]
     assert found["p2p"] == [1, 0, 0, 1, 0, 0, 0, 0]
     assert found["collective"] == [0, 0, 0, 0, 1, 1, 2, 2]
+
+
+def test_several_of_a_state_in_words():
+    counted = Counter({"wait for messages": 3, "group communication": 2, "wait for links": 1})
+    assert words(counted) == "3 waits for messages, 2 group communications, 1 wait for links"
