@@ -38,7 +38,7 @@ def part() -> Part:
             ("The captions of figures 5.5 to 5.9 beside table 5.1, in 10^7 instructions.", tuple(stated)),
             (
                 f"To the letter: series like those of R5, {PERIODS} periods, four clusters of L1 misses that predict "
-                "CPI, intervals of 1, 2, 3, ... steps up to 2R; the thesis gives curves only. The least error is asked "
+                "CPI, intervals of 1, 2, 3, ... steps up to 2R; Casas 2009 gives curves only. The least error is asked "
                 "for at R and 2R; the shares are of the lengths that have a lower one.",
                 tuple(said),
             ),

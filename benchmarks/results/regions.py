@@ -39,7 +39,7 @@ def part(folder: Path) -> Part:
             ("Properties of the published tables 3.1 to 3.5.", tuple(_invariants(regions))),
             (
                 f"Traces of {RANKS} ranks in which these regions are planted, 0.5 % jitter, times as printed; found by "
-                'the signal of calls of messages, as the thesis did. "47306/5/9010": span, iterations, period.',
+                'the signal of calls of messages, as Casas 2009 did. "47306/5/9010": span, iterations, period.',
                 tuple(planted),
             ),
         ),

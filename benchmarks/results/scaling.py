@@ -80,7 +80,7 @@ def part(folder: Path) -> Part:
     )
     said.append(Row("... and lose", "transfer", listed(sorted(one.factor.key for one in both.losses))))
     note = (
-        "The runs of the thesis are not published. These are traces in which its factors are planted, chosen so that "
+        "The runs of Casas 2009 are not published. These are traces in which its factors are planted, chosen so that "
         "the speedups are as stated; measured are the traces, by their times and by a replay on the ideal network."
     )
     return Part("R10: the speedup model", ((note, tuple(said)),))
@@ -107,7 +107,7 @@ def prediction_part(folder: Path) -> Part:
         said.append(Row("... what will undermine it at 1024", causes, listed(sorted(worst)), note))
     note = (
         "Fitted to 16, 36 and 64 ranks. Traces with planted factors that fall along lines of ln P, one set for each "
-        "code of the thesis; of its own runs there are no numbers. That the model is nearly exact is no surprise: it "
+        "code of Casas 2009; of its own runs there are no numbers. That the model is nearly exact is no surprise: it "
         "fits such lines. What is shown is by how much the others are off."
     )
     return Part("R11: prediction", ((note, tuple(said)),))
