@@ -39,6 +39,10 @@ _NAV: list[tuple[str, list[str]]] = [
         "comparison.md", "validation.md", "performance.md", "results.md", "studies.md", "scheduling.md",
         "paraver-producers.md",
     ]),
+    ("Documents", [
+        "documents.md", "documents/girona.md", "documents/casas.md", "documents/tia.md", "documents/ga.md",
+        "documents/pempis.md",
+    ]),
     ("Reference", ["format.md", "mpi-coverage.md", "dimemas.md", "extending.md", "csrc.md", "contributing.md"]),
 ]  # fmt: skip
 _TITLES = {"index.md": "What it is", "doctor.md": "No output?"}
