@@ -134,10 +134,12 @@ def _interval(times: Measured, formula: Formula, degree: int) -> tuple[str, str]
 
 
 def _line_above(sizes: np.ndarray, values: np.ndarray, degree: int) -> np.ndarray:
-    """Least squares, moved up until it is not below any value."""
+    """Least squares, moved up until it is not below any value; level where it would fall, and end below 0."""
     scale = sizes.max()
     basis = np.vander(sizes / scale, degree + 1, increasing=True)
     fitted, *_ = np.linalg.lstsq(basis, values, rcond=None)
+    if degree and fitted[-1] < 0:
+        return _line_above(sizes, values, 0)
     fitted[0] += max(float((values - basis @ fitted).max()), 0.0) + _ROUNDING
     return fitted / scale ** np.arange(degree + 1)
 
