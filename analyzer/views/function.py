@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from analyzer.errors import TracelibError
+from analyzer.views import paraver_names as names
 
 
 @dataclass(frozen=True)
@@ -20,15 +21,15 @@ class Function:
 
     @classmethod
     def of(cls, given: Any) -> Function:
-        """From a name, a sequence of a name and parameters, or a callable. Raises TracelibError."""
+        """From a name, ours or Paraver's, a sequence of a name and parameters, or a callable. Raises TracelibError."""
         if isinstance(given, Function):
             return given
         if isinstance(given, str):
-            return cls(given)
+            return cls(names.OURS.get(given, given))
         if callable(given):
             return cls(getattr(given, "__name__", "function"), user=given)
         if isinstance(given, Sequence) and given and isinstance(given[0], str):
-            return cls(given[0], tuple(given[1:]))
+            return cls(names.OURS.get(given[0], given[0]), tuple(given[1:]))
         raise TracelibError(f"{given!r} names no function of a view", 'give a name, or ["name", parameters]', 2)
 
     def number(self, index: int, default: float) -> float:

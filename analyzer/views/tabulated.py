@@ -16,6 +16,7 @@ from analyzer.errors import TracelibError
 from analyzer.views.constant import bursts
 from analyzer.views.filters import Filter
 from analyzer.views.kept import Kept
+from analyzer.views.paraver_names import OURS
 from analyzer.views.pieces import pieces
 from analyzer.views.run import Run, Selected
 from analyzer.views.statistics import STATISTICS, Cells, MessageEnds, statistic_of
@@ -143,6 +144,7 @@ def histogram(
     of those that are sent or received where the control view is in `columns`. lengths (ns), data_range: pieces that do
     not fit do not count. Raises TracelibError.
     """
+    statistic = OURS.get(statistic, statistic)
     of_messages = statistic_of(statistic).messages
     if partners and not of_messages:
         raise TracelibError(f"{statistic!r} is no number of messages, which alone have partners", "", 2)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from analyzer.errors import TracelibError
+from analyzer.views import paraver_names as names
 from analyzer.views.compose import composed
 from analyzer.views.filters import Filter
 from analyzer.views.function import Function, functions_of
@@ -48,6 +49,7 @@ class View:
 
     def __post_init__(self) -> None:
         level = str(getattr(self.level, "value", self.level))
+        level = names.ROWS.get(level.lower(), level)
         if level not in [one.value for one in Level]:
             raise TracelibError(f"there is no level {level!r}", f"there are {', '.join(one.value for one in Level)}", 2)
         object.__setattr__(self, "level", Level(level))

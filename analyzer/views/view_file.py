@@ -53,7 +53,7 @@ def library() -> dict[str, str]:
 
 def find_view(name: str, above: Above = ()) -> ViewFile:
     """A view of the library by its name, or that of a file. Raises TracelibError."""
-    known = LIBRARY / f"{name.replace(' ', '-')}{_ENDING}"
+    known = LIBRARY / f"{name.lower().replace(' ', '-')}{_ENDING}"
     if Path(name).suffix == _ENDING or "/" in name:
         return read_view(Path(name), above)
     if not known.is_file():

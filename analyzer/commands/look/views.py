@@ -28,6 +28,15 @@ _NS = 10**9
 _PRINTED_BURSTS = 20
 
 
+class _Rows(click.Choice):
+    """A level, by our word or Paraver's."""
+
+    def convert(self, value: str, param: click.Parameter | None, context: click.Context | None) -> str:
+        from analyzer.views import paraver_names as names
+
+        return super().convert(names.ROWS.get(value.lower(), value), param, context)
+
+
 @dataclass(frozen=True)
 class _Asked:
     """What of a run is looked at, and where it goes."""
@@ -55,7 +64,7 @@ class _Asked:
 )
 @click.option("--cfg", type=click.Path(), metavar="FILE", help="What a .cfg file of Paraver shows.")
 @click.option("--show", type=click.Choice(_SHOWS), help="Show it so, and not as the view says.")
-@click.option("--level", type=click.Choice(_LEVELS), help="Rows are these.")
+@click.option("--level", type=_Rows(_LEVELS), help="Rows are these.")
 @click.option("--by", metavar="NAME|FILE", help="A histogram by the values of this view.")
 @click.option("--statistic", metavar="NAME", help="Of the histogram: time, average value, sends, ...")
 @click.option("--bins", type=click.IntRange(1, 10**6), metavar="N", help="Intervals of a profile [20].")

@@ -8,7 +8,7 @@ from pathlib import Path
 from sys import float_info
 
 from analyzer.errors import TracelibError
-from analyzer.views.paraver import names
+from analyzer.views import paraver_names as names
 from analyzer.views.paraver.cfg_text import CfgSection, read_text
 from analyzer.views.paraver.windows import Unreadable, Window, described
 from analyzer.views.statistics import STATISTICS

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from analyzer.views import paraver_names as names
 from analyzer.views.filters import Filter
 from analyzer.views.lanes import CHAINS, Level
-from analyzer.views.paraver import names
 from analyzer.views.paraver.cfg_text import CfgSection, parameters
 from analyzer.views.view import Derived, View
 

@@ -53,6 +53,28 @@ def test_every_view_of_the_library(name, run, capsys):
         assert code == 0 and len(found["rows"]) in (1, 6)
 
 
+@pytest.mark.parametrize(
+    ("ours", "paravers"),
+    [
+        (("useful", "thread", "% time"), ("Useful", "Thread", "% Time")),
+        (("useful", "application", "bursts"), ("useful", "ptask", "# Bursts")),
+        (("useful", "application", "average value"), ("Useful", "appl", "Average value")),
+    ],
+)
+def test_words_of_paraver(ours, paravers, run, capsys):
+    def asked(view, level, statistic):
+        return output(capsys, run, "--view", view, "--level", level, "--by", view, "--statistic", statistic)
+
+    assert asked(*ours) == asked(*paravers)
+
+
+def test_functions_by_their_names_in_paraver():
+    first = views.View(thread="Last Evt Val", task="Maximum", compose1="Mod+1", level="PTask")
+    second = views.View(thread="last event value", task="maximum", compose1="module+1", level="application")
+    assert first == second
+    assert views.View(thread=("Given State", 1)).thread.name == "given state"
+
+
 def test_totals_are_those_of_info(run, capsys):
     assert main(["info", run, "--json"]) == 0
     info = json.loads(capsys.readouterr().out)

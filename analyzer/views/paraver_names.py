@@ -69,6 +69,12 @@ STATISTICS = {
     "Maximum bytes sent": "maximum bytes sent", "Maximum bytes received": "maximum bytes received",
 }  # fmt: skip
 
+_ALONE = {theirs: way[0] for theirs, way in COMPOSE.items() if len(way) == 1}
+OURS = {**STATISTICS, **LEVEL, **_ALONE, **THREAD}
+"""Names of functions and statistics that stand for one of ours."""
+ROWS = {**LEVELS, "ptask": "application", "application": "application"}
+"""What people call the rows of Paraver's windows."""
+
 US = {
     "Nanoseconds": 1e-3, "Microseconds": 1.0, "Milliseconds": 1e3, "Seconds": 1e6, "Minutes": 6e7, "Hours": 3.6e9,
     "Days": 8.64e10,
