@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from math import expm1
 from typing import Any
 
 from rich.table import Table
@@ -14,9 +15,12 @@ from analyzer.report.words import units
 from analyzer.report.words.left_out import left_out_text
 from analyzer.report.words.table import plain_table
 from analyzer.speedup.factors import Factor
+from analyzer.speedup.held_out import MODEL, HeldOut
 from analyzer.speedup.prediction import CONFIDENCE, Interval, Predicted, Prediction
 
-MODEL = "factor by factor"
+
+_EXACT, _MOST_CLOSER = 1e-9, 100.0
+"""No error is smaller, and no method is said to be so many times better."""
 
 
 def prediction_tables(found: Prediction) -> Iterator[Table | Text]:
@@ -57,13 +61,22 @@ def _speedups(found: Prediction) -> Table:
     if any(p.speedup.low is not None for p in found.predicted):
         table.add_row("  from .. to", *(_bounds(p.speedup, "{:.2f}".format) for p in found.predicted))
     for method in ("linear", "quadratic", "log-linear"):
-        table.add_row(f"{method} in ranks", *(_with_error(p, p.baselines[method]) for p in found.predicted))
+        table.add_row(_method(method), *(_with_error(p, p.baselines[method]) for p in found.predicted))
+    if found.held_out:
+        table.add_row(
+            f"expected: {_method(found.held_out.chosen)}", *(_with_error(p, p.expected.value) for p in found.predicted)
+        )
+        table.add_row("  from .. to", *(_bounds(p.expected, "{:.2f}".format) for p in found.predicted))
     if any(p.measured for p in found.predicted):
         table.add_row("measured", *("-" if p.measured is None else f"{p.measured:.2f}" for p in found.predicted))
     table.add_row("time", *(units.time(p.period_ns.value) for p in found.predicted))
     if any(p.period_ns.low is not None for p in found.predicted):
         table.add_row("  from .. to", *(_bounds(p.period_ns, lambda ns: units.time(ns, "")) for p in found.predicted))
     return table
+
+
+def _method(name: str) -> str:
+    return name if name == MODEL else f"{name} in ranks"
 
 
 def _with_error(predicted: Predicted, value: float | None) -> str:
@@ -82,7 +95,7 @@ def _bounds(interval: Interval, text: Callable[[float], str]) -> str:
 def sentence(predicted: Predicted) -> str:
     """What is expected at a rank count, and what will undermine it."""
     worst = predicted.worst
-    head = f"At {units.plural(predicted.ranks, 'rank')}: {predicted.speedup.value:.3g} times, where "
+    head = f"At {units.plural(predicted.ranks, 'rank')}: {predicted.expected.value:.3g} times, where "
     head += f"{predicted.linear:.3g} would be linear."
     if worst is None:
         return f"{head} No factor will undermine it."
@@ -101,10 +114,15 @@ def _notes(found: Prediction) -> list[str]:
         + "; ".join(f"{_name(factor)} = {curve.text()}" for factor, curve in found.curves)
         + ". A problem that appears only at more ranks than were run cannot be foreseen."
     ]
+    if found.held_out:
+        notes.append(_held_out(found.held_out))
     if found.predicted and found.predicted[0].speedup.low is None:
         notes.append("Two rank counts say nothing of how sure this is: name a third for intervals.")
     else:
-        notes.append(f"Intervals hold {units.percent(CONFIDENCE)} of what new runs would measure.")
+        share = units.percent(CONFIDENCE)
+        notes.append(f"Intervals hold {share} of what new runs would measure, if the curves are the right ones.")
+        if found.held_out:
+            notes.append("The interval of the expected speedup is at least as wide as held-out runs were off.")
     for predicted in found.predicted:
         for one in predicted.factors:
             if one.floored:
@@ -113,6 +131,19 @@ def _notes(found: Prediction) -> list[str]:
                     "farther than it reaches."
                 )
     return [*notes, *found.fitted.notes, *left_out_notes(runs)]
+
+
+def _held_out(shown: HeldOut) -> str:
+    """What the smaller runs said of the larger ones, and what is taken for it."""
+    which = f"{', '.join(map(str, shown.ranks[:-1]))}{' and ' if len(shown.ranks) > 1 else ''}{shown.ranks[-1]}"
+    off = ", ".join(f"{_method(name)} {units.percent(expm1(error))}" for name, error in shown.errors.items())
+    taken = f"{_method(shown.chosen)} is taken"
+    if shown.chosen != MODEL:
+        closer = shown.errors[MODEL] / max(shown.errors[shown.chosen], _EXACT)
+        taken += f", which was {min(closer, _MOST_CLOSER):.2g} times closer"
+    if len(shown.ranks) > 1:
+        return f"Held out: the runs at {which} ranks, each predicted from the smaller ones: {off} off; {taken}."
+    return f"Held out: the run at {which} ranks, predicted from the smaller ones: {off} off; {taken}."
 
 
 def _name(factor: Factor) -> str:
@@ -133,6 +164,12 @@ def prediction_json(found: Prediction) -> dict[str, Any]:
             }
             for run in found.fitted.runs
         ],
+        "held_out": None
+        if found.held_out is None
+        else {
+            "ranks": list(found.held_out.ranks),
+            "errors": {name: expm1(error) for name, error in found.held_out.errors.items()},
+        },
         "curves": {factor.key: curve.text() for factor, curve in found.curves},
         "notes": list(found.fitted.notes),
         "predicted": [_one_json(one) for one in found.predicted],
@@ -147,6 +184,10 @@ def _one_json(one: Predicted) -> dict[str, Any]:
         "speedup": one.speedup.value,
         "speedup_low": one.speedup.low,
         "speedup_high": one.speedup.high,
+        "method": "model" if one.method == MODEL else one.method,
+        "expected": one.expected.value,
+        "expected_low": one.expected.low,
+        "expected_high": one.expected.high,
         "period_s": one.period_ns.value / 1e9,
         "period_low_s": None if one.period_ns.low is None else one.period_ns.low / 1e9,
         "period_high_s": None if one.period_ns.high is None else one.period_ns.high / 1e9,

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
+from math import exp, log
 
 import numpy as np
 
 from analyzer.errors import TracelibError
 from analyzer.in_notebook import InNotebook
-from analyzer.speedup.extrapolation import Curve, Reciprocal, Selector, baselines
+from analyzer.speedup.extrapolation import FORMS, LINEAR, Curve, Reciprocal, Selector, baselines, fitted
 from analyzer.speedup.factors import Factor
+from analyzer.speedup.held_out import MODEL, HeldOut, held_out
 from analyzer.speedup.model import NEAR, WEAK, Speedup, speedup
 from analyzer.speedup.parameters import Parameters
 
@@ -51,8 +54,10 @@ class Predicted:
     ranks: int
     linear: float
     factors: tuple[PredictedFactor, ...]
-    speedup: Interval
-    period_ns: Interval
+    speedup: Interval  # factor by factor
+    method: str  # the one that is taken: MODEL, or a baseline that foresaw held-out runs better
+    expected: Interval  # the speedup by that method; at least as wide as held-out runs were off
+    period_ns: Interval  # of `expected`
     baselines: dict[str, float | None]  # speedup by method
     measured: float | None  # speedup of a run of so many ranks, where there is one
     observed_worst: str | None  # key of the factor that undermines that run most
@@ -74,6 +79,7 @@ class Prediction(InNotebook):
 
     fitted: Speedup
     curves: tuple[tuple[Factor, Curve], ...]
+    held_out: HeldOut | None  # None: too few rank counts to hold one out
     predicted: tuple[Predicted, ...]
 
 
@@ -103,8 +109,30 @@ def predict(
     curves = tuple((factor, _curve(model, factor, p, selector)) for factor in factors)
     held = {run.ranks: run for run in runs if run.ranks in ranks}
     width = next(iter(per_rank))
-    found = [_at(model, curves, number, number * width / model.reference.threads, held.get(number)) for number in ranks]
-    return Prediction(model, curves, tuple(found))
+    shown = _held_out(model, factors, selector)
+    linear = [number * width / model.reference.threads for number in ranks]
+    found = [
+        _at(model, curves, shown, number, of_number, held.get(number))
+        for number, of_number in zip(ranks, linear, strict=True)
+    ]
+    return Prediction(model, curves, shown, tuple(found))
+
+
+def _held_out(model: Speedup, factors: Sequence[Factor], selector: Selector) -> HeldOut | None:
+    """Each of the largest runs by all methods from the smaller ones."""
+    p = np.array([run.ranks for run in model.runs], float)
+    measured = np.array([model.measured(run) for run in model.runs])
+
+    def by_method(i: int) -> dict[str, float | None]:
+        known = p < p[i]
+        fewer = Speedup(tuple(compress(model.runs, known)), model.kind, model.factors, model.notes)
+        product = model.linear(model.runs[i])
+        for factor in factors:
+            value = _possible(factor, np.asarray(_curve(fewer, factor, p[known], selector).value(p[i])))
+            product *= float(_quotient(fewer, factor, value))
+        return {MODEL: product} | baselines(p[known], measured[known], p[i])
+
+    return held_out(p, measured, by_method)
 
 
 def _curve(model: Speedup, factor: Factor, p: np.ndarray, selector: Selector) -> Curve:
@@ -119,8 +147,9 @@ def _curve(model: Speedup, factor: Factor, p: np.ndarray, selector: Selector) ->
 
 
 def _at(
-    model: Speedup, curves: Sequence[tuple[Factor, Curve]], ranks: int, linear: float, run: Parameters | None
-) -> Predicted:
+    model: Speedup, curves: Sequence[tuple[Factor, Curve]], shown: HeldOut | None, ranks: int, linear: float,
+    run: Parameters | None,
+) -> Predicted:  # fmt: skip
     rng = np.random.default_rng(_SEED)
     found, drawn, product = [], np.full(_DRAWS, linear), linear
     sure = True
@@ -142,16 +171,40 @@ def _at(
     p = np.array([r.ranks for r in model.runs], float)
     measured = np.array([model.measured(r) for r in model.runs])
     worst = model.undermining(run) if run else None
+    others = baselines(p, measured, ranks)
+    method = shown.chosen if shown else MODEL
+    expected = s if method == MODEL else _by_baseline(method, p, measured, ranks, others, rng)
+    if shown:
+        expected = _widened(expected, shown.growth[method] * max(log(ranks / p.max()), 0.0))
     return Predicted(
         ranks,
         linear,
         tuple(found),
         s,
-        _times(model, linear, s),
-        baselines(p, measured, ranks),
+        method,
+        expected,
+        _times(model, linear, expected),
+        others,
         model.measured(run) if run else None,
         worst.factor.key if worst else None,
     )
+
+
+def _by_baseline(
+    method: str, p: np.ndarray, measured: np.ndarray, ranks: int, values: dict[str, float | None],
+    rng: np.random.Generator,
+) -> Interval:  # fmt: skip
+    """The speedup by a baseline that can be had; a parabola has no interval of its own."""
+    value = max(values[method] or 0.0, LEAST)
+    lines = {"linear": LINEAR, "log-linear": FORMS["log"]}
+    drawn = fitted(lines[method])(p, measured).drawn(ranks, _DRAWS, rng) if method in lines else None
+    return Interval(value, None, None) if drawn is None else _interval(value, np.maximum(drawn, LEAST))
+
+
+def _widened(interval: Interval, off: float) -> Interval:
+    """At least `off` of ln of the value on both sides."""
+    least, most = interval.value * exp(-off), interval.value * exp(off)
+    return Interval(interval.value, min(interval.low or least, least), max(interval.high or most, most))
 
 
 def _possible(factor: Factor, values: np.ndarray) -> np.ndarray:
