@@ -18,7 +18,6 @@ from analyzer.speedup.factors import Factor
 from analyzer.speedup.held_out import MODEL, HeldOut
 from analyzer.speedup.prediction import CONFIDENCE, Interval, Predicted, Prediction
 
-
 _EXACT, _MOST_CLOSER = 1e-9, 100.0
 """No error is smaller, and no method is said to be so many times better."""
 
