@@ -20,6 +20,9 @@ _MUCH = 10.0
 _VALUES, _VALUES_ALONE = 3, 5
 """Each law has at least so many values of the parameter; where nothing was repeated, the second number."""
 _MOST_VARYING = 2
+_MOST_VALUES, _PLACES = 64, 12
+"""Of a parameter with more values no second law is looked for: these are no series of sizes. Of the places between its
+values as many are tried, then those around the best one."""
 _EXACT = 1e-9
 
 
@@ -49,21 +52,39 @@ def two_laws(data: Measurements, whole: Member) -> TwoLaws | None:
     repeated = _is_repeated(data)
     if repeated and _by_chance(data, whole) > _SURE:
         return None
-    alone = _bic(len(data.observed), whole)
-    found: list[tuple[float, TwoLaws]] = []
-    for name in varying:
-        distinct = np.unique(data.values[name])
-        least = _VALUES if repeated else _VALUES_ALONE
-        for k in range(least, len(distinct) - least + 1):
-            under = data.values[name] < distinct[k]
-            parts = (data.rows(under), data.rows(~under))
-            below, above = (choose_models(part.values, part.observed)[0] for part in parts)
-            score = _bic(len(data.observed), below, above)
-            closer = float(np.sqrt(_squares(whole) / (_squares(below) + _squares(above))))
-            laws = TwoLaws(name, float(distinct[k - 1]), float(distinct[k]), below, above, closer)
-            found.append((score, laws))
-    best = min(found, key=lambda one: one[0], default=None)
-    return best[1] if best and best[0] < alone - _MUCH else None
+    least = _VALUES if repeated else _VALUES_ALONE
+    found = [split for name in varying if (split := _best_split(data, whole, name, least))]
+    if not found:
+        return None
+    score, laws = min(found, key=lambda one: one[0])
+    return laws if score < _bic(len(data.observed), whole) - _MUCH else None
+
+
+def _best_split(data: Measurements, whole: Member, name: str, least: int) -> tuple[float, TwoLaws] | None:
+    """The best two laws along a parameter with their BIC; `least`: values of it that each has."""
+    distinct = np.unique(data.values[name])
+    if not 2 * least <= len(distinct) <= _MOST_VALUES:
+        return None
+    places = np.arange(least, len(distinct) - least + 1)
+    some = np.unique(np.linspace(0, len(places) - 1, _PLACES).round().astype(int))
+    tried = {k: _split(data, whole, name, distinct, k) for k in places[some].tolist()}
+    best = min(tried, key=lambda k: tried[k][0])
+    step = int(np.diff(places[some], append=places[-1]).max())
+    near = places[np.abs(places - best) < step].tolist()
+    tried |= {k: _split(data, whole, name, distinct, k) for k in near if k not in tried}
+    return min(tried.values(), key=lambda one: one[0])
+
+
+def _split(
+    data: Measurements, whole: Member, name: str, distinct: np.ndarray, k: int
+) -> tuple[float, TwoLaws]:  # fmt: skip
+    """Two laws, the second one from the k-th value of the parameter on, and their BIC."""
+    under = data.values[name] < distinct[k]
+    parts = (data.rows(under), data.rows(~under))
+    below, above = (choose_models(part.values, part.observed)[0] for part in parts)
+    closer = float(np.sqrt(_squares(whole) / (_squares(below) + _squares(above))))
+    laws = TwoLaws(name, float(distinct[k - 1]), float(distinct[k]), below, above, closer)
+    return _bic(len(data.observed), below, above), laws
 
 
 def _is_repeated(data: Measurements) -> bool:

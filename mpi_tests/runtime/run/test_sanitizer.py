@@ -88,7 +88,10 @@ def test_many_threads(request, compiled, launch, tmp_path, debian, tool):
 def test_exit_while_threads_are_in_mpi(request, compiled, launch, tmp_path, debian, tool):
     leg, env = request.getfixturevalue(debian), request.getfixturevalue(tool) | {"TRACELIB_COMPRESS": "1"}
     finished = launch(leg, compiled(leg, "exits.c", *FLAGS), "exit", ranks=1, preload=False, env=env, limit_s=120)
-    finished.check()
+    said = finished.stdout + finished.stderr
+    assert not finished.timed_out
+    assert "BAD TERMINATION" not in said, said  # MPICH's launcher, of a rank that a signal has ended
+    assert "on signal" not in said, said  # Open MPI's; without MPI_Finalize its exit code is 1
     assert "Sanitizer" not in finished.stderr
     assert "runtime error" not in finished.stderr
     assert "tracelib:" not in finished.stderr
