@@ -21,12 +21,14 @@ OF_RANK = np.dtype(
     [
         ("rank", "<i8"), ("computing_ns", "<f8"), ("idle_ns", "<f8"), ("mpi_ns", "<f8"), ("samples", "<i8"),
         ("lost", "<i8"), ("tasks", "<i8"), ("others", "<i8"), ("others_ns", "<f8"), ("waits_ns", "<f8"),
+        ("before_ns", "<f8"),
     ]
 )  # fmt: skip
 """Of a rank that was sampled: its computing time; the part of it in which threads had no CPU (they slept, waited for a
 file, or for a CPU); CPU time in MPI; samples that were taken and that were lost; threads. `others` of them make no
 call: their part of computing_ns is CPU time. waits_ns is the part of idle_ns in which threads waited for a CPU;
-negative: idle_ns is an estimate by samples, and its parts are not known."""
+negative: idle_ns is an estimate by samples, and its parts are not known. before_ns is computing before samples of the
+thread began (before MPI_Init, say), which is not part of computing_ns."""
 
 _BETWEEN = np.dtype([("begin", "<i8"), ("end", "<i8")])
 NOTEWORTHY_IDLE = 0.02
@@ -49,6 +51,11 @@ class Hot:
     def busy_ns(self) -> float:
         """The part of it in which threads had a CPU."""
         return self.computing_ns - float(self.ranks["idle_ns"].sum())
+
+    @property
+    def before_ns(self) -> float:
+        """Computing before there were samples, of all ranks; not part of the other times."""
+        return float(self.ranks["before_ns"].sum())
 
     @property
     def idle_error_ns(self) -> float:
@@ -108,6 +115,7 @@ class HotSums(Sums[Hot]):
         self._in_mpi = trace.extra(CallPaths).named().in_mpi() if self._samples.known else np.zeros(1, bool)
         self._readers: dict[int, _Reader] = {}
         self._computing: dict[tuple[int, int], float] = {}  # by rank and thread: measured since its samples began
+        self._before: dict[int, float] = {}  # by rank: measured before samples began
         self._latest: dict[tuple[int, int], np.ndarray] = {}  # the last Running that began before
 
     def add(self, part: Part) -> None:
@@ -127,7 +135,10 @@ class HotSums(Sums[Hot]):
     def _spans(self, rank: int, thread: int, running: np.ndarray, reader: _Reader) -> np.ndarray:
         """When a thread computed, here or since before; what is new of it is added up."""
         new = running.compress(running["thread"] == thread)
-        begin = np.maximum(new["begin"], reader.since(thread))
+        since = reader.since(thread)
+        early = np.minimum(new["end"], min(since, reader.until)) - np.maximum(new["begin"], reader.begin)
+        self._before[rank] = self._before.get(rank, 0.0) + float(np.maximum(early, 0).sum())
+        begin = np.maximum(new["begin"], since)
         length = float(np.maximum(np.minimum(new["end"], reader.until) - begin, 0).sum())
         self._computing[rank, thread] = self._computing.get((rank, thread), 0.0) + length
         found = np.concatenate([self._latest.get((rank, thread), np.zeros(0, STATE)), new])
@@ -181,7 +192,7 @@ class HotSums(Sums[Hot]):
         rows.append(np.array(found, SPENT))
         named = [sum(getattr(task, name) for task in tasks.values()) for name in ("mpi", "samples", "lost")]
         silent = sum(task.thread < 0 for task in tasks.values())
-        return rank, computing, idle, *named, len(tasks), silent, others, waits
+        return rank, computing, idle, *named, len(tasks), silent, others, waits, self._before.get(rank, 0.0)
 
 
 def _without_cpu(off_cpu: np.ndarray, task: _Task, reader: _Reader, whole: float) -> tuple[float, float]:
@@ -211,7 +222,7 @@ class _Reader:
     """The samples of a rank from `begin` until before `until` (ns), a stretch of time at once."""
 
     def __init__(self, samples: CodeSamples, rank: int, begin: int, until: int) -> None:
-        self._samples, self._rank, self._begin, self.until = samples, rank, begin, until
+        self._samples, self._rank, self.begin, self.until = samples, rank, begin, until
         self.tasks: dict[int, _Task] = {}
         spans = [self._meet(block) for block in self._blocks()]
         self._spans = np.array(spans, _BETWEEN)
@@ -222,14 +233,14 @@ class _Reader:
 
     def _blocks(self) -> Iterator[np.ndarray]:
         for block in self._samples.of(self._rank):
-            mine = block.compress((block["time"] >= self._begin) & (block["time"] < self.until))
+            mine = block.compress((block["time"] >= self.begin) & (block["time"] < self.until))
             if len(mine):
                 yield mine
 
     def _meet(self, block: np.ndarray) -> tuple[int, int]:
         for number in np.unique(block["task"]).tolist():
             mine = block.compress(block["task"] == number)
-            task = self.tasks.setdefault(number, _Task(since=self._begin))
+            task = self.tasks.setdefault(number, _Task(since=self.begin))
             task.thread = max(task.thread, int(mine["thread"].max()))
             begins = mine["time"][mine["what"] == _BEGIN]
             task.since = int(begins[0]) if len(begins) else task.since

@@ -153,6 +153,11 @@ def notes(hot: Hot) -> list[str]:
     """What the tables do not show."""
     said = []
     idle, lost = (float(hot.ranks[name].sum()) for name in ("idle_ns", "lost"))
+    if hot.before_ns > NOTEWORTHY_IDLE * (hot.computing_ns + hot.before_ns):
+        before = units.time(hot.before_ns)
+        said.append(
+            f"Before samples began, with MPI_Init, the ranks computed for {before} more: the first look has it."
+        )
     if idle:
         said.append(f"{_idle(hot, idle)}. Shares are of the rest.")
     if lost:
@@ -227,6 +232,7 @@ def hot_json(hot: Hot, places: Places, *, lines: bool, by_signal: bool) -> dict[
                 "waiting_for_cpu_s": r["waits_ns"] / 1e9 if r["waits_ns"] >= 0 else None,
                 "threads": int(r["tasks"]), "threads_without_calls": int(r["others"]),
                 "computing_of_threads_without_calls_s": r["others_ns"] / 1e9,
+                "computing_before_samples_s": r["before_ns"] / 1e9,
             }
             for r in hot.ranks
         ],

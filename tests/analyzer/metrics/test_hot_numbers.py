@@ -1,6 +1,8 @@
 """Computing time by samples, and without them by the calls around it, of runs of a few lines with numbers by hand."""
 
 import json
+import tempfile
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -13,6 +15,7 @@ import analyzer
 from analyzer.cli import main
 from analyzer.metrics.gaps import gaps
 from analyzer.metrics.hot import hot
+from analyzer.metrics.useful import useful
 from analyzer.parallel import Team
 from analyzer.trace import CallPaths
 from analyzer.writers.flame import Box, tree, write_flame
@@ -99,6 +102,30 @@ def test_before_the_samples_begin_nothing_is_known(tmp_path):
     found, sums = by_function(tmp_path, [sample(14, 0, 0, flags=SAMPLE_BEGIN), sample(17, 3, SOLVE)])
     assert found.computing_ns == 6 * MS
     assert sums == pytest.approx({(0, "solve"): 6}, rel=0.6)
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 13), st.integers(14, 19))
+def test_with_what_came_before_it_is_the_computing_of_the_first_look(begin_ms, sample_ms):
+    """Of a rank all of whose computing has a CPU; whenever its samples begin."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = opened(Path(folder), [sample(begin_ms, 0, 0, flags=SAMPLE_BEGIN), sample(sample_ms, 16, SOLVE)])
+        trace = analyzer.open(str(run))
+        found, whole = hot(trace, Team()), int(useful(trace, Team()).by_rank()[0])
+        trace.close()
+    assert found.computing_ns + found.before_ns == whole
+    late = sum(min(max(begin_ms - begin, 0), end - begin) for begin, end in ((0, 1), (2, 10), (12, 20)))
+    assert found.computing_ns == (17 - late) * MS
+
+
+def test_what_came_before_the_samples_is_said(tmp_path, capsys):
+    run = opened(tmp_path, [sample(14, 0, 0, flags=SAMPLE_BEGIN), sample(17, 3, SOLVE)])
+    assert main(["hot", str(run)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Before samples began, with MPI_Init, the ranks computed for" in said
+    assert main(["hot", str(run), "--json"]) == 0
+    (rank,) = json.loads(capsys.readouterr().out)["ranks"]
+    assert rank["computing_before_samples_s"] >= 0.010
 
 
 def test_a_rank_without_samples_is_left_out(tmp_path):
