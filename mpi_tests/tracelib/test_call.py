@@ -93,8 +93,8 @@ def test_fortran(request, compiled, launch, traced, tmp_path, mpi_name, name):
     source.write_text(FORTRAN[name])
     plain = launch(leg, compiled(leg, source), ranks=2, preload=False).check()
     made = translate_file(str(source), None, force=False).path
-    module = ("-J", str(tmp_path), str(INCLUDE / "tracelib.f90"))
-    run = traced(leg, compiled(leg, made, *module), ranks=2)
+    program = compiled(leg, INCLUDE / "tracelib.f90", "-J", str(tmp_path), str(made))  # the module before who uses it
+    run = traced(leg, program, ranks=2)
     assert run.finished.stdout == plain.stdout
     frame = analyzer.experiments_frame([run.run])
     assert frame["rank"].tolist() == [0] * 3 + [1] * 3
