@@ -29,7 +29,7 @@ def is_model(path: str | os.PathLike[str]) -> bool:
 
 
 def model_name(path: str | os.PathLike[str]) -> str:
-    """What a model is called beside others: the name of its file without the ending."""
+    """Name a model for tables and pictures: the name of its file without the ending."""
     return Path(path).name.removesuffix(".json").removesuffix(".model")
 
 

@@ -1,4 +1,4 @@
-"""Which settings to measure next: those that make predictions elsewhere surest.
+"""Choose the settings to measure next: they make predictions elsewhere as sure as possible.
 
 The models that are likely, each with what its coefficients may be, are a distribution of curves. Measuring one more
 point takes from the variance at another one cov^2 / (variance here + noise^2): exactly so for one linear model (the

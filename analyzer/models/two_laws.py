@@ -21,8 +21,8 @@ _VALUES, _VALUES_ALONE = 3, 5
 """Each law has at least so many values of the parameter; where nothing was repeated, the second number."""
 _MOST_VARYING = 2
 _MOST_VALUES, _PLACES = 64, 12
-"""Of a parameter with more values no second law is looked for: these are no series of sizes. Of the places between its
-values as many are tried, then those around the best one."""
+"""A parameter with more values than the first number is no series of sizes, and no second law is looked for. The second
+number is how many places between values are tried at first; then the places around the best one are."""
 _EXACT = 1e-9
 
 

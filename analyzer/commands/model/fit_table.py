@@ -29,7 +29,7 @@ _ENDINGS = (".model.json", ".c", ".py", ".tex", ".png")
 
 @dataclass(frozen=True)
 class Asked:
-    """What is to be explained, and by what; as typed."""
+    """The options that choose observable, parameters, terms and rows, as they were typed."""
 
     observable: str | None
     parameters: str | None

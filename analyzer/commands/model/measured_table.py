@@ -71,7 +71,7 @@ def stated_formula(text: str, region: str | None, renamed: Mapping[str, str]) ->
 
 
 def parameters_of(file: str, columns: Mapping[str, str], terms: str | None, formula: Formula | None) -> list[str]:
-    """What a fit without --parameters depends on: the file's own parameters (Extra-P), or the names in the terms.
+    """Find the parameters where none are named: the file's own parameters (Extra-P), or the names in the terms.
 
     columns: of the table's columns that are no identifiers, their identifiers.
     """

@@ -133,7 +133,7 @@ class Traced:
 
     @property
     def incomplete(self) -> str:
-        """What its replays leave out of it, in one line; "": nothing."""
+        """Say in one line what the replays of the run leave out; "" if nothing."""
         return left_out_text(self.section.program)
 
     @property

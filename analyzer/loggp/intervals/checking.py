@@ -26,11 +26,18 @@ def checked(of: Curves, begins: Sequence[int], rows: np.ndarray, fewest: int) ->
         if lengths[short] >= fewest:
             break
         removable = [place for place in (short, short + 1) if 0 < place < len(borders) - 1]
-        worse = [_worse(cost, *borders[place - 1 : place + 2]) for place in removable]
+        worse = [cost_of_joining(cost, *borders[place - 1 : place + 2]) for place in removable]
         del borders[removable[int(np.argmin(worse))]]
     return borders[:-1]
 
 
-def _worse(cost: np.ndarray, begin: int, border: int, end: int) -> float:
-    """What one line instead of two costs."""
+def cost_of_joining(cost: np.ndarray, begin: int, border: int, end: int) -> float:
+    """Compute by how much one line fits two neighbouring intervals worse than a line for each.
+
+    Args:
+        cost: Misfit of the line through the sizes a to b, (n, n).
+        begin: Place of the first size of the first interval.
+        border: Place of the first size of the second one.
+        end: Place behind its last size.
+    """
     return float(cost[begin, end - 1] - cost[begin, border - 1] - cost[border, end - 1])

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.loggp.intervals.changepoint import misfit
+from analyzer.loggp.intervals.checking import cost_of_joining
 from analyzer.loggp.lines import Line, fit_line
 from analyzer.loggp.roughness import noise
 from analyzer.loggp.sample import Curve, Curves
@@ -52,7 +53,7 @@ def determined(of: Curves, begins: Sequence[int], tolerance: float) -> Determine
         narrowest = min(nothing, key=lambda i: of.size[borders[i + 1] - 1] / of.size[borders[i]])
         joined.append((int(of.size[borders[narrowest]]), int(of.size[borders[narrowest + 1] - 1])))
         removable = [place for place in (narrowest, narrowest + 1) if 0 < place < len(borders) - 1]
-        del borders[min(removable, key=lambda place: _worse(cost, *borders[place - 1 : place + 2]))]
+        del borders[min(removable, key=lambda place: cost_of_joining(cost, *borders[place - 1 : place + 2]))]
     return Determined(tuple(borders[:-1]), tuple(sorted(joined)))
 
 
@@ -66,8 +67,3 @@ def _says_nothing(of: Curves, begin: int, end: int, tolerance: float) -> bool:
 def _line(size: np.ndarray, curve: Curve, part: slice, tolerance: float) -> Line:
     weight, variance = 1 / np.maximum(noise(size, curve, tolerance), 1e-150), noise(size, curve)
     return fit_line(size[part], curve.time_s[part], weight[part], variance[part])
-
-
-def _worse(cost: np.ndarray, begin: int, border: int, end: int) -> float:
-    """What one line in place of two costs."""
-    return float(cost[begin, end - 1] - cost[begin, border - 1] - cost[border, end - 1])

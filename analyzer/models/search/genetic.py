@@ -32,7 +32,7 @@ class Genetics:
 
 @dataclass(frozen=True)
 class Found:
-    """What the runs found: of each its best model and score, and generations; models whose score was computed.
+    """Results of several runs: best model, score and generations of each, and how many models had their score computed.
 
     evolution: of each run, the score of its best model at the beginning and after each generation.
     """
