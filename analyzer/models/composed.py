@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import signature
+from math import hypot
+
+import numpy as np
+from scipy.special import stdtrit
 
 from analyzer.errors import TracelibError
-from analyzer.models.model import Model
+from analyzer.models.model import CONFIDENCE, Model, Prediction
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,11 @@ class Composed:
         own = [name for name in self.outer.parameters if name not in self.inner]
         return tuple(dict.fromkeys([*own, *(name for model in self.inner.values() for name in _arguments(model))]))
 
+    @property
+    def observable(self) -> str:
+        """That of the outer model."""
+        return self.outer.observable
+
     def quantity(self, name: str, **values: float) -> float:
         """One of the quantities at these values of the parameters; not negative."""
         model = self.inner[name]
@@ -39,11 +48,76 @@ class Composed:
         """The outer observable, with all quantities as predicted."""
         return self.outer.predict(**self._all(values))
 
-    def share(self, name: str, **values: float) -> float:
-        """What part of the outer observable is the quantity's: its coefficient times it, by the selected model."""
+    def prediction(self, **values: float) -> Prediction:
+        """Predict the outer observable with its 95 % interval.
+
+        The uncertainty of each quantity adds to that of the outer model, as independent errors do. A quantity that a
+        function predicts counts as known.
+        """
         every = self._all(values)
-        without = self.outer(**{**every, name: 0.0})
-        return 1 - without / self.outer(**every)
+        outer = self.outer.prediction(**every)
+        ends = [[self.outer.predict(**{**every, name: end}) for end in self._ends(name, values)] for name in self.inner]
+        low = hypot(outer.value - outer.interval[0], *(outer.value - min(*pair, outer.value) for pair in ends))
+        high = hypot(outer.interval[1] - outer.value, *(max(*pair, outer.value) - outer.value for pair in ends))
+        least = outer.value - low
+        if self.outer.relative and outer.value > 0:  # all that was measured is positive
+            least = max(least, 0.0)
+        return Prediction(outer.value, (least, outer.value + high))
+
+    def share_prediction(self, name: str, **values: float) -> Prediction:
+        """Predict the share of a quantity with its 95 % interval.
+
+        It follows from the errors of the coefficients and from the interval of the quantity. Where all terms were
+        described, the coefficients are those of the model of all of them: the interval does not depend on the choice.
+        """
+        every = self._all(values)
+        share = self.share(name, **values)
+        member = self.outer.whole or self.outer.selected
+        if not np.isfinite(member.sigma) or member.freedom < 1:
+            return Prediction(share, (-np.inf, np.inf))
+        terms = np.array([float(term.value(every)) for term in member.terms])
+        inside = np.where([name in term.names() for term in member.terms], terms, 0.0)
+        total = float(member.coefficients @ terms)
+        middle = float(member.coefficients @ inside) / total
+        times = float(stdtrit(member.freedom, (1 + CONFIDENCE) / 2)) * member.sigma
+        of_costs = times * float(np.linalg.norm(member.spread @ (inside - middle * terms))) / abs(total)
+        ends = [self._share_of({**every, name: end}, name) - share for end in self._ends(name, values)]
+        low, high = middle - hypot(of_costs, min(0.0, *ends)), middle + hypot(of_costs, max(0.0, *ends))
+        return Prediction(share, (min(low, share), max(high, share)))
+
+    def beyond(self, **values: float) -> list[str]:
+        """Say in words which values lie outside of what was measured for one of the models."""
+        models = [self.outer, *(model for model in self.inner.values() if isinstance(model, Model))]
+        said = [model.beyond(**{k: v for k, v in values.items() if k in model.parameters}) for model in models]
+        return list(dict.fromkeys(one for some in said for one in some))
+
+    def _ends(self, name: str, values: Mapping[str, float]) -> tuple[float, float]:
+        """The ends of the interval of a quantity; not negative."""
+        model = self.inner[name]
+        if not isinstance(model, Model):
+            return (self.quantity(name, **values),) * 2
+        low, high = model.prediction(**{argument: values[argument] for argument in model.parameters}).interval
+        return max(low, 0.0), max(high, 0.0)
+
+    def share(self, name: str, **values: float) -> float:
+        """What part of the outer observable is the quantity's: the terms with it, by the selected model."""
+        return self._share_of(self._all(values), name)
+
+    def part(self, name: str, **values: float) -> float:
+        """The terms with a quantity, in units of the observable, at values of all parameters of the outer model."""
+        return float(self.outer.selected.coefficients @ self._terms_with(name, values))
+
+    def _share_of(self, every: Mapping[str, float], name: str) -> float:
+        return self.part(name, **every) / self.outer(**every)
+
+    def has_part(self, name: str) -> bool:
+        """Whether the selected model has a term with this quantity."""
+        return any(name in term.names() for term in self.outer.selected.terms)
+
+    def _terms_with(self, name: str, values: Mapping[str, float]) -> np.ndarray:
+        """(terms) the values of the terms with a quantity, and 0 for the others."""
+        terms = self.outer.selected.terms
+        return np.array([float(term.value(values)) if name in term.names() else 0.0 for term in terms])
 
     def _all(self, values: Mapping[str, float]) -> dict[str, float]:
         if missing := [name for name in self.parameters if name not in values]:

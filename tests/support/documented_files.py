@@ -140,6 +140,17 @@ def _cfg(path: Path, page: str) -> None:
         _analyze("machine", path.with_suffix(".of.toml"), "--ranks", 4, "-o", path)
 
 
+def _products(path: Path, _: str) -> None:
+    """Misses of a product of matrices and its time, by ranks, size and network."""
+    settings = [(p, n, beta) for p in (2, 3, 4, 6) for n in (300, 400, 500) for beta in (10, 100, 1000)]
+    wave = 1 + 0.02 * np.sin(np.arange(2 * len(settings))).reshape(-1, 2)
+    rows = ["P,N,beta,phi,time"]
+    for (p, n, beta), (first, second) in zip(settings, wave.tolist(), strict=True):
+        phi = 0.154 * n**3 / p * first
+        rows.append(f"{p},{n},{beta},{phi},{(18.7 * n * n / beta + 0.0154 * n**3 / p + 0.19 * phi) * second}")
+    path.write_text("\n".join(rows) + "\n")
+
+
 def _extra_p(path: Path, _: str) -> None:
     """Times of two regions by x, in Extra-P's text form."""
     sizes = (20, 30, 40, 50, 60)
@@ -186,6 +197,7 @@ MAKERS = {
     "*.toml": _toml,
     "*.cfg": _cfg,
     "runs.csv": _csv,
+    "products.csv": _products,
     "times.csv": _csv,
     "counters.csv": _csv,
     "measured.txt": _extra_p,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from analyzer.commands.model.composing import QuantityModel, predict_composed
 from analyzer.commands.model.fit_runs import BY, Settings, fit_runs
 from analyzer.commands.model.fit_table import Asked, fit_table
 from analyzer.commands.model.measured_table import is_fitted_as_table
@@ -91,6 +92,10 @@ class Counts(click.ParamType):
     help="A stored model beside this one, in text and picture; repeatable.",
 )  # fmt: skip
 @click.option(
+    "--compose", "composed", type=QuantityModel(), multiple=True, metavar="NAME=MODEL",
+    help="A stored model predicts this parameter (cache misses): its part of the observable; repeatable.",
+)  # fmt: skip
+@click.option(
     "--next", "following", type=click.IntRange(1, 100), metavar="N",
     help="Name N settings that make predictions (of --predict, or 4 times beyond) surer when they are measured.",
 )  # fmt: skip
@@ -155,7 +160,7 @@ def fit_command(
     session: Session, files: tuple[str, ...], observable: str | None, parameters: str | None,
     region: str | None, formula: str | None, compared: tuple[str, ...], by: tuple[str, ...],
     settings: tuple[tuple[str, str], ...], at: tuple[dict, ...], terms: str | None,
-    points: tuple[dict, ...], following: int | None, where: tuple[str, ...],
+    points: tuple[dict, ...], following: int | None, where: tuple[str, ...], composed: tuple[tuple[str, str], ...],
     as_json: bool, output: str | None, force: bool, quiet: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Find a formula for the observable of TABLE, and predict with it; predict with a stored MODEL; or find what will
@@ -174,10 +179,14 @@ def fit_command(
     region and cluster of bursts is modelled by itself. Those whose share of the run grows most are named first.
     """
     session.quiet = quiet
-    asked = Asked(observable, parameters, region, terms, formula, points, compared, following or 0, where)
+    asked = Asked(observable, parameters, region, terms, formula, points, compared, following or 0, where, composed)
+    if following and composed:
+        raise TracelibError("--next names settings for one model", "leave out --compose, or --next", 2)
     if is_stored(files[0]):
         _check_stored(files, asked, output, by or settings or at)
-        if len(files) == 1:
+        if len(files) == 1 and composed:
+            predict_composed(session, files[0], composed, points, as_json=as_json)
+        elif len(files) == 1:
             predict_stored(session, files[0], points, as_json=as_json)
         elif session.speaks:
             apply_stored(session, files[0], files[1], region, as_json=as_json, output=output, force=force)
@@ -201,7 +210,7 @@ def _of_tables(asked: Asked, output: str | None) -> str:
     """The option that only a table has; "": none was given."""
     given: dict[str, object] = {
         "--predict": asked.points, "-o": output, "--region": asked.region, "--compare": asked.compared,
-        "--next": asked.following, "--where": asked.where,
+        "--next": asked.following, "--where": asked.where, "--compose": asked.composed,
     }  # fmt: skip
     return next((name for name, value in given.items() if value), "")
 
@@ -220,7 +229,7 @@ def _check_stored(files: Sequence[str], asked: Asked, output: str | None, of_run
     )
     if len(files) == 1 and (any(of_fits) or output or asked.region):
         raise TracelibError(f"{files[0]} is a model that was fitted", "it takes --predict, or a table after it", 2)
-    if len(files) > 1 and (any(of_fits) or asked.points or len(files) > 2):
+    if len(files) > 1 and (any(of_fits) or asked.points or asked.composed or len(files) > 2):
         raise TracelibError(f"{files[0]} is a model that was fitted", "it takes one table, --region and -o", 2)
 
 

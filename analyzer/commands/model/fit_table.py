@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from analyzer.commands.model.composing import composed_parameters, inner_models, settings_of_table
 from analyzer.commands.model.measured_table import (
     observable_in,
     parameters_of,
@@ -20,9 +21,11 @@ from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 
 if TYPE_CHECKING:  # pandas takes as long to import as all the rest: who asks for --help does not wait for it
+    from analyzer.models.composed import Composed
     from analyzer.models.described import Options
     from analyzer.models.model import Model
     from analyzer.models.study import Study
+    from analyzer.report.composed import ComposedRow
 
 _ENDINGS = (".model.json", ".c", ".py", ".tex", ".png")
 
@@ -40,6 +43,7 @@ class Asked:
     compared: Sequence[str]  # files of models
     following: int  # how many settings to be measured next are named
     where: Sequence[str]  # conditions that rows must meet
+    composed: Sequence[tuple[str, str]] = ()  # parameters that other models predict, and the files of these
 
 
 def fit_table(
@@ -47,9 +51,11 @@ def fit_table(
 ) -> None:
     """Fit, print and write. Raises TracelibError."""
     from analyzer.experiments.sieve import select
+    from analyzer.models.composed import Composed
     from analyzer.models.next_points import next_points
     from analyzer.models.study import study
     from analyzer.models.terms.names import identifiers
+    from analyzer.report.composed import composed_json, print_composed, row_at
     from analyzer.report.fit import compared_json, fit_json, print_compared, print_fit
     from analyzer.report.next_points import next_json, print_next
 
@@ -57,18 +63,29 @@ def fit_table(
     renamed = identifiers(frame.columns)
     formula = stated_formula(asked.formula, asked.region, renamed) if asked.formula is not None else None
     names = split_names(asked.parameters or "") or parameters_of(file, renamed, asked.terms, formula)
+    identified = [renamed.get(name, name) for name in names]
+    inner = inner_models(asked.composed, identified, renamed)
     points = [{renamed.get(name, name): at for name, at in point.items()} for point in asked.points]
-    check_points(points, [renamed.get(name, name) for name in names])
-    models = _compared(asked.compared, [renamed.get(name, name) for name in names])
+    check_points(points, composed_parameters(identified, inner))
+    models = _compared(asked.compared, identified)
     found = study(frame, observable_in(frame, asked.observable), names, formula or asked.terms, options)
-    predictions = [(point, found.model.prediction(**point)) for point in points]
+    both = Composed(found.model, inner) if inner else None
+    settings = settings_of_table(both, frame.rename(columns=renamed)) if both else []
+    composed = [row_at(both, point) for point in points] if both else []
+    predictions = [] if both else [(point, found.model.prediction(**point)) for point in points]
     following = next_points(found.model, found.measurements.values, points, asked.following) if asked.following else []
-    written = _write(found, models, [file, *asked.compared], output, force) if output else []
+    inputs = [file, *asked.compared, *(model for _, model in asked.composed)]
+    written = _write(found, models, inputs, output, force) if output else []
+    if output and both:
+        written += _draw_composed(both, settings, inputs, output, force)
     if as_json:
         numbers = fit_json(file, found, predictions, written)
+        numbers |= composed_json(both, settings, composed) if both else {}
         session.print_json(numbers | compared_json(found, models) | next_json(following))
     elif not session.quiet:
         session.print(lambda console: print_fit(file, found, predictions, console))
+        if both:
+            session.print(lambda console: print_composed(both, settings, composed, console))
         if following:
             session.print(lambda console: print_next(following, points, console))
         if models:
@@ -106,4 +123,20 @@ def _write(found: Study, models: dict[str, Model], inputs: Sequence[str], output
         with whole_file(path) as opened:
             opened.write(text)
     draw_fit(found, models, paths[4])
+    return paths
+
+
+def _draw_composed(
+    both: Composed, settings: Sequence[ComposedRow], inputs: Sequence[str], output: str, force: bool
+) -> list[Path]:
+    """Draw the part of each quantity, into NAME.QUANTITY.png."""
+    from analyzer.report.pictures.composed import draw_composed
+
+    base = output_base(Path(inputs[0]), output, _ENDINGS)
+    paths = []
+    for name in both.inner:
+        path = base.with_name(f"{base.name}.{name}.png")
+        check_replaceable(path, [Path(one) for one in inputs], force)
+        draw_composed(both, name, settings, path)
+        paths.append(path)
     return paths

@@ -1,0 +1,91 @@
+"""`analyze fit --compose NAME=MODEL`: a parameter of the model that another model predicts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from analyzer.commands.shared.session import Session
+from analyzer.errors import TracelibError
+
+if TYPE_CHECKING:
+    import pandas
+
+    from analyzer.models.composed import Composed
+    from analyzer.models.model import Model
+    from analyzer.report.composed import ComposedRow
+
+
+class QuantityModel(click.ParamType):
+    """A quantity and the file of its model, as (name, file)."""
+
+    name = "composed"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        if isinstance(value, tuple):
+            return value
+        name, equals, file = str(value).partition("=")
+        if not (equals and name.strip() and file):
+            self.fail(f"{value!r} is not NAME=MODEL, such as misses=misses.model.json", param, ctx)
+        return name.strip(), file
+
+
+def inner_models(
+    asked: Sequence[tuple[str, str]], parameters: Sequence[str], renamed: Mapping[str, str]
+) -> dict[str, Model]:
+    """Read the models of quantities. Raises TracelibError for one that does not fit."""
+    from analyzer.models.model_file import read_model
+
+    found: dict[str, Model] = {}
+    for typed, file in asked:
+        name = renamed.get(typed, typed)
+        if name in found:
+            raise TracelibError(f"--compose gives {typed} two models", "leave one out", 2)
+        if name not in parameters:
+            raise TracelibError(f"{typed} is no parameter of the model", f"it is of {', '.join(parameters)}", 2)
+        found[name] = read_model(file)
+    for name, model in found.items():
+        if inside := sorted(set(model.parameters) & set(found)):
+            raise TracelibError(
+                f"the model of {name} is itself of {', '.join(inside)}", "a quantity's model is of parameters only", 2
+            )
+    return found
+
+
+def composed_parameters(parameters: Sequence[str], inner: Mapping[str, Model]) -> list[str]:
+    """What a prediction needs: the outer model's own parameters, and those of its quantities."""
+    own = [name for name in parameters if name not in inner]
+    return list(dict.fromkeys([*own, *(name for model in inner.values() for name in model.parameters)]))
+
+
+def settings_of_table(both: Composed, frame: pandas.DataFrame) -> list[ComposedRow]:
+    """The settings of a table. Raises TracelibError where it lacks a parameter of a quantity's model."""
+    from analyzer.report.composed import rows_of_table
+
+    if missing := [name for name in both.parameters if name not in frame.columns]:
+        raise TracelibError(f"the table has no column {', '.join(missing)}", "a model of --compose depends on it", 2)
+    return list(rows_of_table(both, frame))
+
+
+def predict_composed(
+    session: Session, file: str, asked: Sequence[tuple[str, str]], points: Sequence[dict[str, float]], *, as_json: bool
+) -> None:
+    """Print what a stored model expects with the quantities that other stored models expect. Raises TracelibError."""
+    from analyzer.commands.model.stored_model import check_points
+    from analyzer.models.composed import Composed
+    from analyzer.models.model_file import read_model
+    from analyzer.report.composed import composed_json, print_composed, row_at
+    from analyzer.report.fit import model_json, print_model
+
+    model = read_model(file)
+    both = Composed(model, inner_models(asked, model.parameters, {}))
+    check_points(points, both.parameters)
+    rows = [row_at(both, point) for point in points]
+    if as_json:
+        session.print_json(model_json(file, model, []) | composed_json(both, [], rows))
+    elif not session.quiet:
+        session.print(lambda console: print_model(Path(file).name, model, [], console))
+        session.print(lambda console: print_composed(both, [], rows, console))
