@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from textwrap import fill
 
+from analyzer.errors import TracelibError
 from benchmarks.scheduling.claims import Verdict, verdicts
 from benchmarks.scheduling.experiments import NAMES, Setting
 from benchmarks.scheduling.mix_claims import mix_verdicts
 from benchmarks.scheduling.mixes import MixSetting
+from benchmarks.scheduling.real import read, real_verdicts
 
 WIDTH = 118
 
@@ -35,7 +38,16 @@ def text_of(verdict: Verdict) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scheduling", description=__doc__)
     parser.add_argument("--cycles", type=int, default=120, help="that the slowest application would do alone [120]")
-    found = verdicts(Setting(cycles=parser.parse_args().cycles).all()) + mix_verdicts(MixSetting().all())
+    parser.add_argument("--traces", nargs="+", metavar="FILE.dim", help="E8 and E9 of these traces only")
+    given = parser.parse_args()
+    if given.traces:
+        try:
+            programs = read(given.traces)
+        except (TracelibError, ValueError) as error:
+            parser.error(str(error))
+        found = real_verdicts({Path(path).stem: one for path, one in zip(given.traces, programs, strict=True)})
+    else:
+        found = verdicts(Setting(cycles=given.cycles).all()) + mix_verdicts(MixSetting().all())
     for verdict in found:
         print(text_of(verdict))
     print(f"{sum(v.holds for v in found)} of {len(found)} claims hold")
