@@ -10,6 +10,7 @@ from analyzer.frames import events, findings
 from analyzer.frames.blocks import NS, Block
 from analyzer.frames.table import Table
 from analyzer.frames.where import Where
+from analyzer.structure.iterations import Iterations
 from analyzer.trace import Trace
 
 Reader = Callable[[Where, int, int], Iterator[Block]]
@@ -36,12 +37,13 @@ class Tables:
     places: Table
 
     def __init__(
-        self, trace: Trace, begin_s: float = 0.0, end_s: float | None = None, *, in_iterations: bool = True
-    ) -> None:
+        self, trace: Trace, begin_s: float = 0.0, end_s: float | None = None, *, in_iterations: bool = True,
+        iterations: Iterations | None = None,
+    ) -> None:  # fmt: skip
         """Of what begins in [begin_s, end_s), in seconds of the trace. `in_iterations`: rows have a column `iteration`;
-        to find the main loop takes longer than all else."""
+        to find the main loop takes longer than all else. iterations: those of another loop than the main one."""
         self.trace = trace
-        where = Where(trace, in_iterations=in_iterations)
+        where = Where(trace, in_iterations=in_iterations, iterations=iterations)
         begin = max(round(begin_s * NS), 0)
         end = trace.duration_ns + 1 if end_s is None else max(min(round(end_s * NS), trace.duration_ns + 1), begin)
         for name, (says, reader) in TABLES.items():

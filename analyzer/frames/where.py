@@ -18,9 +18,10 @@ from analyzer.waits.paths import OUTSIDE, Paths, path_at
 class Where:
     """Of one trace."""
 
-    def __init__(self, trace: Trace, *, in_iterations: bool) -> None:
-        """`in_iterations`: rows say in which iteration they are. To find these takes longer than all else."""
-        self.trace, self._in_iterations = trace, in_iterations
+    def __init__(self, trace: Trace, *, in_iterations: bool, iterations: Iterations | None = None) -> None:
+        """`in_iterations`: rows say in which iteration they are. To find these takes longer than all else. iterations:
+        these; None: those of the main loop, if there is one."""
+        self.trace, self._in_iterations, self._iterations = trace, in_iterations, iterations
         self.paths = Paths(trace)
         self._changes: tuple[int, list[tuple[np.ndarray, np.ndarray]]] = (NONE, [])
 
@@ -44,7 +45,10 @@ class Where:
 
     @cached_property
     def iterations(self) -> Iterations | None:
-        """Those of the loop that `analyze structure` calls the main one; None: there is none."""
+        """Those that were given, else those of the loop that `analyze structure` calls the main one; None: there is
+        none."""
+        if self._iterations:
+            return self._iterations
         main = main_loop(self.trace, Team(), by_signals=True)
         return main.iterations if main else None
 

@@ -15,7 +15,10 @@ from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.sources.rank_file.spool import Fate, fate
 from analyzer.sources.run.run import RunTrace
+from analyzer.structure.calls.sequence import Sequence, sequence_of
+from analyzer.structure.iterations import Iterations
 from analyzer.structure.levels.agreed import Agreed, Sequences, agreed, whole
+from analyzer.structure.levels.tree import tree
 from analyzer.trace import Losses, Trace
 from analyzer.trace.chosen import Choice
 
@@ -25,6 +28,8 @@ MOST_CALLS = 1 << 16
 """About so many of the last calls of each, or twice as many."""
 ENOUGH = 6
 """Iterations that one look must show."""
+FOR_A_CUT = 64
+"""The last periods of which some are cut out."""
 ALIKE = 0.25
 """Two looks say the same if their iterations do the same, and their periods differ by less than this share of them."""
 
@@ -38,6 +43,8 @@ class Look:
     period_ns: int  # 0: nothing repeats
     shown: int  # iterations that were looked at
     body: str
+    begin_ns: int = 0  # of the loop, as far as it was looked at
+    inside: tuple[tuple[int, int], ...] = ()  # of each loop in a typical iteration its passes, and the period in ns
 
     def confirms(self, earlier: Look | None) -> bool:
         """Whether both found the same loop, and it went on meanwhile."""
@@ -68,13 +75,34 @@ def look(path: Path, ranks: Choice | None = None) -> Look:
         missing = set(trace.extra(Losses).missing)
         read = [rank for rank in range(trace.size) if rank not in missing]
         sequences = Sequences(trace, _begin(run, read))
-        found = agreed(sequences, whole(sequences, read), Team())
-        main = max(found, key=lambda one: one.end_ns, default=None)
-        if main is None or (running and main.count < ENOUGH):
+        found = tree(sequences, whole(sequences, read), Team(), np.zeros((0, 2), np.int64), deepest=2)
+        last = max(found, key=lambda node: node.loop.end_ns, default=None)
+        if last is None or (running and last.loop.count < ENOUGH):
             return Look(trace.duration_ns, running, 0, 0, "")
-        return Look(trace.duration_ns, running, _period(main), main.count, main.body)
+        main, inside = last.loop, tuple((one.loop.count, _period(one.loop)) for one in last.inside)
+        return Look(trace.duration_ns, running, _period(main), main.count, main.body, main.begin_ns, inside)
     finally:
         trace.close()
+
+
+def last_iterations(trace: Trace, now: Look, team: Team) -> Iterations | None:
+    """The last iterations of the loop of a look, on all ranks, that all ranks have written. None: there are fewer than
+    ENOUGH yet. Collective over the team."""
+    missing = set(trace.extra(Losses).missing)
+    ranks = [rank for rank in trace.share(team) if rank not in missing]
+    begin = max(now.begin_ns, now.until_ns - FOR_A_CUT * now.period_ns)
+    lasts = [int(calls.exit.max(initial=0)) for calls in (sequence_of(trace, rank, begin) for rank in ranks)]
+    until = min(last for part in team.allgather(lasts) for last in part)
+
+    def read(of: Trace, rank: int, first: int, end: int | None) -> Sequence:
+        return sequence_of(of, rank, first, until if end is None else end)
+
+    sequences = Sequences(trace, begin, read)
+    found = [one for one in agreed(sequences, whole(sequences, ranks), team) if one.body == now.body]
+    loop = max(found, key=lambda one: one.end_ns, default=None)
+    if loop is None or loop.count < ENOUGH:
+        return None
+    return Iterations(1, loop.edges, _period(loop), loop.body, loop.source)
 
 
 def is_running(trace: Trace) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from analyzer.commands.shared.iteration_option import iteration_option, open_wanted
+from analyzer.commands.shared.iteration_option import iteration_option, iterations_in, open_wanted
 from analyzer.commands.shared.options import all_calls_needed, common_options, ranks_option, repair_option
 from analyzer.commands.shared.outputs import check_writable, output_base
 from analyzer.commands.shared.session import Session
@@ -16,6 +16,7 @@ from analyzer.parallel import Team
 from analyzer.report.words.units import plural
 
 if TYPE_CHECKING:
+    from analyzer.frames.tables import Tables
     from analyzer.trace import Trace
     from analyzer.trace.chosen import Choice
 
@@ -35,7 +36,7 @@ _ITERATIONS = "iterations"
 )  # fmt: skip
 @click.option(
     "--iterations", "in_iterations", is_flag=True,
-    help="Of Parquet: find the main loop; a table of its iterations, a column in the others.",
+    help="Of Parquet: a table of the iterations of the main loop (or of --loop), a column in the others.",
 )  # fmt: skip
 @iteration_option
 @ranks_option
@@ -56,18 +57,21 @@ def export_command(
     session.quiet = quiet
     if (tables or in_iterations) and form != "parquet":
         raise click.UsageError("--table and --iterations are for --to parquet")
-    if session.wanted and (in_iterations or _ITERATIONS in tables):
-        raise click.UsageError("--iteration leaves no loop to be found: leave out --iterations")
     if not tables:
         tables = tuple(name for name in _TABLES if in_iterations or name != _ITERATIONS)
     if session.speaks:
         trace = open_wanted(replace(session, team=Team()), file, repair_ns=repair_ns, choice=choice)
         session.mention_choice(trace)
+        is_part = bool(session.wanted and session.wanted.is_part)
+        found = iterations_in(trace, session) if is_part else None
         trace = _shown(trace, session)
         try:
             base = output_base(Path(file), output, (_ENDINGS[form],))
             if form == "parquet":
-                _write_tables(trace, base, tables, session, force, in_iterations)
+                from analyzer.frames.tables import Tables
+
+                columns = Tables(trace, in_iterations=in_iterations, iterations=found)
+                _write_tables(trace, columns, base, tables, session, force)
             elif form == "otf2":
                 _write_archive(trace, base.with_name(f"{base.name}-otf2"), session)
             else:
@@ -104,11 +108,8 @@ def _write_timeline(trace: Trace, path: Path, form: str, session: Session, force
 
 
 def _write_tables(
-    trace: Trace, base: Path, names: tuple[str, ...], session: Session, force: bool, in_iterations: bool
+    trace: Trace, tables: Tables, base: Path, names: tuple[str, ...], session: Session, force: bool
 ) -> None:
-    from analyzer.frames.tables import Tables
-
-    tables = Tables(trace, in_iterations=in_iterations)
     paths = {name: base.with_name(f"{base.name}.{name}.parquet") for name in names}
     for path in paths.values():
         check_writable(path, trace, force)

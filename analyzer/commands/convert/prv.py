@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from analyzer.commands.shared.iteration_option import iteration_option, iterations_of, open_wanted
+from analyzer.commands.shared.iteration_option import iteration_option, iterations_in, open_wanted
 from analyzer.commands.shared.options import (
     all_calls_needed,
     common_options,
@@ -18,6 +18,7 @@ from analyzer.commands.shared.outputs import output_base
 from analyzer.commands.shared.session import Session
 from analyzer.commands.shared.write import write_paraver, write_with_waits
 from analyzer.errors import TracelibError
+from analyzer.structure.events import WithIterations
 from analyzer.trace import CallPaths, Trace
 from analyzer.trace.callers import MOST_LEVELS
 from analyzer.trace.chosen import Choice
@@ -48,8 +49,9 @@ def prv(
     session.mention_choice(trace)
     try:
         write = write_with_waits if waits else write_paraver
+        found = iterations_in(trace, session) if iterations else None
         shown = with_callers(trace, callers) if callers else trace
-        shown = with_iterations(shown, session) if iterations else shown
+        shown = WithIterations(shown, found) if found else shown
         for path in write(shown, output_base(Path(file), output, (".prv",)), session, force):
             session.say(str(path))
     finally:
@@ -63,10 +65,3 @@ def with_callers(trace: Trace, levels: int) -> Trace:
             f"{trace.path}: it does not say where its calls come from", "record it without TRACELIB_STACK=0"
         )
     return WithCallers(trace, levels)
-
-
-def with_iterations(trace: Trace, session: Session) -> Trace:
-    """The trace with its iterations; refused where none are found."""
-    from analyzer.structure.events import WithIterations
-
-    return WithIterations(trace, iterations_of(trace, session))

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from analyzer.commands.look.what import At
+from analyzer.commands.shared.iteration_option import iteration_option, wanted_windows
 from analyzer.commands.shared.options import all_calls_needed, common_options, ranks_option, repair_option
 from analyzer.commands.shared.outputs import check_writable
 from analyzer.commands.shared.session import Session, remarks
 from analyzer.errors import TracelibError
 from analyzer.opening import open_trace
+from analyzer.parallel import Team
 
 if TYPE_CHECKING:  # numpy takes as long to import as click
     from analyzer.trace import Trace
@@ -70,6 +72,7 @@ class _Asked:
 @click.option("--bins", type=click.IntRange(1, 10**6), metavar="N", help="Intervals of a profile [20].")
 @click.option("--from", "begin", type=At(), default=0, metavar="T", help="From this moment on: 1.25 (seconds), 20ms.")
 @click.option("--to", "end", type=At(), metavar="T", help="Until this one.")
+@iteration_option
 @click.option("--csv", type=click.Path(dir_okay=False), metavar="FILE", help="Write the numbers into a .csv file.")
 @click.option("--picture", type=click.Path(dir_okay=False), metavar="FILE", help="Draw it into a .png or .svg file.")
 @ranks_option
@@ -86,7 +89,8 @@ def views_command(
     each: a view, as Paraver's windows and histograms are.
 
     A view is one of the library (--list), a file of a few lines of TOML, or a
-    window of a Paraver .cfg file.
+    window of a Paraver .cfg file. With --loop or --iteration, times count from when
+    the first rank begins there, and end when the last one ends it.
     """
     session.quiet = quiet
     if listed:
@@ -99,7 +103,6 @@ def views_command(
     if show not in (None, "histogram") and (by or statistic):
         raise click.UsageError("--by and --statistic are for --show histogram")
     if session.speaks:
-        asked = _Asked(begin, end, bins, csv, picture)
         from analyzer.trace.computing_known import unknown_computing
         from analyzer.views.view_file import find_view
 
@@ -111,10 +114,22 @@ def views_command(
         trace = open_trace(file, None, repair_ns, choice=choice)
         try:
             session.mention([*remarks(trace), *unknown_computing(trace)])
-            _show(session, trace, files, asked, as_json=as_json)
+            span = _between(session, trace, begin, end)
+            _show(session, trace, files, _Asked(*span, bins, csv, picture), as_json=as_json)
         finally:
             trace.close()
     session.team.barrier()
+
+
+def _between(session: Session, trace: Trace, begin: int, end: int | None) -> tuple[int, int | None]:
+    """From when to when is shown, ns of the trace; None: its end."""
+    from analyzer.structure.cut.choose import span_of
+
+    windows = wanted_windows(replace(session, team=Team()), trace, "; times count from there")
+    if windows is None:
+        return begin, end
+    first, last = span_of(windows)
+    return first + begin, last if end is None else min(first + end, last)
 
 
 def _of_cfg(session: Session, cfg: str) -> list[ViewFile]:

@@ -1,9 +1,11 @@
-"""`analyze structure --follow`: says what a running program repeats as soon as that is sure."""
+"""Watching a run that is being written: `analyze structure --follow` says what it repeats as soon as that is sure, and
+`analyze cut --follow` cuts it out."""
 
 from __future__ import annotations
 
 import resource
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,8 +22,8 @@ REST = 4.0
 
 
 @dataclass
-class _Said:
-    """The loops that were sure, each with when it was said, and how many looks were taken."""
+class Watched:
+    """The loops that were sure, by their numbers from 1, and how many looks were taken."""
 
     loops: list[Look] = field(default_factory=list)
     looks: int = 0
@@ -29,40 +31,55 @@ class _Said:
 
 def follow(session: Session, file: str, choice: Choice | None, *, as_json: bool) -> None:
     """Look at a run until it ends. Raises TracelibError."""
-    if not session.alone:
-        raise click.UsageError("--follow is for one process")
-    said = _until_it_ends(session, Path(file), choice, quiet=as_json)
+
+    def tell(number: int, now: Look) -> bool:
+        if not as_json:
+            session.say(sentence(number, now))
+        return True
+
+    watched = watch(session, file, choice, tell)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     if as_json:
         loops = [
-            {"at_s": one.until_ns / 1e9, "period_s": one.period_ns / 1e9, "body": one.body, "running": one.is_running}
-            for one in said.loops
-        ]
-        session.print_json({"file": file, "loops": loops, "looks": said.looks, "peak_memory_bytes": peak})
+            {
+                "loop": number, "at_s": one.until_ns / 1e9, "begin_s": one.begin_ns / 1e9,
+                "period_s": one.period_ns / 1e9, "body": one.body, "running": one.is_running,
+                "inside": [{"passes": passes, "period_s": period / 1e9} for passes, period in one.inside],
+            }
+            for number, one in enumerate(watched.loops, 1)
+        ]  # fmt: skip
+        session.print_json({"file": file, "loops": loops, "looks": watched.looks, "peak_memory_bytes": peak})
         return
-    if not said.loops:
+    if not watched.loops:
         session.say(f"{file}: no iterations were found")
-    session.say(f"The run has ended. {units.plural(said.looks, 'look')}, {units.size(peak)} of memory at most")
+    session.say(f"The run has ended. {units.plural(watched.looks, 'look')}, {units.size(peak)} of memory at most")
 
 
-def _until_it_ends(session: Session, file: Path, choice: Choice | None, *, quiet: bool) -> _Said:
-    said = _Said()
+def watch(session: Session, file: str, choice: Choice | None, take: Callable[[int, Look], bool]) -> Watched:
+    """Look at a run until it ends. take: is given each loop, with its number, as soon as it is sure, and again after
+    each look until it returns true. Raises TracelibError, and UsageError if several processes watch."""
+    if not session.alone:
+        raise click.UsageError("--follow is for one process")
+    watched = Watched()
+    waiting = list[tuple[int, Look]]()
     earlier: Look | None = None
     while True:
         began = time.process_time()
-        now = look(place_of(file), choice)
-        said.looks += 1
+        now = look(place_of(Path(file)), choice)
+        watched.looks += 1
         is_sure = now.confirms(earlier) or (not now.is_running and now.period_ns > 0)
-        if is_sure and not (said.loops and said.loops[-1].body == now.body):
-            said.loops.append(now)
-            if not quiet:
-                session.say(_sentence(now))
+        if is_sure and not (watched.loops and watched.loops[-1].body == now.body):
+            watched.loops.append(now)
+            waiting.append((len(watched.loops), now))
+        waiting = [one for one in waiting if not take(*one)]
         if not now.is_running:
-            return said
+            return watched
         earlier = now if now.period_ns else earlier
         time.sleep(max(INTERVAL_S, REST * (time.process_time() - began)))
 
 
-def _sentence(now: Look) -> str:
-    """ "At 12.3 s: iterations of 8.31 ms, each: 3 exchanges, 1 reduction"."""
-    return f"At {now.until_ns / 1e9:.3f} s: iterations of {units.time(now.period_ns)}, each: {now.body}"
+def sentence(number: int, now: Look) -> str:
+    """ "Loop 1 at 12.3 s: iterations of 8.31 ms, each: 3 exchanges, 1 reduction; inside it 8 passes of 1.00 ms"."""
+    inside = "".join(f"; inside it {passes} passes of {units.time(period)}" for passes, period in now.inside)
+    at = f"{now.until_ns / 1e9:.3f} s"
+    return f"Loop {number} at {at}: iterations of {units.time(now.period_ns)}, each: {now.body}{inside}"

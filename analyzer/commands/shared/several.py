@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from analyzer.commands.shared.iteration_option import iterations_of, loop_option, open_wanted
 from analyzer.commands.shared.options import Size
 from analyzer.commands.shared.session import Session
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
 
 
 def scaling_options(command: Callable) -> Callable:
-    """--region, --whole, --scaling and --eager-limit."""
+    """--region, --loop, --whole, --scaling and --eager-limit."""
     command = click.option(
         "--eager-limit",
         type=Size(),
@@ -32,6 +33,7 @@ def scaling_options(command: Callable) -> Callable:
     command = click.option(
         "--whole", is_flag=True, help="Compare from MPI_Init to MPI_Finalize, even if iterations are found."
     )(command)
+    command = loop_option(command)
     return click.option("--region", metavar="NAME", help="Compare the visits of a region.")(command)
 
 
@@ -40,7 +42,6 @@ def measured(
 ) -> list[Parameters]:
     """The parameters of the speedup model of each run: without a region those of its iterations, where all runs are
     loops of the same and none has regions. Raises TracelibError."""
-    from analyzer.commands.shared.iteration_option import open_wanted
     from analyzer.speedup.parameters import parameters
 
     with ExitStack() as opened:
@@ -63,8 +64,9 @@ def measured(
 def _loops(
     session: Session, files: Sequence[str], opened: ExitStack
 ) -> tuple[Sequence[Iterations | None], Iterator[Trace]]:
-    """The iterations of each run, and the runs, which were opened for that; no iterations, where one run has regions or
-    no loop, or loops are not alike: neither passed equally often nor of the same calls."""
+    """The iterations of each run, and the runs, which were opened for that. Where the command line names no loop: no
+    iterations, if one run has regions or no loop, or loops are not alike: neither passed equally often nor of the same
+    calls."""
     from analyzer.opening import open_trace
     from analyzer.structure.levels.find import iterations
     from analyzer.trace import Regions
@@ -72,6 +74,9 @@ def _loops(
     def opening(file: str) -> Trace:
         return opened.enter_context(closing(open_trace(file, session.team, matched=False)))
 
+    if session.wanted:
+        opened_runs = [opening(file) for file in files]
+        return [iterations_of(trace, session) for trace in opened_runs], iter(opened_runs)
     none: Sequence[Iterations | None] = [None] * len(files)
     found: list[Iterations | None] = []
     traces: list[Trace] = []

@@ -11,11 +11,9 @@ from analyzer.structure.levels.parts import Part, Structure
 
 
 def structure_json(structure: Structure) -> dict[str, Any]:
-    """What `analyze structure --json` prints. `levels`: all loops, the main one first; of inner ones those of the
-    typical iteration around them."""
+    """What `analyze structure --json` prints. `levels`: all loops as they are numbered (Structure.loops)."""
     main = structure.main
     alpha = {signal.name: signal.alpha_hz for signal in structure.signals}
-    loops = sorted(structure.loops, key=lambda part: (part.level, part is not main, part.begin_ns))
     return {
         "file": structure.file,
         "ranks": structure.ranks,
@@ -25,8 +23,8 @@ def structure_json(structure: Structure) -> dict[str, Any]:
         "period_s": _seconds(main.iterations.period_ns) if main and main.iterations else None,
         "agreement": structure.agreement,
         "signals_agree": asdict(agree) if (agree := agreement(structure)) else None,
-        "levels": [_loop(part) for part in loops],
-        "parts": [_part(part) for part in structure.parts],
+        "levels": [_loop(part, number) for number, part in enumerate(structure.loops, 1)],
+        "parts": [_part(part, structure) for part in structure.parts],
         "signals": [
             {
                 "name": metric.name,
@@ -45,11 +43,12 @@ def structure_json(structure: Structure) -> dict[str, Any]:
     }
 
 
-def _loop(part: Part) -> dict[str, Any]:
+def _loop(part: Part, number: int) -> dict[str, Any]:
     iterations = part.iterations
     assert iterations is not None
     begin, end = iterations.span_of(part.representative)
     return {
+        "loop": number,
         "level": part.level,
         "begin_s": _seconds(iterations.begin_ns),
         "end_s": _seconds(iterations.end_ns),
@@ -69,10 +68,11 @@ def _loop(part: Part) -> dict[str, Any]:
     }
 
 
-def _part(part: Part) -> dict[str, Any]:
+def _part(part: Part, of: Structure) -> dict[str, Any]:
     iterations = part.iterations
     return {
         "kind": part.kind.value,
+        "loop": of.number(part),
         "level": part.level,
         "begin_s": _seconds(part.begin_ns),
         "end_s": _seconds(part.end_ns),
@@ -81,7 +81,7 @@ def _part(part: Part) -> dict[str, Any]:
         "mpi": part.cost.mpi,
         "efficiency": part.cost.efficiency,
         "flushing_s": _seconds(part.cost.flushed_ns),
-        "parts": [_part(one) for one in part.inside],
+        "parts": [_part(one, of) for one in part.inside],
     }
 
 

@@ -19,7 +19,10 @@ def sentence(structure: Structure) -> str:
     others = [part for part in structure.parts if part.iterations and part is not main]
     said = _loop(main)
     if others:
-        also = ", ".join(f"{units.plural(one.count, 'iteration')} of {units.time(_period(one))}" for one in others)
+        also = ", ".join(
+            f"{units.plural(one.count, 'iteration')} of {units.time(_period(one))} (loop {structure.number(one)})"
+            for one in others
+        )
         said += f". Beside these, {also}"
     return said
 

@@ -60,15 +60,18 @@ def _agreement(structure: Structure) -> str:
 
 
 def _table(structure: Structure) -> Table:
-    table = plain_table("part", "from", "span", "#", "period", "in MPI", "efficient", "flushing")
+    numbered = ["loop"] if len(structure.loops) > 1 else []
+    table = plain_table("part", *numbered, "from", "span", "#", "period", "in MPI", "efficient", "flushing")
     for top in structure.parts:
         for part in top.walk():
-            table.add_row(*_row(part))
+            name, *cells = _row(part)
+            number = str(structure.number(part) or "")
+            table.add_row(name, *([number] if numbered else []), *cells)
     return table
 
 
 def _row(part: Part) -> list[str]:
-    """A line; `span/#/period` as in Casas 2009, tables 3.1 to 3.5: "-" is no period."""
+    """A line without the number of the loop; `span/#/period` as in Casas 2009, tables 3.1 to 3.5: "-" is no period."""
     name = f"{'  ' * (part.level - 1)}{part.level} {part.kind.value if part.kind is not Kind.LOOP else _body(part)}"
     period = units.time(part.iterations.period_ns) if part.iterations else "-"
     cost = part.cost

@@ -106,9 +106,15 @@ class Structure:
 
     @property
     def loops(self) -> list[Part]:
-        """All loops, by level and time."""
+        """All loops as they are numbered, from 1: the main one, the others of level 1 by time, those of level 2, and so
+        on; of inner ones those of the typical iteration around them."""
+        main = self.main
         every = [part for top in self.parts for part in top.walk() if part.iterations]
-        return sorted(every, key=lambda part: (part.level, part.begin_ns))
+        return sorted(every, key=lambda part: (part.level, part is not main, part.begin_ns))
+
+    def number(self, part: Part) -> int | None:
+        """The number of a loop of this structure, from 1; None: the part is no loop."""
+        return next((number for number, loop in enumerate(self.loops, 1) if loop is part), None)
 
     @property
     def main(self) -> Part | None:

@@ -15,7 +15,7 @@ from analyzer.structure.levels.by_signals import chosen, metric_of, nodes_of
 from analyzer.structure.levels.costs import spent
 from analyzer.structure.levels.parts import Cost, Kind, Part, Structure
 from analyzer.structure.levels.tree import DEEPEST, Node, tree
-from analyzer.structure.perturbed.perturbed import disturbing, times_of
+from analyzer.structure.perturbed.perturbed import Perturbed, disturbing, times_of
 from analyzer.structure.signals import Signal, signals
 from analyzer.structure.signals.from_calls import BURSTS, COLLECTIVE, COMPUTING, MESSAGES
 from analyzer.structure.signals.steps import steps_of
@@ -58,11 +58,10 @@ def structure(trace: Trace, team: Team, method: Method = Method.BOTH, named: Seq
 
     nodes: list[Node] = []
     if method is Method.BOTH or (method is Method.SIGNALS and not named):
-        times = np.array([(one.begin_ns, one.end_ns) for one in disturbed], np.int64).reshape(-1, 2)
         sequences = (
             Sequences(trace) if method is Method.BOTH else Sequences(trace, read=steps_of, source=Source.SIGNALS)
         )
-        nodes = tree(sequences, whole(sequences, ranks), team, np.concatenate([flushed, times]))
+        nodes = tree(sequences, whole(sequences, ranks), team, _with_times(flushed, disturbed))
     taken = None if nodes or method is Method.THESIS else chosen(list(found.values()), disturbed)
     if method in (Method.SIGNALS, Method.THESIS):
         taken = taken or found[names[0]]
@@ -81,16 +80,33 @@ def structure(trace: Trace, team: Team, method: Method = Method.BOTH, named: Seq
     )
 
 
-def main_loop(trace: Trace, team: Team, *, deepest: int = 1, by_signals: bool = False) -> Part | None:
-    """The main loop that `structure` finds, without its costs, and down to a level; None: there is none.
+def main_loop(trace: Trace, team: Team, *, by_signals: bool = False) -> Part | None:
+    """The main loop that `structure` finds, without its costs and what is inside it; None: there is none.
 
     by_signals: where calls say nothing, signals are looked at, as by Method.BOTH. Collective over the team.
     """
-    nodes = _by_calls(trace, team, _readable(trace, team), _flushes(trace, team), deepest)
+    nodes = _by_calls(trace, team, _readable(trace, team), _flushes(trace, team), deepest=1)
     if not nodes and by_signals:
         return structure(trace, team).main
     parts = _Plan(trace.duration_ns, nodes).parts(_NoCosts())
     return Structure(str(trace.path), trace.size, trace.duration_ns, tuple(parts), 0.0).main
+
+
+def all_loops(trace: Trace, team: Team) -> list[Part]:
+    """All loops that `structure` finds, as Structure.loops has them, without their costs. Collective over the team."""
+    ranks, flushed = _readable(trace, team), _flushes(trace, team)
+    disturbed = times_of(disturbing(trace, team), trace.duration_ns)
+    nodes = _by_calls(trace, team, ranks, _with_times(flushed, disturbed))
+    if not nodes:
+        return structure(trace, team).loops
+    parts = _Plan(trace.duration_ns, nodes).parts(_NoCosts())
+    return Structure(str(trace.path), trace.size, trace.duration_ns, tuple(parts), 0.0).loops
+
+
+def _with_times(flushed: np.ndarray, disturbed: Sequence[Perturbed]) -> np.ndarray:
+    """int64 (n, 2): begins and ends (ns) of the flushes and of perturbed times."""
+    times = np.array([(one.begin_ns, one.end_ns) for one in disturbed], np.int64).reshape(-1, 2)
+    return np.concatenate([flushed, times])
 
 
 def _readable(trace: Trace, team: Team) -> list[int]:
