@@ -16,6 +16,7 @@ from analyzer.jobs.cluster import Schedule
 from analyzer.jobs.policies import Policy
 from analyzer.jobs.study import NOBODY, Mean, Study
 from analyzer.report.node_time import NodeTime, node_time_table, of_runs
+from analyzer.report.run_times import Distribution, distribution_json, run_time_table
 from analyzer.report.words import units
 from analyzer.report.words.table import plain_table
 
@@ -23,7 +24,9 @@ _SHORT_S = 10.0
 """Runs shorter than this count as so long in slowdowns, as usual: else the shortest decide them."""
 
 
-def study_json(study: Study, runs: pd.DataFrame, pairs: pd.DataFrame) -> dict[str, object]:
+def study_json(
+    study: Study, runs: pd.DataFrame, pairs: pd.DataFrame, distributions: Sequence[Distribution]
+) -> dict[str, object]:
     """Means with confidence intervals, and what they are of."""
     keys = ["share", "policy", "model", "k"]
     return {
@@ -36,6 +39,10 @@ def study_json(study: Study, runs: pd.DataFrame, pairs: pd.DataFrame) -> dict[st
         "runs": _means(runs[~runs.fair], keys),
         "without_cancellations": _means(runs[runs.fair], keys[:3]),
         "compared": _means(pairs, keys[:3]) if len(pairs) else [],
+        "run_times": [
+            {"share": share, "by_nodes": distribution_json(one)}
+            for share, one in zip(study.shares, distributions, strict=True)
+        ],
     }
 
 
@@ -49,7 +56,13 @@ def _means(rows: pd.DataFrame, keys: list[str]) -> list[dict[str, object]]:
     return found
 
 
-def print_study(study: Study, runs: pd.DataFrame, pairs: pd.DataFrame, console: Console) -> None:
+def print_study(
+    study: Study,
+    runs: pd.DataFrame,
+    pairs: pd.DataFrame,
+    distributions: Sequence[Distribution],
+    console: Console,
+) -> None:
     """The tables, each with what it is of, and how the policies and models are ordered."""
     design = study.design
     seeds = len(study.seeds)
@@ -57,13 +70,14 @@ def print_study(study: Study, runs: pd.DataFrame, pairs: pd.DataFrame, console: 
         f"{design.jobs} jobs, {design.application_jobs} of {design.application.name}, on {design.nodes} nodes; mean and"
         f" 95 % interval of {units.plural(seeds, 'workload')}"
     )
-    for share in study.shares:
+    for share, distribution in zip(study.shares, distributions, strict=True):
         here = runs[runs.share == share]
         console.print(f"\n{design.application.name} with {share:.1%} of the node time: simulated time in h")
         console.print(_lengths(here, study))
         for sentence in _orderings(here):
             console.print(sentence)
         _print_node_time([*of_runs(here)], console)
+        print_run_times(distribution, console)
     if any(policy.needs_estimates for policy in study.policies):
         console.print("\nJobs that ran longer than their estimate, and the time that they had run")
         console.print(_cancellations(runs, study))
@@ -77,6 +91,12 @@ def print_study(study: Study, runs: pd.DataFrame, pairs: pd.DataFrame, console: 
 def _print_node_time(rows: Sequence[NodeTime], console: Console) -> None:
     console.print("\nNode time of jobs that finished, of jobs that were cancelled, and idle")
     console.print(node_time_table(rows))
+
+
+def print_run_times(found: Distribution, console: Console) -> None:
+    """How the run times are distributed over the numbers of nodes."""
+    console.print("\nRun times of jobs by their nodes")
+    console.print(run_time_table(found))
 
 
 def _text(mean: Mean, digits: int) -> str:
@@ -203,8 +223,8 @@ def simulated_json(one: Simulated) -> dict[str, object]:
     }
 
 
-def print_simulated(found: list[Simulated], console: Console) -> None:
-    """A line for each policy and kind of estimates, and what the processors did."""
+def print_simulated(found: list[Simulated], distribution: Distribution, console: Console) -> None:
+    """A line for each policy and kind of estimates, what the processors did, and how long jobs of each width ran."""
     table = plain_table("policy", "estimates", "time", "mean wait", "slowdown", "cancelled")
     for one in found:
         outcome = one.outcome
@@ -218,3 +238,4 @@ def print_simulated(found: list[Simulated], console: Console) -> None:
         )
     console.print(table)
     _print_node_time([NodeTime.of(one.policy, one.estimates, one.outcome) for one in found], console)
+    print_run_times(distribution, console)

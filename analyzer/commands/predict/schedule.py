@@ -29,6 +29,7 @@ from analyzer.report.jobs import (
     study_json,
 )
 from analyzer.report.node_time import NodeTime
+from analyzer.report.run_times import Distribution, distribution_json, of_study
 
 _STUDY_NODES = 7
 
@@ -73,7 +74,7 @@ _STUDY_NODES = 7
     "--picture",
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="Draw finished, cancelled and idle node time into a .png or .svg file.",
+    help="Draw run times by nodes, and finished, cancelled and idle node time, into a .png or .svg file.",
 )
 @all_calls_needed("predicted run times have no places")
 @common_options(as_json=True, output="Write the (first) workload as NAME.swf, as the last policy runs it.")
@@ -123,12 +124,14 @@ def _checked_picture(picture: str | None, log: str | None, force: bool) -> Path 
     return path
 
 
-def _draw(parts: Sequence[tuple[str, Sequence[NodeTime]]], picture: Path | None) -> None:
+def _draw(
+    distributions: Sequence[Distribution], parts: Sequence[tuple[str, Sequence[NodeTime]]], picture: Path | None
+) -> None:
     if picture is None:
         return
-    from analyzer.report.pictures.jobs import draw_node_time
+    from analyzer.report.pictures.jobs import draw_schedules
 
-    draw_node_time(parts, picture)
+    draw_schedules(distributions, parts, picture)
 
 
 _OPTIONS = {
@@ -164,11 +167,12 @@ def _study(session: Session, study: Study, output: str | None, picture: Path | N
         runs, pairs = run_study(study, progress)
     if output:
         _write_generated(study, output)
-    _draw(node_time_of_study(study, runs), picture)
+    distributions = list(of_study(study))
+    _draw(distributions, node_time_of_study(study, runs), picture)
     if as_json:
-        session.print_json(study_json(study, runs, pairs))
+        session.print_json(study_json(study, runs, pairs, distributions))
     elif not session.quiet:
-        session.print(lambda console: print_study(study, runs, pairs, console))
+        session.print(lambda console: print_study(study, runs, pairs, distributions, console))
         if output:
             session.say(f"\nWritten: {output}; next: analyze schedule {output}")
 
@@ -203,14 +207,16 @@ def _log(
         found = list(_simulated(usable, nodes, policies))
     if output:
         write_swf(with_waits(log, usable.row, found[-1].outcome), output)
-    _draw(node_time_of_log(Path(path).name, found), picture)
+    distribution = Distribution.of(Path(path).name, "", [usable.workload])
+    _draw([distribution], node_time_of_log(Path(path).name, found), picture)
     if as_json:
         left_out = {"bad_lines": len(log.bad), "bad": [number for number, _ in log.bad]}
         numbers = {"file": path, "nodes": nodes, "jobs": len(usable.workload), "asked": usable.asked, **left_out}
-        session.print_json({**numbers, "simulated": [simulated_json(one) for one in found]})
+        simulated = [simulated_json(one) for one in found]
+        session.print_json({**numbers, "run_times": distribution_json(distribution), "simulated": simulated})
     elif not session.quiet:
         session.say(f"{len(usable.workload)} jobs on {nodes} processors; {usable.asked} asked for a time")
-        session.print(lambda console: print_simulated(found, console))
+        session.print(lambda console: print_simulated(found, distribution, console))
         if output:
             session.say(f"\nWritten: {output}")
 

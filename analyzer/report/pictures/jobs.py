@@ -1,6 +1,6 @@
-"""Pictures of batch schedulers: what the nodes of a cluster did, as stacked bars.
+"""Pictures of batch schedulers: run times of the jobs by nodes, and what the nodes of a cluster did, as stacked bars.
 
-Source: "TIA specification", section 4.8 (figures 5.21 and 5.22).
+Source: "TIA specification", section 4.8 (figures 5.20 to 5.22).
 """
 
 from __future__ import annotations
@@ -13,27 +13,58 @@ from matplotlib.axes import Axes
 
 from analyzer.report.node_time import NodeTime
 from analyzer.report.pictures.files import BLUE, GREY, ORANGE, new_figure, save
+from analyzer.report.run_times import Distribution
 
 _LINE = 0.24
 """Inches of a bar."""
 _EDGES = 1.3
+_UPPER = 3.0
+"""Inches of the run times."""
+_BESIDE = 2
 
 
-def draw_node_time(parts: Sequence[tuple[str, Sequence[NodeTime]]], path: Path) -> None:
-    """Draw finished, cancelled and idle node time, a bar for each policy and kind of estimates.
+def draw_schedules(
+    distributions: Sequence[Distribution], parts: Sequence[tuple[str, Sequence[NodeTime]]], path: Path
+) -> None:
+    """Draw run times by nodes, beside each other, and below them finished, cancelled and idle node time.
 
-    parts: title and rows, each a picture below the one before. Raises TracelibError where the file cannot be written.
+    Args:
+        distributions: Run times of each kind of workload.
+        parts: Title and rows: a bar for each policy and kind of estimates.
+        path: A .png or .svg file.
+
+    Raises:
+        TracelibError: The file cannot be written.
     """
     heights = [_LINE * len(rows) + 0.4 for _, rows in parts]
-    figure = new_figure(9, sum(heights) + _EDGES)
-    every = figure.subplots(len(parts), 1, squeeze=False, sharex=True, height_ratios=heights)[:, 0]
+    lines = -(-len(distributions) // _BESIDE)
+    figure = new_figure(9, _UPPER * lines + sum(heights) + _EDGES)
+    upper, lower = figure.subfigures(2, 1, squeeze=False, height_ratios=[_UPPER * lines, sum(heights) + _EDGES])[:, 0]
+    for number, found in enumerate(distributions):
+        _run_times(upper.add_subplot(lines, min(len(distributions), _BESIDE), number + 1), found)
+    every = lower.subplots(len(parts), 1, squeeze=False, sharex=True, height_ratios=heights)[:, 0]
     for axes, (title, rows) in zip(every, parts, strict=True):
         _bars(axes, rows)
         axes.set_title(title, fontsize=10, loc="left")
     every[-1].set_xlabel("node time (%)")
     handles, labels = every[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper right", ncols=3, frameon=False)
+    lower.legend(handles, labels, loc="outside upper right", ncols=3, frameon=False)
     save(figure, path)
+
+
+def _run_times(axes: Axes, found: Distribution) -> None:
+    """Sums of run times, those of the application below those of all other jobs."""
+    at = np.arange(len(found.rows))
+    own = np.array([row.application_h.value for row in found.rows])
+    others = np.array([row.total_h.value for row in found.rows]) - own
+    if found.application:
+        axes.bar(at, own, color=ORANGE, alpha=0.85, label=found.application)
+    axes.bar(at, others, bottom=own, color=BLUE, alpha=0.85, label="other jobs" if found.application else "jobs")
+    axes.set_xticks(at, [str(row.nodes) for row in found.rows], fontsize=8)
+    axes.set(xlabel="nodes of a job", ylabel="run time (h)")
+    axes.set_title(f"{found.title}: {sum(own + others):,.0f} h of run time", fontsize=9, loc="left")
+    if found.application:
+        axes.legend(frameon=False, fontsize=8)
 
 
 def _bars(axes: Axes, rows: Sequence[NodeTime]) -> None:
