@@ -109,5 +109,6 @@ def plan_of(
         tuple(float(size) for size in at),
         tuple(tuple(speeds_of_ranks(groups, size)) for size in at),
         tuple((float(one.size), one.expected) for one in found),
+        tuple((float(one.size), tuple(one.times_s)) for one in found),
     )
     return plan, found

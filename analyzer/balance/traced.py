@@ -62,8 +62,10 @@ class Proposal:
 
     @property
     def plan(self) -> Plan:
-        """As a file: one line of speeds, for any size."""
-        return Plan((0.0,), (tuple(self.speeds.tolist()),), ((0.0, self.expected),))
+        """As a file: one line of speeds, for any size, and what each rank is expected to compute of what is shared."""
+        times = self.shared_ns * self.parts / self.now / 1e9
+        speeds = tuple(self.speeds.tolist())
+        return Plan((0.0,), (speeds,), ((0.0, self.expected),), ((0.0, tuple(times.tolist())),))
 
 
 def propose(

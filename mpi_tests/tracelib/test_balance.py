@@ -61,6 +61,7 @@ def test_wrong_speeds(splits):
 
 PLAN = (
     "# mine\ntracelib-plan 1\nranks 3\nspeeds 100 1 2 3.3\n\nspeeds 250 1 4 3\nspeeds 300 2 4 9\nexpect 100 1 1 1 2\n"
+    "times 100 1 0.5 0.75\n"
 )
 
 
@@ -80,7 +81,9 @@ def test_c_and_python_read_plans_alike(splits, tmp_path):
         (PLAN.replace("3.3", "0"), 4),
         (PLAN.replace("250", "90"), 6),
         (PLAN.replace("300 2 4 9", "300 2 4"), 7),
-        (PLAN + "more 1\n", 9),
+        (PLAN + "more 1\n", 10),
+        (PLAN + "times 250 1 1\n", 10),
+        (PLAN + "times 250 1 -1 1\n", 10),
         ("tracelib-plan 1\nranks 3\n", 3),
     ],
 )

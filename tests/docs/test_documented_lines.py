@@ -19,6 +19,8 @@ LINES = {
 ELSEWHERE = {
     "analyze view run.h5": "serves until it is interrupted: tests of the live view",
     "analyze view run.h5 --no-browser --port 8765": "the same",
+    "analyze balance b.h5 c.h5 --plan mix.plan --items 20000 --items 40000 --picture dfpt.svg": "needs 18 ranks under "
+    "the plan: tests of balance",
     "analyze fit run-*.h5 --set n=ARG2 --at ranks=4096,n=1000": "needs runs of several sizes: tests of fit",
     "analyze representative run-2.h5 --estimate": "needs a run that followed a plan: tests of representative",
 }

@@ -53,6 +53,10 @@ static inline int tracelib_read_lines(FILE *file, double size, int ranks, double
             if (n != 1 || known++ || numbers[0] != ranks) return number;
         } else if (!strcmp(word, "expect")) {
             if (n != 5) return number;
+        } else if (!strcmp(word, "times")) { /* of each process, for analyze balance --plan */
+            if (n != 1 + ranks || !known) return number;
+            for (int i = 1; i <= ranks; i++)
+                if (numbers[i] < 0) return number;
         } else if (!strcmp(word, "speeds")) {
             if (n != 1 + ranks || !known || (sizes && numbers[0] <= last)) return number;
             for (int i = 1; i <= ranks; i++)

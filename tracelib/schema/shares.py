@@ -7,10 +7,12 @@ become whole items. A plan is a text file that C, Fortran and Python read (`trac
     ranks 3
     speeds 20000 1 4.25 7.55
     expect 20000 40.15 39.8 41.0 55.2
+    times 20000 40.15 40.1
 
 `speeds SIZE` has items per time of each rank, in any unit, at that size of the problem: with one such line the plan is
 static, with several (sizes rise) speeds between two sizes are interpolated, and outside those of the nearest one hold.
-`expect SIZE` has seconds: the time, its lowest and highest, and the time with equal shares. `#` begins a comment.
+`expect SIZE` has seconds: the time, its lowest and highest, and the time with equal shares.
+`times SIZE` has the seconds that each rank is expected to take for its share. `#` begins a comment.
 """
 
 from __future__ import annotations
@@ -75,6 +77,7 @@ class Plan:
     sizes: tuple[float, ...]  # rising
     speeds: tuple[tuple[float, ...], ...]  # by size, then by rank
     expected: tuple[tuple[float, Expectation], ...] = ()  # by size
+    times: tuple[tuple[float, tuple[float, ...]], ...] = ()  # by size: what each rank takes for its share, s
 
     def __post_init__(self) -> None:
         ranks = {len(row) for row in self.speeds}
@@ -84,6 +87,8 @@ class Plan:
             raise ValueError("speeds are numbers above 0")
         if any(not isfinite(size) for size in self.sizes) or list(self.sizes) != sorted(set(self.sizes)):
             raise ValueError("the sizes of a plan rise")
+        if any(len(row) not in ranks or not all(time >= 0 for time in row) for _, row in self.times):
+            raise ValueError("times of a plan are those of all its ranks, 0 or more")
 
     @property
     def ranks(self) -> int:
@@ -111,11 +116,16 @@ class Plan:
         """What it expects at exactly this size; None: nothing."""
         return dict(self.expected).get(size)
 
+    def times_at(self, size: float) -> tuple[float, ...] | None:
+        """What each rank is expected to take at exactly this size, s; None: it is not said."""
+        return dict(self.times).get(size)
+
     def text(self) -> str:
         """The plan as a file has it."""
         lines = [f"{MAGIC} {VERSION}", f"ranks {self.ranks}"]
         lines += [_line("speeds", size, *row) for size, row in zip(self.sizes, self.speeds, strict=True)]
         lines += [_line("expect", size, e.time_s, e.low_s, e.high_s, e.even_s) for size, e in self.expected]
+        lines += [_line("times", size, *row) for size, row in self.times]
         return "\n".join(lines) + "\n"
 
 
@@ -132,6 +142,7 @@ def read_plan(text: str) -> Plan:
     ranks = 0
     rows: list[tuple[float, tuple[float, ...]]] = []
     expected = []
+    times = []
     for number, (word, *values) in lines[1:]:
         try:
             numbers = [float(value) for value in values]
@@ -143,6 +154,8 @@ def read_plan(text: str) -> Plan:
             rows.append((numbers[0], tuple(numbers[1:])))
         elif word == "expect" and len(numbers) == 5 and all(map(isfinite, numbers)):
             expected.append((numbers[0], Expectation(*numbers[1:])))
+        elif word == "times" and ranks and len(numbers) == 1 + ranks and all(map(isfinite, numbers)):
+            times.append((numbers[0], tuple(numbers[1:])))
         else:
             raise ValueError(f"line {number} is no line of a plan")
-    return Plan(tuple(size for size, _ in rows), tuple(row for _, row in rows), tuple(expected))
+    return Plan(tuple(size for size, _ in rows), tuple(row for _, row in rows), tuple(expected), tuple(times))

@@ -13,21 +13,17 @@ from analyzer.balance.plan_file import load_plan, parts_of, save_plan
 from analyzer.balance.plans import Group, plan_of
 from analyzer.balance.repository import MachineModel, load_models, save_models
 from analyzer.balance.traced import propose
+from analyzer.commands.predict.balance_compared import compare
 from analyzer.commands.shared.iteration_option import iteration_option, open_wanted
 from analyzer.commands.shared.machine_option import MachineChoice, machine_choice, replaying
 from analyzer.commands.shared.options import common_options, replays_all_calls, replays_all_ranks
-from analyzer.commands.shared.outputs import check_replaceable
+from analyzer.commands.shared.outputs import check_replaceable, checked_picture
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
-from analyzer.metrics.regions import region_profile
 from analyzer.models.model_file import read_model
-from analyzer.operations.bursts import check_cpu_time
-from analyzer.operations.program import program_of
-from analyzer.replay.simulate import simulate
 from analyzer.report import balance as report
-from analyzer.report.words.left_out import left_out_lines, left_out_text
+from analyzer.report.words.left_out import left_out_text
 from analyzer.trace import Trace
-from tracelib.schema.shares import Expectation
 
 
 class _Mix(click.ParamType):
@@ -48,15 +44,22 @@ class _Mix(click.ParamType):
 
 
 @click.command("balance")
-@click.argument("file", type=click.Path(), required=False)
+@click.argument("files", type=click.Path(), nargs=-1, metavar="[FILE]...")
 @click.option("--region", metavar="NAME", help="What is shared: computation in this region [all].")
-@click.option("--items", type=click.IntRange(1), metavar="N", help="How many whole items are shared.")
+@click.option(
+    "--items", type=click.IntRange(1), multiple=True, metavar="N",
+    help="How many whole items are shared; with --plan once for each FILE.",
+)  # fmt: skip
 @click.option("--now", type=click.Path(), help="The plan that FILE ran with [equal shares].")
 @click.option(
     "--cpu-time", is_flag=True, help="Speeds by CPU time, without what others took of the CPUs [by the clock]."
 )
 @click.option("--shares-messages", "messages", is_flag=True, help="What a rank sends grows with its share, too.")
-@click.option("--plan", "compare", type=click.Path(), help="Compare what this plan expected with what FILE took.")
+@click.option("--plan", "compare", type=click.Path(), help="Compare what this plan expected with what each FILE took.")
+@click.option(
+    "--picture", type=click.Path(dir_okay=False), metavar="PATH",
+    help="With --plan: draw measured and predicted times of processes into a .png or .svg file.",
+)  # fmt: skip
 @click.option("--models", type=click.Path(), help="A repository of machine models, in place of FILE.")
 @click.option(
     "--learn", "times", type=click.Path(), metavar="CSV|NAME=MODEL",
@@ -77,8 +80,9 @@ class _Mix(click.ParamType):
 @click.pass_obj
 def balance_command(
     session: Session,
-    file: str | None,
+    files: tuple[str, ...],
     models: str | None,
+    picture: str | None,
     choice: MachineChoice,
     output: str | None,
     force: bool,
@@ -95,21 +99,33 @@ def balance_command(
     fractions for any mix of machines (--machines, --size), with the time to expect.
     """
     session.quiet = quiet
-    if (file is None) == (models is None):
+    if bool(files) == (models is not None):
         raise TracelibError("a plan is made from a run, or from --models", "analyze balance RUN, or --models FILE")
+    if picture and not asked["compare"]:
+        raise TracelibError("--picture draws a run beside its plan", "name the plan: --plan PATH", 2)
+    if len(files) > 1 and not asked["compare"]:
+        raise TracelibError("a plan is made from one run", "several are for --plan", 2)
     if output:
-        check_replaceable(Path(output), [Path(name) for name in (file, models, asked["times"]) if name], force)
-    if file is None:
-        assert models is not None
+        check_replaceable(Path(output), [Path(name) for name in (*files, models, asked["times"]) if name], force)
+    if models is not None:
         _of_models(session, models, asked, output, as_json)
-        return
+    elif asked["compare"]:
+        drawn = checked_picture(picture, [*files, asked["compare"]], force)
+        compare(session, files, choice, asked, drawn, as_json)
+    else:
+        _of_file(session, files[0], choice, asked, output, as_json)
+
+
+def _of_file(
+    session: Session, file: str, choice: MachineChoice, asked: dict, output: str | None, as_json: bool
+) -> None:
+    if len(asked["items"]) > 1:
+        raise TracelibError("a plan from a run is for one number of items", "--items once", 2)
     trace = open_wanted(session, file, region=asked["region"])
     try:
         session.mention_problems(trace)
-        if asked["compare"]:
-            _compare(session, trace, choice, asked, as_json)
-        else:
-            _of_run(session, trace, choice, asked, output, as_json)
+        items = asked["items"][0] if asked["items"] else None
+        _of_run(session, trace, choice, asked | {"items": items}, output, as_json)
     finally:
         trace.close()
 
@@ -141,53 +157,6 @@ def _of_run(
         session.print(lambda console: report.print_proposal(shown, console))
         if output:
             session.say(f"\nWritten: {output}; next: TRACELIB_PLAN={output}, or analyze replay --shares {output}")
-
-
-def _compare(session: Session, trace: Trace, choice: MachineChoice, asked: dict, as_json: bool) -> None:
-    """A run beside what the plan expected of its size, or of the only size that it says something of."""
-    plan = load_plan(asked["compare"], trace.size)
-    size = asked["items"]
-    known = dict(plan.expected)
-    expected: Expectation | None = known.get(float(size)) if size else None
-    if expected is None and len(known) == 1:
-        expected = next(iter(known.values()))
-    if expected is None:
-        sizes = ", ".join(f"{one:g}" for one in known) or "no size"
-        raise TracelibError(f"{asked['compare']} does not say what to expect of this run", f"--items: it knows {sizes}")
-    if not trace.has_call_times:
-        raise TracelibError(f"{trace.path} has no times to compare with")
-    if asked["cpu_time"]:
-        check_cpu_time(trace)
-    incomplete = ""
-    if asked["cpu_time"]:
-        taken_ns, incomplete = _replayed(session, trace, choice)
-    else:
-        taken_ns = _taken_ns(session, trace, asked["region"])
-    found = report.Compared(trace.path, expected, taken_ns / 1e9, asked["cpu_time"], incomplete)
-    if as_json:
-        session.print_json(report.compared_json(found))
-    elif not session.quiet:
-        session.print(lambda console: report.print_compared(found, console))
-
-
-def _replayed(session: Session, trace: Trace, choice: MachineChoice) -> tuple[int, str]:
-    """The length that the run would have had with a CPU for each rank, on the machine that a proposal takes, too; and
-    what this leaves out."""
-    with session.step("Replaying"), replaying(trace, session.team):
-        machine = choice.known(trace, session.team) or choice.or_ideal()
-        program = program_of(trace, session.team, buffered=machine.eager_limit is None)
-        session.mention(left_out_lines([program]))
-        return simulate(program, machine).end_ns, left_out_text(program)
-
-
-def _taken_ns(session: Session, trace: Trace, region: str | None) -> int:
-    """The length of the run, or the longest time that a rank was in a region."""
-    if region is None:
-        return trace.duration_ns
-    profile = region_profile(trace, session.team)
-    if region not in profile.names:
-        raise TracelibError(f"{trace.path} has no region {region!r}", "--region names one")
-    return int(profile.time_ns[:, profile.names.index(region)].max())
 
 
 def _of_models(session: Session, path: str, asked: dict, output: str | None, as_json: bool) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from analyzer.commands.shared.options import FiniteRange, all_calls_needed, common_options
-from analyzer.commands.shared.outputs import check_replaceable
+from analyzer.commands.shared.outputs import check_replaceable, checked_picture
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 from analyzer.jobs.application import Application, measured_application, predicted_application
@@ -103,7 +103,7 @@ def schedule_command(
         if not output.endswith(".swf"):
             raise TracelibError(f"a workload is written as .swf, not as {output}", "name the output NAME.swf")
         check_replaceable(Path(output), [Path(log)] if log else [], force)
-    drawn = _checked_picture(picture, log, force)
+    drawn = checked_picture(picture, [log] if log else [], force)
     given = sorted(name for name, value in asked.items() if value not in (None, ()))
     if log is None:
         _study(session, _asked(nodes, chosen, asked), output, drawn, as_json)
@@ -111,17 +111,6 @@ def schedule_command(
         raise TracelibError(f"a log has its own jobs: --{_OPTIONS[given[0]]} is for generated ones", "leave one out")
     else:
         _log(session, log, nodes, chosen, output, drawn, as_json)
-
-
-def _checked_picture(picture: str | None, log: str | None, force: bool) -> Path | None:
-    """Raises TracelibError where it could not be drawn, before anything is simulated."""
-    if picture is None:
-        return None
-    path = Path(picture)
-    if path.suffix not in (".png", ".svg"):
-        raise TracelibError(f"{path}: no kind of picture that is known", "its name ends in .png or .svg")
-    check_replaceable(path, [Path(log)] if log else [], force)
-    return path
 
 
 def _draw(

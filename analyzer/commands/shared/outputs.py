@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -103,3 +104,14 @@ def _is_derived(path: Path) -> bool:
     except OSError as error:
         raise TracelibError(f"cannot read {path}: {error.strerror}", "name another output with -o NAME") from error
     return not begin or begin.startswith(_BEGINNINGS.get(path.suffix, (b"",)))
+
+
+def checked_picture(picture: str | None, inputs: Sequence[str], force: bool) -> Path | None:
+    """Return where a .png or .svg is drawn. Raises TracelibError where it cannot be, before anything is computed."""
+    if picture is None:
+        return None
+    path = Path(picture)
+    if path.suffix not in (".png", ".svg"):
+        raise TracelibError(f"{path}: no kind of picture that is known", "its name ends in .png or .svg")
+    check_replaceable(path, [Path(name) for name in inputs], force)
+    return path

@@ -1,5 +1,6 @@
 """Whole-number shares beside brute force, and plans as files."""
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -83,6 +84,8 @@ def test_speeds_between_sizes():
 def test_a_file_has_the_plan(rows):
     plan = Plan(tuple(float(7 * k) for k in range(len(rows))), tuple(map(tuple, rows)), PLAN.expected)
     assert read_plan("# mine\n\n" + plan.text()) == plan
+    timed = replace(plan, times=((7.0, (0.5, 0.25, 1 / 3)),))
+    assert read_plan(timed.text()) == timed and timed.times_at(7) == (0.5, 0.25, 1 / 3) and timed.times_at(8) is None
 
 
 @pytest.mark.parametrize(
@@ -99,6 +102,9 @@ def test_a_file_has_the_plan(rows):
         ("tracelib-plan 1\nranks 2\nspeeds nan 1 1\n", "rise"),
         ("tracelib-plan 1\nranks 1e99\n", "one size or more"),
         ("tracelib-plan 1\nranks 2\nspeeds 1 1 1\nexpect 1 2 3\n", "line 4"),
+        ("tracelib-plan 1\nranks 2\nspeeds 1 1 1\ntimes 1 2\n", "line 4"),
+        ("tracelib-plan 1\nranks 2\nspeeds 1 1 1\ntimes 1 2 x\n", "line 4"),
+        ("tracelib-plan 1\nranks 2\nspeeds 1 1 1\ntimes 1 2 -1\n", "0 or more"),
     ],
 )
 def test_bad_plans(text, said):

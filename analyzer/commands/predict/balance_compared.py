@@ -1,0 +1,135 @@
+"""`analyze balance RUN... --plan PLAN`: what a plan expected, beside what runs under it took."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from analyzer.balance.plan_file import load_plan
+from analyzer.balance.process_times import ProcessTimes, process_times
+from analyzer.commands.shared.iteration_option import open_wanted
+from analyzer.commands.shared.machine_option import MachineChoice, replaying
+from analyzer.commands.shared.session import Session
+from analyzer.errors import TracelibError
+from analyzer.metrics.regions import region_profile
+from analyzer.operations.bursts import check_cpu_time
+from analyzer.operations.program import program_of
+from analyzer.replay.simulate import simulate
+from analyzer.report import balance as report
+from analyzer.report.process_times import print_over_sizes, print_process_times, process_times_json
+from analyzer.report.words.left_out import left_out_lines, left_out_text
+from analyzer.trace import Trace
+from tracelib.schema.shares import Plan
+
+Comparison = tuple[report.Compared, ProcessTimes | None]
+"""A run, and its processes; None: the plan does not say what they take."""
+
+
+def compare(
+    session: Session, files: Sequence[str], choice: MachineChoice, asked: dict, picture: Path | None, as_json: bool
+) -> None:
+    """Print and draw what runs took beside what a plan expected of their sizes.
+
+    Args:
+        session: Of the command.
+        files: The runs.
+        choice: The machine of replays with CPU time.
+        asked: Options: compare (the plan), items (one number for each run, or none), region, cpu_time.
+        picture: A .png or .svg file; None: none is drawn.
+        as_json: Whether numbers are wanted.
+
+    Raises:
+        TracelibError: A run does not fit the plan.
+    """
+    sizes: Sequence[int | None] = asked["items"] or [None] * len(files)
+    if len(sizes) != len(files):
+        raise TracelibError(f"{len(sizes)} sizes for {len(files)} runs", "--items once for each run, in their order", 2)
+    every = [_compared(session, file, size, choice, asked) for file, size in zip(files, sizes, strict=True)]
+    processes = [found for _, found in every if found]
+    if picture:
+        if not processes:
+            raise TracelibError(f"{asked['compare']} does not say what processes take", "write the plan anew")
+        from analyzer.report.pictures.process_times import draw_process_times
+
+        draw_process_times(processes, picture)
+    if as_json:
+        numbers = [_json(*one) for one in every]
+        session.print_json(numbers[0] if len(numbers) == 1 else {"runs": numbers})
+    elif not session.quiet:
+        _print(session, every, processes)
+
+
+def _print(session: Session, every: Sequence[Comparison], processes: list[ProcessTimes]) -> None:
+    for number, (one, found) in enumerate(every):
+        if len(every) > 1:
+            session.say(f"{chr(10) if number else ''}{Path(one.file).name}")
+        session.print(partial(report.print_compared, one))
+        if found:
+            session.print(partial(print_process_times, found))
+    if len(processes) > 1:
+        session.print(lambda console: print_over_sizes(processes, console))
+
+
+def _json(one: report.Compared, found: ProcessTimes | None) -> dict[str, object]:
+    return report.compared_json(one) | {"processes": process_times_json(found) if found else None}
+
+
+def _compared(session: Session, file: str, items: int | None, choice: MachineChoice, asked: dict) -> Comparison:
+    trace = open_wanted(session, file, region=asked["region"])
+    try:
+        session.mention_problems(trace)
+        plan = load_plan(asked["compare"], trace.size)
+        size = _size(plan, items, asked["compare"])
+        expected = dict(plan.expected)[size]
+        if not trace.has_call_times:
+            raise TracelibError(f"{trace.path} has no times to compare with")
+        if asked["cpu_time"]:
+            check_cpu_time(trace)
+        incomplete = ""
+        if asked["cpu_time"]:
+            taken_ns, incomplete = _replayed(session, trace, choice)
+        else:
+            taken_ns = _taken_ns(session, trace, asked["region"])
+        found = report.Compared(trace.path, expected, taken_ns / 1e9, asked["cpu_time"], incomplete)
+        if (times := plan.times_at(size)) is None:
+            return found, None
+        with session.step("Measuring processes"), replaying(trace, session.team):
+            of_ranks = process_times(
+                trace, session.team, items or size, times, expected,
+                region=asked["region"], cpu_time=asked["cpu_time"],
+            )  # fmt: skip
+        return found, of_ranks
+    finally:
+        trace.close()
+
+
+def _size(plan: Plan, items: int | None, path: str) -> float:
+    """The size that the plan says something of: that of the run, or the only one. Raises TracelibError for another."""
+    known = dict(plan.expected)
+    if items is not None and float(items) in known:
+        return float(items)
+    if len(known) == 1:
+        return next(iter(known))
+    sizes = ", ".join(f"{one:g}" for one in known) or "no size"
+    raise TracelibError(f"{path} does not say what to expect of this run", f"--items: it knows {sizes}")
+
+
+def _replayed(session: Session, trace: Trace, choice: MachineChoice) -> tuple[int, str]:
+    """The length that the run would have had with a CPU for each rank, on the machine that a proposal takes, too; and
+    what this leaves out."""
+    with session.step("Replaying"), replaying(trace, session.team):
+        machine = choice.known(trace, session.team) or choice.or_ideal()
+        program = program_of(trace, session.team, buffered=machine.eager_limit is None)
+        session.mention(left_out_lines([program]))
+        return simulate(program, machine).end_ns, left_out_text(program)
+
+
+def _taken_ns(session: Session, trace: Trace, region: str | None) -> int:
+    """The length of the run, or the longest time that a rank was in a region."""
+    if region is None:
+        return trace.duration_ns
+    profile = region_profile(trace, session.team)
+    if region not in profile.names:
+        raise TracelibError(f"{trace.path} has no region {region!r}", "--region names one")
+    return int(profile.time_ns[:, profile.names.index(region)].max())
