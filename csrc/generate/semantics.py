@@ -87,7 +87,7 @@ COLLECTIVES: dict[str, str] = {
     "Neighbor_alltoallv": "NEIGHBOR_ALLTOALLV",
     "Neighbor_alltoallw": "NEIGHBOR_ALLTOALLW",
 }
-"""Blocking collective -> SHAPE_... of csrc/runtime/calls/decode.h; the I... and ..._init forms follow from it."""
+"""Blocking collective -> SHAPE_... of csrc/runtime/calls/collective.h; the I... and ..._init forms follow from it."""
 
 ONE_SIDED: dict[str, tuple[str, str]] = {
     "Put": ("origin", ""),

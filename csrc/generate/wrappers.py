@@ -1,7 +1,7 @@
 """The wrappers of every MPI procedure, in C, in C with large counts, and in Fortran (mpi_x_, mpi_x_f08_).
 
 A wrapper is: find the real function, stamp, call it, stamp, hand the arguments to the function of
-csrc/runtime/calls/decode.h that knows this kind of call (csrc/generate/semantics.py says which).
+csrc/runtime/calls that knows this kind of call (csrc/generate/semantics.py says which).
 """
 
 from dataclasses import replace

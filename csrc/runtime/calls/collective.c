@@ -1,11 +1,12 @@
-/* Collectives and the calls that make and free communicators.
- *
- * Bytes are what this process contributes and what it is given, by its own arguments; its share of its own data
- * counts, so that the sums do not depend on who is root or on MPI_IN_PLACE. */
-#include "calls/decode.h"
+/* Collectives: bytes that one process contributes and is given. */
+#include "calls/collective.h"
+
+#include "calls/internal/rows.h"
 #include "counters/counters.h"
+#include "handles/comms.h"
+#include "handles/count_arrays.h"
+#include "handles/requests.h"
 #include "ranks/sync.h"
-#include "run/labels.h"
 
 struct move {
     uint64_t sent, received;
@@ -205,54 +206,4 @@ void record_collective_init(const struct frame *f, enum shape shape, struct data
                                        .kind = REQUEST_COLLECTIVE,
                                        .owned = owned_take(),
                                        .persistent = true});
-}
-
-void record_comm_created(const struct frame *f, word comm, word newcomm)
-{
-    if (f->result == 0) comms_created(newcomm, comm);
-    record_timed(f, comm);
-}
-
-void record_comm_connected(const struct frame *f, word comm, word newcomm)
-{
-    if (f->result == 0) comms_connected(newcomm, comm);
-    record_timed(f, comm);
-}
-
-void record_comm_name(const struct frame *f, word comm, const char *name, size_t length)
-{
-    uint32_t index = f->result == 0 ? comms_find(comm)->index : COMM_INDEX_NONE;
-    while (length && name[length - 1] == ' ') length--; /* Fortran fills up with them */
-    if (index > COMM_INDEX_SELF && length) labels_communicator(index, (struct name){name, length});
-    record_timed(f, comm);
-}
-
-void record_comm_found(const struct frame *f, word newcomm)
-{
-    if (f->result == 0) comms_found(newcomm);
-    record_timed(f, abi.comm_null);
-}
-
-void record_comm_idup(const struct frame *f, word comm, const void *newcomm, bool fortran, word request)
-{
-    record_timed(f, comm);
-    if (f->result == 0)
-        requests_add(&(struct request){.handle = request,
-                                       .posted = f->enter,
-                                       .comm = comms_find(comm)->index,
-                                       .peer = PEER_NONE,
-                                       .tag = -1,
-                                       .kind = REQUEST_COMM,
-                                       .active = true,
-                                       .fortran = fortran,
-                                       .newcomm = newcomm,
-                                       .new_id = comms_promise(comm)});
-}
-
-void record_comm_free(const struct frame *f, uint32_t index, word comm)
-{
-    struct file_call row = plain_row(f);
-    row.comm = index;
-    if (f->result == 0) comms_freed(comm, index);
-    thread_store_call(f->t, row);
 }

@@ -1,6 +1,10 @@
 /* Calls that start, complete, cancel or free requests. */
-#include "calls/decode.h"
-#include "calls/internal/polls.h"
+#include "calls/completion.h"
+
+#include "calls/internal/rows.h"
+#include "calls/timed.h"
+#include "handles/comms.h"
+#include "handles/count_arrays.h"
 #include "mpi/pmpi.h"
 
 static const void *status_at(const void *statuses, int i)
@@ -196,11 +200,6 @@ void record_waitsome(const struct frame *f, const struct held_request *handles, 
     for (int i = 0; i < completed && handles; i++)
         row = complete(f, handles[indices[i] - base], status_at(statuses, i));
     store_with(f, completed == 1 ? row : NULL);
-}
-
-void record_poll(const struct frame *f)
-{
-    thread_count_poll(f->t, f->call, f->enter, f->exit);
 }
 
 void record_cancel(const struct frame *f, struct held_request held)

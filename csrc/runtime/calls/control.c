@@ -1,5 +1,7 @@
 /* MPI_Pcontrol. */
-#include "calls/decode.h"
+#include "calls/control.h"
+
+#include "calls/timed.h"
 #include "choose/on_off.h"
 
 /* MPI 4.1, 15.2.4: 0 off, 1 on, 2 buffers are flushed; the rest is whatever the MPI makes of it. */

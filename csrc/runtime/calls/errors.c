@@ -1,5 +1,7 @@
 /* Errors that calls return to the program. */
-#include "calls/decode.h"
+#include "calls/errors.h"
+
+#include "calls/internal/rows.h"
 #include "counters/counters.h"
 #include "mpi/pmpi.h"
 #include "record/phase.h"

@@ -1,7 +1,15 @@
 /* MPI I/O: which file, where in it, and how many bytes really went. */
+#include "calls/io.h"
+
 #include <string.h>
 
-#include "calls/decode.h"
+#include "calls/arguments.h"
+#include "calls/internal/rows.h"
+#include "calls/rma.h"
+#include "calls/timed.h"
+#include "handles/comms.h"
+#include "handles/objects.h"
+#include "handles/requests.h"
 #include "mpi/pmpi.h"
 
 /* The view that MPI_File_open gives: bytes from the beginning. */

@@ -2,7 +2,11 @@
  *
  * Both sides are matched when their requests are made, in that order, and for good (MPI 4.1, section 4.2): of several
  * with one communicator, peer and tag the ordinal says which belong together. */
-#include "calls/decode.h"
+#include "calls/partitioned.h"
+
+#include "calls/data.h"
+#include "calls/internal/rows.h"
+#include "handles/comms.h"
 
 void record_partitioned_init(const struct frame *f, struct partitioned p, word request)
 {

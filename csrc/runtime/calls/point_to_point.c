@@ -1,7 +1,9 @@
 /* Blocking and posted point-to-point calls, and probes. */
-#include "calls/decode.h"
-#include "calls/internal/call_path.h"
-#include "calls/internal/polls.h"
+#include "calls/point_to_point.h"
+
+#include "calls/errors.h"
+#include "calls/internal/rows.h"
+#include "handles/comms.h"
 
 static int32_t tag_of(int tag)
 {
@@ -17,29 +19,6 @@ static struct file_request received_row(const struct frame *f, uint64_t posted, 
                                  .peer = abi_peer(abi_status_source(status)),
                                  .tag = tag_of(abi_status_tag(status)),
                                  .what = WHAT_RECEIVED};
-}
-
-static struct file_call timed_row(const struct frame *f, word comm)
-{
-    struct file_call row = plain_row(f);
-    if (f->result == 0 && comm != abi.comm_null) row.comm = comms_find(comm)->index;
-    return row;
-}
-
-void record_timed(const struct frame *f, word comm)
-{
-    thread_store_call(f->t, timed_row(f, comm));
-}
-
-void record_asked(const struct frame *f, word comm, const uint64_t *frame)
-{
-    struct file_call row = timed_row(f, comm);
-    bool may_share = f->result == 0;
-    if (!may_share || !thread_shares_row(f->t, &row)) call_path_note(f->t, frame);
-    if (may_share && thread_is_repeated(f->t, &row))
-        record_poll(f);
-    else
-        thread_store_call(f->t, row);
 }
 
 void record_send(const struct frame *f, const struct data *data, int dest, int tag, word comm)

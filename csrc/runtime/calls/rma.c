@@ -1,5 +1,11 @@
 /* Windows, one-sided operations and their synchronization; and what windows and files have in common. */
-#include "calls/decode.h"
+#include "calls/rma.h"
+
+#include "calls/internal/rows.h"
+#include "calls/timed.h"
+#include "handles/comms.h"
+#include "handles/groups.h"
+#include "handles/requests.h"
 
 void record_access(const struct frame *f, struct access a)
 {
