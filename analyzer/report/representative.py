@@ -162,7 +162,7 @@ def estimates_tables(found: Estimates) -> Iterator[Table | Text]:
     for one in found.counters:
         full = "-" if one.full is None else units.count(one.full)
         off = "-" if one.error is None else f"{100 * one.error:.2f} %"
-        estimate = units.count(one.estimated)
+        estimate = "-" if one.estimated is None else units.count(one.estimated)
         share = units.percent(one.share) if found.iterations is None else f"{one.share * found.iterations:.3g}"
         table.add_row(one.counter, units.count(one.counted), share, estimate, full, off)
     yield table

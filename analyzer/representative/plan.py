@@ -8,6 +8,7 @@ of iterations and the n_j of them in which the counter was read; where iteration
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from analyzer.replay.section import section_bounds
 from analyzer.representative.series import TIME, series_of_run
 from analyzer.representative.subset import representative
 from analyzer.structure.calls.ranks import loop_of
-from analyzer.structure.calls.sequence import sequence_of
+from analyzer.structure.calls.sequence import Sequence, sequence_of
 from analyzer.trace import Counters, Trace
 from tracelib.schema import COUNTER_SET_TYPE
 from tracelib.schema.procedures import BLOCKING_COLLECTIVES, base_name
@@ -102,14 +103,24 @@ def plan(trace: Trace, team: Team, sets: tuple[str, ...], steps: int = STEPS) ->
     )
 
 
-def _passes(trace: Trace) -> np.ndarray | None:
-    """When rank 0 begins each pass of its outermost loop, and ends the last one (ns); None: it has no loop."""
+def _loop(trace: Trace) -> tuple[Sequence, np.ndarray] | None:
+    """Rank 0's calls, and its outermost loop: the first call of each pass, and the one behind the last pass.
+
+    None: it has no loop.
+    """
     calls = sequence_of(trace, 0)
     loop = loop_of(calls)
-    if loop is None:
+    return None if loop is None else (calls, np.append(loop.begins, loop.end))
+
+
+def _passes(trace: Trace) -> np.ndarray | None:
+    """When rank 0 begins each pass of its outermost loop, and ends the last one (ns); None: it has no loop."""
+    found = _loop(trace)
+    if found is None:
         return None
-    ends = calls.left[loop.end] if loop.end < len(calls) else calls.exit[-1]
-    return np.append(calls.left[loop.begins], ends).astype(np.int64)
+    calls, places = found
+    ends = calls.left[places[-1]] if places[-1] < len(calls) else calls.exit[-1]
+    return np.append(calls.left[places[:-1]], ends).astype(np.int64)
 
 
 def _periods(trace: Trace, first: int, last: int, steps: int) -> np.ndarray:
@@ -149,22 +160,26 @@ def _collectives(trace: Trace, times: np.ndarray) -> list[int]:
 @dataclass(frozen=True)
 class Estimate:
     """A counter of a run that followed a plan: what it says of the whole run, beside a run that counted it throughout
-    (None: there is none)."""
+    (None: there is none).
+
+    A counter that was never read in the turn of its set has a share of 0, and no estimate.
+    """
 
     counter: str
     counted: float  # c_j
-    read_ns: float  # for how long, the mean over ranks
-    share: float  # n_j / N: of the iterations, or of the time, that in which it was read
+    read_ns: float  # computing time that it was read for, the mean over ranks
+    share: float  # n_j / N: of the iterations, or of the computing time, that in which it was read
     full: float | None
 
     @property
-    def estimated(self) -> float:
-        """Of the whole run."""
-        return self.counted / self.share
+    def estimated(self) -> float | None:
+        """Of the whole run; None: it was never read."""
+        return self.counted / self.share if self.share else None
 
     @property
     def error(self) -> float | None:
-        return None if not self.full else abs(self.estimated - self.full) / self.full
+        """Relative to the run that counted it throughout."""
+        return None if not self.full or self.estimated is None else abs(self.estimated - self.full) / self.full
 
 
 @dataclass(frozen=True)
@@ -190,26 +205,106 @@ def estimates(trace: Trace, team: Team, full: dict[str, float]) -> Estimates:
     turns = _turns(trace)
     if not turns:
         raise TracelibError(f"{trace.path}: its sets of counters did not take turns", "use TRACELIB_ROTATE=file:PLAN")
-    names = tuple(c.name for c in trace.extra(Counters).known if not c.whole)
-    sums, read = _counted(trace, team, names, turns)
-    edges = team.bcast(_passes(trace) if team.rank == 0 else None)
-    shares = _shares(read, edges, last - first)
+    names = tuple(counter.name for counter in trace.extra(Counters).known)
+    iterations = team.bcast(_iterations(trace) if team.rank == 0 else None)
+    read = _read(trace, team, names, turns, iterations or _Iterations.of_time(first, last))
     found = tuple(
-        Estimate(name, float(c), float(np.diff(lasted, axis=0).mean()), float(share), full.get(name))
-        for name, c, lasted, share in zip(names, sums, read, shares, strict=True)
-        if share > 0
+        Estimate(name, float(c), float(ns), float(share), full.get(name))
+        for name, c, ns, share in zip(names, read.counted, read.computing_ns / trace.size, read.shares, strict=True)
     )
     done = max(stop for of in turns.values() for _, _, stop in of)
-    iterations = None if edges is None else len(edges) - 1
-    return Estimates(found, last - first, done - first, iterations, len(next(iter(turns.values()))))
+    number = iterations.number if iterations else None
+    return Estimates(found, last - first, done - first, number, len(next(iter(turns.values()))))
 
 
-def _shares(read: np.ndarray, edges: np.ndarray | None, length_ns: int) -> np.ndarray:
-    """Of each counter the share of rank 0's iterations, or without them of the time, in which it was read."""
-    if edges is None:
-        return np.diff(read, axis=1)[:, 0].mean(axis=1) / length_ns
-    passed = np.interp(read[:, :, 0], edges, np.arange(len(edges), dtype=float))
-    return np.diff(passed, axis=1)[:, 0] / (len(edges) - 1)
+@dataclass(frozen=True)
+class _Iterations:
+    """Stretches of some ranks' time by steps: what they compute up to one call and from there to the next.
+
+    ends_ns: when step 0, 1, ... ends, int64 (steps,). begins: the first step of each iteration, and the step behind
+    the last one, int64 (iterations + 1,).
+    """
+
+    ends_ns: np.ndarray
+    begins: np.ndarray
+    of_rank_0: bool
+
+    @classmethod
+    def of_time(cls, first_ns: int, last_ns: int) -> _Iterations:
+        """One iteration from first_ns to last_ns, of all ranks, where no loop is known."""
+        return cls(np.array([first_ns, last_ns]), np.array([1, 2]), of_rank_0=False)
+
+    @property
+    def number(self) -> int:
+        return len(self.begins) - 1
+
+    def steps(self, begins_ns: np.ndarray) -> np.ndarray:
+        """The step that each burst belongs to."""
+        return np.searchsorted(self.ends_ns, begins_ns, side="right")
+
+    def weights(self, computing_ns: np.ndarray) -> np.ndarray:
+        """The part of its iteration that each step is, by computing time; float64 (steps + 1,).
+
+        Where all iterations have the same steps, a step's part is its mean over them. So a turn that takes one
+        iteration from any of its calls to the same call later has a sum of exactly 1.
+        """
+        lengths = np.diff(self.begins)
+        inside = slice(int(self.begins[0]), int(self.begins[-1]))
+        whole = np.add.reduceat(computing_ns[inside], self.begins[:-1] - self.begins[0])
+        part = computing_ns[inside] / np.repeat(np.maximum(whole, 1), lengths)
+        if (lengths == lengths[0]).all():
+            part = np.tile(part.reshape(len(lengths), -1).mean(axis=0), len(lengths))
+        found = np.zeros(len(computing_ns))
+        found[inside] = part
+        return found
+
+
+def _iterations(trace: Trace) -> _Iterations | None:
+    """Those of rank 0's outermost loop; None: it has none."""
+    found = _loop(trace)
+    return None if found is None else _Iterations(found[0].exit, found[1].astype(np.int64), of_rank_0=True)
+
+
+class _Read(NamedTuple):
+    """counted, computing_ns: of all ranks, in the turns, float64 (counters,). shares: of iterations, (counters,)."""
+
+    counted: np.ndarray
+    computing_ns: np.ndarray
+    shares: np.ndarray
+
+
+def _read(
+    trace: Trace, team: Team, names: tuple[str, ...], turns: dict[int, list[tuple[int, int, int]]],
+    iterations: _Iterations,
+) -> _Read:  # fmt: skip
+    """What was read in the turns of sets. Collective over the team.
+
+    A burst belongs to one turn wholly, and to one step of an iteration, whatever the change of sets takes.
+    """
+    steps = len(iterations.ends_ns) + 1
+    counted, read_ns = np.zeros(len(names)), np.zeros(len(names))
+    of_steps, read_of_steps = np.zeros(steps), np.zeros((steps, len(names)))
+    for part in bursts(trace, trace.share(team), names):
+        begins, ranks, lasted = part.states["begin"], part.states["rank"], part.values[:, 0]
+        values = np.where(_in_turns(begins, ranks, turns)[:, None], part.values[:, 1:], np.nan)
+        known_ns = np.where(np.isnan(values), 0, lasted[:, None])
+        counted += np.nan_to_num(values).sum(axis=0)
+        read_ns += known_ns.sum(axis=0)
+        judged = (ranks == 0) | (not iterations.of_rank_0)
+        at = iterations.steps(begins[judged])
+        np.add.at(of_steps, at, lasted[judged])
+        np.add.at(read_of_steps, at, known_ns[judged])
+    sums = (counted, read_ns, of_steps, read_of_steps)
+    counted, read_ns, of_steps, read_of_steps = (np.sum(team.allgather(of), axis=0) for of in sums)
+    shares = iterations.weights(of_steps) @ (read_of_steps / np.maximum(of_steps, 1)[:, None])
+    return _Read(counted, read_ns, shares / iterations.number)
+
+
+def _in_turns(begins: np.ndarray, ranks: np.ndarray, turns: dict[int, list[tuple[int, int, int]]]) -> np.ndarray:
+    """Whether each burst begins in the turns of its rank, which follow each other without a gap."""
+    first = np.array([turns[rank][0][1] for rank in range(len(turns))])
+    last = np.array([turns[rank][-1][2] for rank in range(len(turns))])
+    return (begins >= first[ranks]) & (begins < last[ranks])
 
 
 def totals(trace: Trace, team: Team) -> dict[str, float]:
@@ -240,20 +335,3 @@ def _turns(trace: Trace) -> dict[int, list[tuple[int, int, int]]]:
             return {}
         found[rank] = [(values[k], times[k], times[k + 1]) for k in range(changes[-2], changes[-1])]
     return found
-
-
-def _counted(
-    trace: Trace, team: Team, names: tuple[str, ...], turns: dict[int, list[tuple[int, int, int]]]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Of each counter what was counted in the turn of its set, and begin and end of that turn on each rank, shape
-    (counters, 2, ranks); both 0 where it was not read."""
-    sums, read = np.zeros(len(names)), np.zeros((len(names), 2, trace.size))
-    for found in bursts(trace, trace.share(team), names):
-        for rank in np.unique(found.states["rank"]).tolist():
-            mine = found.states["rank"] == rank
-            begins, values = found.states["begin"][mine], found.values[mine, 1:]
-            for _, begin, end in turns[rank]:
-                inside = values[(begins >= begin) & (begins < end)]
-                sums += np.nan_to_num(inside).sum(axis=0)
-                read[(~np.isnan(inside)).any(axis=0), :, rank] = begin, end
-    return np.sum(team.allgather(sums), axis=0), np.sum(team.allgather(read), axis=0)

@@ -129,6 +129,14 @@ static void read_set(char *names, struct counter_set *set)
     separate_types(set);
 }
 
+/* CPU time goes on from set to set: if one of them asks for it, all read it. */
+static void read_cpu_time_in_all(void)
+{
+    bool wanted = false;
+    for (unsigned i = 0; i < counters.n; i++) wanted = wanted || has_counter(&counters.sets[i], cpu_time_name);
+    for (unsigned i = 0; wanted && i < counters.n; i++) add_counter(&counters.sets[i], cpu_time_name);
+}
+
 /* "A,B;C,D": sets of which nothing counts here are left out. */
 static void read_sets(const char *wanted)
 {
@@ -139,6 +147,7 @@ static void read_sets(const char *wanted)
         counters.places[counters.wanted++] = counts ? (int)counters.n++ : -1;
     }
     free(text);
+    read_cpu_time_in_all();
 }
 
 /* auto (the default), on or off. */
