@@ -22,14 +22,15 @@ REPLY = "ganglia"
 
 def network_columns(path: str, size_bytes: int) -> dict[str, float]:
     """L, o, O, g, G of a model that `analyze loggp` wrote, of the interval that a message of this size lies in; s and
-    s/byte (Rodriguez 2011, section 3.2: parameters as variables of other experiments). Raises TracelibError."""
+    s/byte (Rodriguez 2011, section 3.2: parameters as variables of other experiments). A start that is not known is
+    NaN. Raises TracelibError."""
     model = LoOgGP.read(path)
     above = [one for one in model.intervals if size_bytes <= one.to_bytes]
     interval = above[0] if above else model.intervals[-1]
     lines = {"o": interval.overhead, "g": interval.gap}
     found = {"net_L": model.latency_s}
     for name, line in lines.items():
-        found |= {f"net_{name}": line.start, f"net_{name.upper()}": line.slope}
+        found |= {f"net_{name}": np.nan if line.start_s is None else line.start_s, f"net_{name.upper()}": line.slope}
     return found
 
 

@@ -12,42 +12,88 @@ EXACT = 1e-12
 """No time is known better, as a share of it."""
 
 
+WITHIN_ERRORS = 2.0
+"""A start below 0 by no more standard errors than this is 0: the line then begins at one byte with nothing."""
+
+
 @dataclass(frozen=True)
 class Line:
-    """time(s) = start + slope (s - 1): seconds at one byte, and for each further byte; with 95 % intervals."""
+    """time(s) = start + slope (s - 1): seconds at one byte, and for each further byte; with 95 % intervals.
+
+    A line of large messages may be steep, and below 0 at one byte. It holds for its own sizes all the same, but its
+    start is the time of nothing: `start_s` is None.
+    """
 
     start: float
     slope: float
     start_ci: tuple[float, float]
     slope_ci: tuple[float, float]
 
+    @property
+    def start_s(self) -> float | None:
+        """Seconds at one byte; None: not known."""
+        return self.start if self.start >= 0 else None
+
     def __call__(self, size: np.ndarray) -> np.ndarray:
         return self.start + self.slope * (np.asarray(size, float) - 1)
 
 
 def fit_line(size: np.ndarray, time_s: np.ndarray, weight: np.ndarray, variance: np.ndarray) -> Line:
-    """Least squares by `weight`. `variance` (that of each time) gives the confidence intervals, which are widened where
-    the points scatter more about the line than that; infinitely for two points, and for one point the line is flat."""
+    """Fit a line that is never below 0 at its sizes and does not fall, by weighted least squares.
+
+    Where the best line falls, the flat one counts. Where it begins below 0, or is below 0 at one byte by no more than
+    chance, the line through 0 there counts. A parameter that is 0 so has an interval from 0 on.
+
+    Args:
+        size: Bytes, ascending, shape (n,).
+        time_s: Times, shape (n,).
+        weight: Of each time in the sum of squares.
+        variance: Of each time, s^2. It gives the confidence intervals, which are widened where the points scatter more
+            about the line than that; infinitely for two points. For one point the line is flat.
+    """
     x = np.asarray(size, float) - 1
     if len(x) < 2:
-        value = float(time_s[0]) if len(x) else float("nan")
+        value = max(float(time_s[0]), 0.0) if len(x) else float("nan")
         return Line(value, 0.0, (-np.inf, np.inf), (-np.inf, np.inf))
+    free, error = _free_line(x, time_s, weight, variance)
+    if free.slope < 0:
+        flat = max(float(np.average(time_s, weights=weight)), 0.0)
+        aside = (free.start_ci[1] - free.start_ci[0]) / 2
+        return Line(flat, 0.0, (flat - aside, flat + aside), (0.0, max(free.slope_ci[1], 0.0)))
+    at = _zero_at(free, float(x[0]), error)
+    if at is None:
+        return free
+    slope = max(float(weight @ ((x - at) * time_s)) / float(weight @ (x - at) ** 2), 0.0)
+    aside = (free.slope_ci[1] - free.slope_ci[0]) / 2
+    return Line(-slope * at, slope, (0.0, max(free.start_ci[1], 0.0)), (slope - aside, slope + aside))
+
+
+def _zero_at(line: Line, first: float, error: float) -> float | None:
+    """At how many bytes more than one a line has to be 0; None: it is nowhere below 0 that matters."""
+    if line.start + line.slope * first < 0:
+        return first
+    return 0.0 if -WITHIN_ERRORS * error <= line.start < 0 else None
+
+
+def _free_line(x: np.ndarray, time_s: np.ndarray, weight: np.ndarray, variance: np.ndarray) -> tuple[Line, float]:
+    """The line of least squares over x, and the standard error of its start (0 where that is not known)."""
     centre = float(np.average(x, weights=weight))
     across = x - centre
     spread = float(weight @ across**2)
     mean, slope = float(np.average(time_s, weights=weight)), float(weight @ (across * time_s)) / spread
+    start = mean - slope * centre
+    freedom = len(x) - 2
+    if not freedom:
+        return Line(start, slope, (-np.inf, np.inf), (-np.inf, np.inf)), 0.0
     left = time_s - mean - slope * across
     to_mean, to_slope = weight / weight.sum(), weight * across / spread
     to_start = to_mean - centre * to_slope
-    freedom = len(x) - 2
-    if not freedom:
-        return Line(mean - slope * centre, slope, (-np.inf, np.inf), (-np.inf, np.inf))
     variance = np.maximum(variance, (EXACT * time_s) ** 2)
     wider = max(1.0, float((left**2 / variance).sum()) / freedom)
-    error = student(freedom) * np.sqrt(wider * variance)
-    starts, slopes = float(np.hypot.reduce(to_start * error)), float(np.hypot.reduce(to_slope * error))
-    start = mean - slope * centre
-    return Line(start, slope, (start - starts, start + starts), (slope - slopes, slope + slopes))
+    errors = np.sqrt(wider * variance)
+    of_start, of_slope = float(np.hypot.reduce(to_start * errors)), float(np.hypot.reduce(to_slope * errors))
+    starts, slopes = student(freedom) * of_start, student(freedom) * of_slope
+    return Line(start, slope, (start - starts, start + starts), (slope - slopes, slope + slopes)), of_start
 
 
 def student(freedom: int) -> float:
@@ -84,13 +130,12 @@ def misfits(size: np.ndarray, time_s: np.ndarray, weight: np.ndarray) -> np.ndar
 
 
 def left_out(size: np.ndarray, time_s: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The time of each point by the line through all others; NaN where these are fewer than two."""
+    """Predict the time of each point by the line through all others; NaN where these are fewer than two."""
     if len(size) < 3:
         return np.full(len(size), np.nan)
-    x = np.asarray(size, float) - 1
-    across = x - np.average(x, weights=weight)
-    spread = weight @ across**2
-    slope = (weight * across) @ time_s / spread
-    residual = time_s - np.average(time_s, weights=weight) - slope * across
-    leverage = weight * (1 / weight.sum() + across**2 / spread)
-    return time_s - residual / np.maximum(1 - leverage, 1e-12)
+    found = np.empty(len(size))
+    for k in range(len(size)):
+        others = np.arange(len(size)) != k
+        line = fit_line(size[others], time_s[others], weight[others], 1 / weight[others])
+        found[k] = line(size[k])
+    return found

@@ -23,7 +23,8 @@ from analyzer.loggp.lines import Line
 from analyzer.whole import whole_file
 
 FORMAT = "tracelib-loggp"
-VERSION = 1
+VERSION = 2
+"""2: a start is null where it is not known, and the time of the smallest size stands beside it."""
 
 
 @dataclass(frozen=True)
@@ -72,14 +73,9 @@ class LoOgGP(InNotebook):
             return _along(self.pieces, [p.way for p in self.pieces], size)
         return np.maximum(self.latency_s + self.gap(size) - self.gap(1), 0.0)[()]
 
-    def negative(self) -> list[tuple[int, int, str]]:
-        """(smallest size, largest size, "overhead" or "gap") of the intervals whose line falls below 0 in them."""
-        lines = [(i, name, line) for i in self.intervals for name, line in (("overhead", i.overhead), ("gap", i.gap))]
-        ends = [(i, name, line(np.array([i.from_bytes, i.to_bytes]))) for i, name, line in lines]
-        return [(i.from_bytes, i.to_bytes, name) for i, name, values in ends if values.min() < 0]
-
     def to_json(self) -> dict[str, Any]:
-        """Plain data: what `write` writes. An unknown end of a confidence interval is null."""
+        """Plain data: what `write` writes. What is not known is null: the start of a line that is below 0 at one byte,
+        the ends of a confidence interval."""
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -88,12 +84,12 @@ class LoOgGP(InNotebook):
             "latency_s_ci": _ends(self.latency_ci),
             "intervals": [
                 {"from_bytes": i.from_bytes, "to_bytes": i.to_bytes}
-                | _line_json(i.overhead, "o_s", "O_s_per_byte")
-                | _line_json(i.gap, "g_s", "G_s_per_byte")
+                | _line_json(i.overhead, "o", "O", i.from_bytes)
+                | _line_json(i.gap, "g", "G", i.from_bytes)
                 for i in self.intervals
             ],
             "ways": [
-                {"from_bytes": p.from_bytes, "to_bytes": p.to_bytes} | _line_json(p.way, "t_s", "T_s_per_byte")
+                {"from_bytes": p.from_bytes, "to_bytes": p.to_bytes} | _line_json(p.way, "t", "T", p.from_bytes)
                 for p in self.pieces
             ],
         }
@@ -104,11 +100,8 @@ class LoOgGP(InNotebook):
 
         Raises KeyError, TypeError or ValueError for data that are no model.
         """
-        intervals = tuple(
-            Interval(*_range(i), _line(i, "o_s", "O_s_per_byte"), _line(i, "g_s", "G_s_per_byte"))
-            for i in data["intervals"]
-        )
-        pieces = tuple(Piece(*_range(p), _line(p, "t_s", "T_s_per_byte")) for p in data.get("ways", ()))
+        intervals = tuple(Interval(*_range(i), _line(i, "o", "O"), _line(i, "g", "G")) for i in data["intervals"])
+        pieces = tuple(Piece(*_range(p), _line(p, "t", "T")) for p in data.get("ways", ()))
         ranges = [[(p.from_bytes, p.to_bytes) for p in parts] for parts in (intervals, pieces)]
         if any(a[1] >= b[0] for parts in ranges for a, b in pairwise(parts)):
             raise ValueError("intervals overlap or do not ascend")
@@ -154,12 +147,15 @@ def _along(parts: Sequence[Interval | Piece], lines: Sequence[Line], size: Any) 
     return np.maximum(start[place] + slope[place] * (size - 1), 0.0)[()]
 
 
-def _line_json(line: Line, start: str, slope: str) -> dict[str, Any]:
+def _line_json(line: Line, start: str, slope: str, from_bytes: int) -> dict[str, Any]:
+    known = line.start_s is not None
+    time_s = {} if known else {f"{start}_from_s": float(line(np.array(from_bytes)))}
     return {
-        start: line.start,
-        f"{start}_ci": _ends(line.start_ci),
-        slope: line.slope,
-        f"{slope}_ci": _ends(line.slope_ci),
+        f"{start}_s": line.start_s,
+        **time_s,
+        f"{start}_s_ci": _ends(line.start_ci) if known else None,
+        f"{slope}_s_per_byte": line.slope,
+        f"{slope}_s_per_byte_ci": _ends(line.slope_ci),
     }
 
 
@@ -168,12 +164,13 @@ def _ends(interval: tuple[float, float]) -> list[float] | None:
 
 
 def _line(data: Mapping[str, Any], start: str, slope: str) -> Line:
-    return Line(
-        _number(data[start]),
-        _number(data[slope]),
-        _interval(data.get(f"{start}_ci")),
-        _interval(data.get(f"{slope}_ci")),
-    )
+    """The line of `_line_json`. One whose start is not known goes through the time of its smallest size."""
+    per_byte = _number(data[f"{slope}_s_per_byte"])
+    if data[f"{start}_s"] is None:
+        at_one = _number(data[f"{start}_from_s"]) - per_byte * (int(data["from_bytes"]) - 1)
+    else:
+        at_one = _number(data[f"{start}_s"])
+    return Line(at_one, per_byte, _interval(data.get(f"{start}_s_ci")), _interval(data.get(f"{slope}_s_per_byte_ci")))
 
 
 def _interval(ends: Any) -> tuple[float, float]:

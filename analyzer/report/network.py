@@ -60,14 +60,20 @@ def _parameters(of: Estimate) -> Table:
 def _line(line: Line, of: Interval) -> tuple[str, str]:
     if is_unknown(line, of.from_bytes, of.to_bytes) and math.isfinite(line.start_ci[1]):
         return "unknown", "unknown"
-    return _value(line.start * US, line.start_ci, US), _value(line.slope * US * KB, line.slope_ci, US * KB)
+    start = "unknown" if line.start_s is None else _value(line.start_s * US, line.start_ci, US)
+    return start, _value(line.slope * US * KB, line.slope_ci, US * KB)
 
 
 def _value(value: float, ci: tuple[float, float], scale: float) -> str:
-    """A number and half the width of its confidence interval, with two digits of that; one where these are many."""
+    """A number and half the width of its confidence interval, with two digits of that; one where these are many.
+
+    A number that may not be below 0, and would be, is known by its upper end.
+    """
     half = (ci[1] - ci[0]) / 2 * scale
     if not math.isfinite(half):
         return f"{value:.4g} ±?"
+    if value == 0 == ci[0]:
+        return f"<{ci[1] * scale:.2g}"
     first = -math.floor(math.log10(half)) if half > 0 else _DIGITS
     decimals = min(first + 1, max(first, _MANY_DECIMALS))
     most = _DIGITS - math.floor(math.log10(abs(value))) if value else _DIGITS
@@ -88,13 +94,11 @@ def _words(of: Estimate) -> list[str]:
     for first, last in of.joined:
         lines.append(f"Too narrow to have parameters, joined to a neighbour: {first} to {last} bytes")
     if any("unknown" in _line(line, i) for i in of.model.intervals for line in (i.overhead, i.gap)):
-        lines.append("unknown: the confidence interval at one byte is wider than the times of these sizes")
+        lines.append("unknown: the line of these sizes says nothing of one byte: it is below 0 there, or unsure")
     if len(of.standing_out):
         lines.append(f"Left out, because far from both neighbouring sizes: {_some(of.standing_out)} bytes")
     named = (("overhead", of.overhead_errors), ("gap", of.gap_errors), ("way", of.way_errors))
     lines.append(f"Error (median, 95 %): {'; '.join(f'{name} {_errors(e)}' for name, e in named)}")
-    for first, last, name in of.model.negative():
-        lines.append(f"The {name} falls below 0 between {first} and {last} bytes: taken as 0 there")
     small, simple, line = logp(of.model), loggp(of.model, of.curves), hockney(of.curves)
     lines.append(f"LogP L {_us(small.latency_s)}, o {_us(small.overhead_s)}, g {_us(small.gap_s)}")
     per_kb = f"{_us(simple.gap_s_per_byte * KB)}/KB"
