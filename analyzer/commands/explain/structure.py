@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from analyzer.commands.explain.program_graph import check_graph, found_graph
 from analyzer.commands.shared.options import all_calls_needed, common_options, ranks_option
 from analyzer.commands.shared.outputs import check_replaceable, files_read
 from analyzer.commands.shared.picture import check_picture, draw_ranks, picture_option
@@ -20,7 +21,9 @@ from analyzer.opening import open_trace
 from analyzer.parallel import Team, dealt
 from analyzer.report.evenness import evenness_json, print_evenness
 from analyzer.report.structure.as_json import structure_json
+from analyzer.report.structure.graph import graph_json, print_graph
 from analyzer.report.structure.tables import print_structure
+from analyzer.structure.graph.graph import ProgramGraph
 from analyzer.structure.levels.parts import Structure
 from analyzer.structure.levels.structure import Method, structure, structure_of_signal
 from analyzer.structure.signals import csv_signal
@@ -49,6 +52,10 @@ from analyzer.trace.computing_known import check_computing
 )
 @click.option("--follow", "is_live", is_flag=True, help="Watch a run that is still being written, until it ends.")
 @click.option("--csv", "is_csv", is_flag=True, help="FILE is lines of time,value (in s).")
+@click.option(
+    "--graph", type=click.Path(dir_okay=False), metavar="PATH",
+    help="Draw the program as a graph (.svg, .png, .dot): its parts, and where processes differ.",
+)  # fmt: skip
 @ranks_option
 @all_calls_needed("iterations are found in the sequence of all calls")
 @picture_option
@@ -56,7 +63,8 @@ from analyzer.trace.computing_known import check_computing
 @click.pass_obj
 def structure_command(
     session: Session, files: tuple[str, ...], method: str, names: tuple[str, ...], is_live: bool, is_csv: bool,
-    choice: Choice | None, picture: str | None, as_json: bool, output: str | None, force: bool, quiet: bool,
+    choice: Choice | None, picture: str | None, graph: str | None, as_json: bool, output: str | None, force: bool,
+    quiet: bool,
 ) -> None:  # fmt: skip
     """Find the iterations of a run: how many, how long, and what each does; the loops inside them; and what comes
     before, between and after.
@@ -69,16 +77,18 @@ def structure_command(
     session.quiet = quiet
     if not files:
         raise click.UsageError("Missing argument 'FILE...'.")
-    if files[1:] and (is_live or is_csv or output or picture):
-        raise click.UsageError("--follow, --csv, --picture and -o are for one FILE")
+    if files[1:] and (is_live or is_csv or output or picture or graph):
+        raise click.UsageError("--follow, --csv, --picture, --graph and -o are for one FILE")
     file = files[0]
+    if is_csv and graph:
+        raise click.UsageError("--graph cannot be used with --csv: a signal has no parts of a program")
     if is_csv and picture:
         raise click.UsageError("--picture cannot be used with --csv: a signal is not of ranks")
     if is_live:
         from analyzer.commands.shared.following import follow
 
-        if is_csv or output or picture or names:
-            raise click.UsageError("--follow goes with none of --csv, --signal, --picture and -o")
+        if is_csv or output or picture or graph or names:
+            raise click.UsageError("--follow goes with none of --csv, --signal, --picture, --graph and -o")
         follow(session, file, choice, as_json=as_json)
         return
     if is_csv:
@@ -90,22 +100,24 @@ def structure_command(
     if files[1:]:
         _several(session, files, partial(_of_run, choice=choice, wanted=wanted), as_json=as_json)
         return
-    trace = _opened(file, session.team, choice)
+    trace = _opened(file, session.team, choice, matched=graph is not None)
     session.mention_problems(trace)
     try:
         check_picture(picture, trace)
+        check_graph(graph, trace, force=force)
         with session.step("Looking for iterations"):
             found, even = _found(trace, session.team, *wanted)
         draw_ranks(session, trace, picture, iterations=found.main.iterations if found.main else None)
+        parts = found_graph(session, trace, graph)
         read = files_read(trace)
     finally:
         trace.close()
-    _say(session, found, even, as_json=as_json, quiet=quiet)
+    _say(session, found, even, as_json=as_json, quiet=quiet, parts=parts)
     _draw(session, found, even, output, read, force=force)
 
 
-def _opened(file: str, team: Team, choice: Choice | None) -> Trace:
-    trace = open_trace(file, team, choice=choice, matched=False)
+def _opened(file: str, team: Team, choice: Choice | None, *, matched: bool = False) -> Trace:
+    trace = open_trace(file, team, choice=choice, matched=matched)
     if not trace.has_call_times:
         trace.close()
         raise TracelibError(f"{trace.path}: a Dimemas trace has no times", "analyze the run that it was made of")
@@ -168,11 +180,16 @@ def _draw(
     draw(found, path, even)
 
 
-def _say(session: Session, found: Structure, even: Evenness | None, *, as_json: bool, quiet: bool) -> None:
+def _say(
+    session: Session, found: Structure, even: Evenness | None, *, as_json: bool, quiet: bool,
+    parts: ProgramGraph | None = None,
+) -> None:  # fmt: skip
     if as_json:
-        session.print_json(_json(found, even))
+        session.print_json(_json(found, even) | ({"graph": graph_json(parts)} if parts else {}))
     elif not quiet:
         session.print(lambda console: print_structure(found, console))
         if even:
             following = f"analyze waits {found.file}"
             session.print(lambda console: print_evenness(even, found.duration_ns, following, console))
+        if parts:
+            session.print(lambda console: print_graph(parts, console))

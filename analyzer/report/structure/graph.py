@@ -1,0 +1,134 @@
+"""The graph of a program as a table, as JSON and in DOT, the language of Graphviz."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.text import Text
+
+from analyzer.report.words import units
+from analyzer.report.words.table import plain_table
+from analyzer.structure.graph.graph import Differs, Edge, Kind, Node, ProgramGraph
+from analyzer.structure.graph.steps import ENDS
+
+WORDS = {
+    Differs.WHO: "who", Differs.TIMES: "how often", Differs.BYTES: "bytes", Differs.SPEED: "time",
+}  # fmt: skip
+COLOURS = {False: "#cfe3f1", True: "#f6cfb3"}
+"""Of parts that all processes execute alike, and of those that heterogeneity touches."""
+
+
+def print_graph(found: ProgramGraph, console: Console) -> None:
+    """Parts in order of their first execution, with what differs."""
+    console.print("\nParts of the program, and where processes differ")
+    table = plain_table("part", "ranks", "times", "each", "bytes", "differs")
+    for number, node in enumerate(found.nodes, 1):
+        table.add_row(
+            Text(f"{number:>2} {name_of(node)}"), ranks_text(np.flatnonzero(node.count)), times_text(node),
+            each_text(node), bytes_text(node) or "-", ", ".join(WORDS[one] for one in node.differs) or "-",
+        )  # fmt: skip
+    console.print(table)
+    touched = sum(bool(node.differs) for node in found.nodes)
+    console.print(f"{touched} of {units.plural(len(found.nodes), 'part')} differ between processes")
+    if found.without_messages:
+        console.print("There are too many calls to say where messages go")
+
+
+def name_of(node: Node) -> str:
+    """`Sendrecv exchange.c:212 in exchange`, or computing."""
+    return node.label if node.kind == Kind.COMMUNICATION else "computing"
+
+
+def ranks_text(ranks: np.ndarray) -> str:
+    """`0`, `1-7`, `0, 4-6`; of many stretches their number."""
+    if not len(ranks):
+        return "-"
+    cuts = np.flatnonzero(np.diff(ranks) > 1) + 1
+    stretches = [(int(some[0]), int(some[-1])) for some in np.split(ranks, cuts)]
+    if len(stretches) > 3:
+        return units.plural(len(ranks), "rank")
+    return ", ".join(f"{first}-{last}" if last > first else str(first) for first, last in stretches)
+
+
+def times_text(node: Node) -> str:
+    """Executions on a rank."""
+    there = node.count[node.count > 0]
+    low, high = int(there.min()), int(there.max())
+    return f"{low}-{high}" if high > low else str(low)
+
+
+def each_text(node: Node) -> str:
+    """Mean time of an execution: of all ranks, or from the fastest to the slowest."""
+    each = node.each_ns
+    if Differs.SPEED in node.differs:
+        return f"{units.time(float(each.min()))} to {units.time(float(each.max()))}"
+    return units.time(float(node.ns.sum() / node.count.sum()))
+
+
+def bytes_text(node: Node) -> str:
+    """Bytes of an execution; "": none."""
+    there = node.count > 0
+    each = node.bytes[there] / node.count[there]
+    if not each.max(initial=0):
+        return ""
+    low, high = units.size(float(each.min())), units.size(float(each.max()))
+    return f"{low} to {high}" if Differs.BYTES in node.differs else units.size(float(each.mean()))
+
+
+def graph_json(found: ProgramGraph) -> dict[str, Any]:
+    """The same as numbers."""
+    return {
+        "parts": [
+            {
+                "kind": node.kind.value, "name": name_of(node), "differs": [WORDS[one] for one in node.differs],
+                "times": node.count.astype(int).tolist(), "time_s": (node.ns / 1e9).tolist(),
+                "bytes": node.bytes.astype(int).tolist(),
+            }
+            for node in found.nodes
+        ],
+        "flow": [_edge_json(edge) for edge in found.flow],
+        "messages": None if found.without_messages else [_edge_json(edge) for edge in found.messages],
+        "lanes": [lane.tolist() for lane in found.lanes()],
+    }  # fmt: skip
+
+
+def _edge_json(edge: Edge) -> dict[str, int | None]:
+    ends = [None if end == ENDS else end for end in (edge.source, edge.target)]
+    return {"from": ends[0], "to": ends[1], "count": edge.count}
+
+
+def dot_text(found: ProgramGraph) -> str:
+    """The graph in DOT: `dot -Tsvg` draws it."""
+    lines = [
+        "digraph program {",
+        '  node [style=filled, fontname="sans-serif"];',
+        "  begin [shape=circle, label=begin];",
+    ]
+    lines.append("  end [shape=doublecircle, label=end];")
+    for number, node in enumerate(found.nodes):
+        shape = "box" if node.kind == Kind.COMMUNICATION else "ellipse"
+        text = "\\n".join(_quoted(line) for line in label_lines(node, found.ranks))
+        lines.append(f'  n{number} [shape={shape}, fillcolor="{COLOURS[bool(node.differs)]}", label="{text}"];')
+    for edge in found.flow:
+        source = "begin" if edge.source == ENDS else f"n{edge.source}"
+        target = "end" if edge.target == ENDS else f"n{edge.target}"
+        lines.append(f'  {source} -> {target} [label="{edge.count}"];')
+    for edge in found.messages:
+        lines.append(f'  n{edge.source} -> n{edge.target} [style=dashed, constraint=false, label="{edge.count}"];')
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def label_lines(node: Node, ranks: int) -> list[str]:
+    """What stands in a part's symbol."""
+    who = "" if node.count.all() else f"rank {ranks_text(np.flatnonzero(node.count))}: "
+    numbers = [f"{who}{times_text(node)} x"]
+    if node.kind == Kind.COMPUTING:
+        return [f"{name_of(node)} {each_text(node)}", *numbers]
+    size = bytes_text(node)
+    return [name_of(node), numbers[0] + (f", {size}" if size else "")]

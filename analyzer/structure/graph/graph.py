@@ -1,0 +1,216 @@
+"""The graph of a parallel program from a traced run, with marks of what is heterogeneous (DP*Graph++).
+
+Source: PEMPIs-Het, section 3.1, figures 2 and 3: parts of the program that heterogeneity touches have symbols of
+another colour. Only some processes execute such a part, or some more often, or with more bytes, or (computing) they
+take different times for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from itertools import pairwise
+
+import numpy as np
+from scipy.special import fdtrc
+
+from analyzer.metrics.sums import add_up
+from analyzer.parallel import Team
+from analyzer.structure.graph.steps import ENDS, Steps, StepSums
+from analyzer.trace import CallPaths, Trace
+from analyzer.trace.computing_known import check_computing
+
+_LEAST_COMPUTING = 0.005
+"""Part of the run's time from which on what a rank computes between two communications is a part of the program."""
+_DIFFERS = 1.1
+"""Times of ranks differ where the longest mean is more than this times the shortest ..."""
+_SURE = 0.001
+"""... and equal ones would vary as much with this probability (analysis of variance)."""
+
+
+class Kind(Enum):
+    """What a part of the program is."""
+
+    COMPUTING = "computing"
+    COMMUNICATION = "communication"
+
+
+class Differs(Enum):
+    """In what processes differ."""
+
+    WHO = "only some execute it"
+    TIMES = "some execute it more often"
+    BYTES = "some communicate more"
+    SPEED = "some take longer"
+
+
+@dataclass(frozen=True)
+class Node:
+    """A part of the program; arrays by rank."""
+
+    kind: Kind
+    label: str  # of a communication: the procedure and its place; of computing: ""
+    count: np.ndarray  # executions
+    ns: np.ndarray  # computed, or inside MPI
+    bytes: np.ndarray  # of a communication: sent and received
+    first_ns: float  # when it first begins, mean of the ranks
+    differs: tuple[Differs, ...]
+
+    @property
+    def each_ns(self) -> np.ndarray:
+        """Mean time of an execution on the ranks that execute it."""
+        there = self.count > 0
+        return self.ns[there] / self.count[there]
+
+
+@dataclass(frozen=True)
+class Edge:
+    """From one part to the next, or a message from one communication to another; indices of nodes, -1: begin or end."""
+
+    source: int
+    target: int
+    by_rank: np.ndarray  # how often; of a message one number, of all ranks
+
+    @property
+    def count(self) -> int:
+        """How often on all ranks."""
+        return int(self.by_rank.sum())
+
+    @property
+    def is_back(self) -> bool:
+        """Whether it leads to an earlier part, or to the same: a loop."""
+        return self.target != ENDS and self.source != ENDS and self.target <= self.source
+
+
+@dataclass(frozen=True)
+class ProgramGraph:
+    """Parts in order of their first execution."""
+
+    file: str
+    ranks: int
+    nodes: list[Node]
+    flow: list[Edge]
+    messages: list[Edge]
+    without_messages: bool  # there were too many calls to say where messages begin and end
+
+    def lanes(self) -> list[np.ndarray]:
+        """Ranks that execute the same parts, those with the lowest rank first."""
+        executed = np.array([node.count > 0 for node in self.nodes]).reshape(len(self.nodes), self.ranks)
+        groups: dict[bytes, list[int]] = {}
+        for rank in range(self.ranks):
+            groups.setdefault(executed[:, rank].tobytes(), []).append(rank)
+        return [np.array(group) for group in groups.values()]
+
+
+def program_graph(trace: Trace, team: Team) -> ProgramGraph:
+    """Find the graph. Collective over the team.
+
+    Raises:
+        TracelibError: It is not known when the ranks compute.
+    """
+    check_computing(trace)
+    steps = add_up(trace, team, StepSums(trace))
+    return _graph(trace, steps)
+
+
+def _graph(trace: Trace, steps: Steps) -> ProgramGraph:
+    ranks = trace.size
+    nodes: dict[tuple[int, int], Node] = {}  # communications as (number, number), computing as (before, after)
+    for number, rows in _by(steps.visits, "node"):
+        nodes[number, number] = _communication(_label(trace, steps, number), rows, ranks)
+    least_ns = _LEAST_COMPUTING * trace.duration_ns
+    parts = {pair: _computing(rows, ranks) for pair, rows in _pairs(steps.steps) if (rows["ns"] > least_ns).any()}
+    # A communication that follows itself has computing at (number, number), too: the two are told apart by kind.
+    keys = [("mpi", key) for key in nodes] + [("own", key) for key in parts]
+    of = {key: nodes[key[1]] if key[0] == "mpi" else parts[key[1]] for key in keys}
+    order = sorted(keys, key=lambda key: (of[key].first_ns, key[0] == "mpi"))
+    at = {key: place for place, key in enumerate(order)}
+
+    def communication(number: int) -> int:
+        return ENDS if number == ENDS else at["mpi", (number, number)]
+
+    flow: dict[tuple[int, int], np.ndarray] = {}
+    for (before, after), rows in _pairs(steps.steps):
+        way = [communication(before), communication(after)]
+        if ("own", (before, after)) in at:
+            way.insert(1, at["own", (before, after)])
+        for pair in pairwise(way):
+            flow[pair] = flow.get(pair, np.zeros(ranks)) + _column(rows, "count", ranks)
+    messages = [
+        Edge(communication(int(row["node"])), communication(int(row["next"])), row["count"])
+        for row in (steps.messages if steps.messages is not None else ())
+    ]
+    edges = [
+        Edge(source, target, by_rank) for (source, target), by_rank in sorted(flow.items(), key=lambda item: item[0])
+    ]
+    return ProgramGraph(trace.path, ranks, [of[key] for key in order], edges, messages, steps.messages is None)
+
+
+def _by(rows: np.ndarray, key: str) -> Iterator[tuple[int, np.ndarray]]:
+    for number in np.unique(rows[key]).tolist():
+        yield number, rows.compress(rows[key] == number)
+
+
+def _pairs(steps: np.ndarray) -> Iterator[tuple[tuple[int, int], np.ndarray]]:
+    for before, rows in _by(steps, "node"):
+        for after, some in _by(rows, "next"):
+            yield (before, after), some
+
+
+def _label(trace: Trace, steps: Steps, number: int) -> str:
+    call, place = divmod(number, steps.places)
+    where = trace.extra(CallPaths).named().text(place - 1) if place else ""
+    return f"{trace.procedures[call].removeprefix('MPI_')} {where}".rstrip()
+
+
+def _column(rows: np.ndarray, name: str, ranks: int) -> np.ndarray:
+    return np.bincount(rows["rank"], rows[name].astype(float), ranks)
+
+
+def _communication(label: str, rows: np.ndarray, ranks: int) -> Node:
+    count, ns, size = (_column(rows, name, ranks) for name in ("count", "inside", "bytes"))
+    differs = list(_who(count))
+    there = count > 0
+    each = size[there] / count[there]
+    if each.max(initial=0) > _DIFFERS * each.min(initial=np.inf):
+        differs.append(Differs.BYTES)
+    return Node(Kind.COMMUNICATION, label, count, ns, size, float(rows["first"].mean()), tuple(differs))
+
+
+def _computing(rows: np.ndarray, ranks: int) -> Node:
+    count, ns, squares = (_column(rows, name, ranks) for name in ("count", "ns", "squares"))
+    differs = list(_who(count))
+    if times_differ(count, ns, squares):
+        differs.append(Differs.SPEED)
+    return Node(Kind.COMPUTING, "", count, ns, np.zeros(ranks), float(rows["first"].mean()), tuple(differs))
+
+
+def _who(count: np.ndarray) -> Iterator[Differs]:
+    if not count.all():
+        yield Differs.WHO
+    there = count[count > 0]
+    if there.max() > there.min():
+        yield Differs.TIMES
+
+
+def times_differ(count: np.ndarray, ns: np.ndarray, squares: np.ndarray) -> bool:
+    """Whether ranks take different times: more than a tenth, and more than their own executions vary.
+
+    Args:
+        count: Executions by rank; ranks with none are left out.
+        ns: Sums of their times.
+        squares: Sums of the squares of their times.
+    """
+    there = count > 0
+    count, ns, squares = count[there], ns[there], squares[there]
+    means = ns / count
+    if len(means) < 2 or means.max() <= _DIFFERS * means.min():
+        return False
+    freedom = float(count.sum() - len(count))
+    within = float(np.maximum(squares - count * means**2, 0).sum())
+    if freedom <= 0 or within <= 0:  # nothing is known of how much each varies
+        return True
+    overall = float(ns.sum() / count.sum())
+    between = float((count * (means - overall) ** 2).sum()) / (len(count) - 1)
+    return bool(fdtrc(len(count) - 1, freedom, between / (within / freedom)) < _SURE)
