@@ -77,9 +77,11 @@ MAPS: dict[str, Callable[[Function], Map]] = {
 }
 """Functions of the value alone, by name."""
 
-_STACKED, _NESTING, _DELTA, _BURST_TIME = "stacked value", "nesting level", "delta", "burst time"
-_JOIN = "join bursts"
-COMPOSE_FUNCTIONS = (*MAPS, _STACKED, _NESTING, _DELTA, _BURST_TIME, _JOIN)
+_STACKED, _NESTING, _DELTA, _JOIN = "stacked value", "nesting level", "delta", "join bursts"
+_BURST_TIME, _INTERVAL_TIME = "burst time", "interval time"
+_SUMS: dict[str, Map] = {"enumerate": lambda values: values != 0, "accumulate": lambda values: values}
+"""What each step adds to the value of its row, by name."""
+COMPOSE_FUNCTIONS = (*MAPS, *_SUMS, _STACKED, _NESTING, _DELTA, _BURST_TIME, _INTERVAL_TIME, _JOIN)
 
 
 def composed(every: Iterator[Steps], function: Function, rows: int, bounds: np.ndarray, end: int) -> Iterator[Steps]:
@@ -95,6 +97,10 @@ def composed(every: Iterator[Steps], function: Function, rows: int, bounds: np.n
     if name == _JOIN:
         changes = Changes(rows)
         return (changes.feed(steps)[0] for steps in every)
+    if name in _SUMS:
+        return _summed(every, rows, _SUMS[name])
+    if name == _INTERVAL_TIME:
+        return _interval_time(every, rows, bounds, end)
     return _delta(every, rows) if name == _DELTA else _burst_time(every, rows, bounds, end)
 
 
@@ -173,4 +179,42 @@ def _burst_time(every: Iterator[Steps], rows: int, bounds: np.ndarray, end: int)
         begin[some.row[last]], value[some.row[last]] = some.time[last], some.value[last]
     every_row = np.arange(rows)
     later.put(every_row, begin, np.where(value != 0, (end - begin) / _US, 0.0))
+    yield from later.windows()
+
+
+def _summed(every: Iterator[Steps], rows: int, added: Map) -> Iterator[Steps]:
+    """The sum over the steps of a row up to each of them."""
+    now = np.zeros(rows)
+    for steps in every:
+        some = steps.last_of_each_time()
+        if not len(some.row):
+            yield some
+            continue
+        value = np.asarray(added(some.value), np.float64)
+        first = np.flatnonzero(np.append(True, some.row[1:] != some.row[:-1]))
+        value[first] += now[some.row[first]]
+        total = np.cumsum(value)
+        before = np.append(0.0, total)[first]
+        total -= np.repeat(before, np.diff(np.append(first, len(total))))
+        last = np.append(first[1:], len(total)) - 1
+        now[some.row[first]] = total[last]
+        yield some._replace(value=total)
+
+
+def _interval_time(every: Iterator[Steps], rows: int, bounds: np.ndarray, end: int) -> Iterator[Steps]:
+    """How long each interval lasts (us), whatever its value is; a step begins one, also where the value stays."""
+    later, begin = Later(bounds), np.full(rows, -1)
+    for steps in every:
+        some = steps.last_of_each_time()
+        if not len(some.row):
+            continue
+        first = np.append(True, some.row[1:] != some.row[:-1])
+        since = np.append(0, some.time[:-1])
+        since[first] = begin[some.row[first]]
+        known = since >= 0
+        later.put(some.row[known], since[known], (some.time - since)[known] / _US)
+        last = np.append(first[1:], True)
+        begin[some.row[last]] = some.time[last]
+    begun = np.flatnonzero(begin >= 0)
+    later.put(begun, begin[begun], (end - begin[begun]) / _US)
     yield from later.windows()

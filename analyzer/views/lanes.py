@@ -54,6 +54,11 @@ class Rows:
         return found
 
 
+def names_of(names: tuple[str, ...], shown: np.ndarray) -> tuple[str, ...]:
+    """The names of some rows (bool)."""
+    return tuple(name for name, is_shown in zip(names, shown.tolist(), strict=True) if is_shown)
+
+
 class Lanes:
     """The threads of the ranks that could be read, counted through by rank and thread."""
 

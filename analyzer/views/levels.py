@@ -24,7 +24,8 @@ _OPERATIONS = {
     "maximum": lib.LEVEL_MAXIMUM,
     "minimum": lib.LEVEL_MINIMUM,
 }
-LEVEL_FUNCTIONS = (*_OPERATIONS, "thread N")
+_CHANGED = "changed value"
+LEVEL_FUNCTIONS = (*_OPERATIONS, _CHANGED, "thread N")
 _THREAD = re.compile(r"thread (\d{1,9})")
 _MOST_CELLS = 1 << 20
 """Values of children that a user's function is shown at once."""
@@ -36,6 +37,8 @@ def combined(every: Iterator[Steps], function: Function, parents: np.ndarray, ro
         return _user(every, function.user, parents, rows)
     name = "thread N" if _THREAD.fullmatch(function.name) else function.name
     Function(name).found({name: name for name in LEVEL_FUNCTIONS}, "function of a level")
+    if name == _CHANGED:
+        return _last_changed(every, parents)
     if name == "thread N":
         return _one_child(every, function, parents, rows)
     return _tree(every, name, parents, rows)
@@ -81,6 +84,23 @@ def _one_child(every: Iterator[Steps], function: Function, parents: np.ndarray, 
         without = without[:0]
         both = (np.concatenate(pair) for pair in zip(mine._replace(row=parents[mine.row]), zeros, strict=True))
         yield Steps(*both).by_row()
+
+
+def _last_changed(every: Iterator[Steps], parents: np.ndarray) -> Iterator[Steps]:
+    """The value of the child that changed last. At the begin that is the first child; of several that change at one
+    time, the one whose value before was the newest, as in Paraver's kernel, and of these the one with the highest
+    number."""
+    children = len(parents)
+    since = np.full(children, -1)
+    for steps in every:
+        first = np.append(True, steps.row[1:] != steps.row[:-1])[: len(steps.row)]
+        before = np.append(-1, steps.time[:-1])[: len(steps.row)]
+        before[first] = since[steps.row[first]]
+        last = np.append(first[1:], True)[: len(steps.row)]
+        since[steps.row[last]] = steps.time[last]
+        number = np.where(before < 0, children - steps.row, steps.row)
+        order = np.lexsort((number, before, steps.time, parents[steps.row]))
+        yield Steps(parents[steps.row[order]], steps.time[order], steps.value[order])
 
 
 def _user(

@@ -7,7 +7,7 @@ Source: "Dimemas specification", section 1.16.2, "Analyzer"; F23 to F26. The sta
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from analyzer.errors import TracelibError
 from analyzer.views.constant import Bursts, bursts
 from analyzer.views.filters import Filter
 from analyzer.views.function import Function
+from analyzer.views.lanes import names_of
 from analyzer.views.records import message_sums, user_sums
 from analyzer.views.run import Run, Selected
 
@@ -118,6 +119,11 @@ class Measures:
     units: dict[str, str]
     begin_ns: int
     end_ns: int
+
+    def only(self, shown: np.ndarray) -> Measures:
+        """Some of the rows (bool)."""
+        columns = {name: values[shown] for name, values in self.columns.items()}
+        return replace(self, rows=names_of(self.rows, shown), columns=columns)
 
     def to_pandas(self) -> pandas.DataFrame:
         """With units in the names of columns."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from analyzer.errors import TracelibError
 from analyzer.views.constant import Bursts, bursts
+from analyzer.views.lanes import names_of
 from analyzer.views.run import Run
 from analyzer.views.value_names import value_names
 
@@ -34,6 +35,11 @@ class Profile:
     minimum: np.ndarray
     longest: np.ndarray  # the value of the burst that has most of a bin
     names: dict[int, str]  # of values, where they stand for something
+
+    def only(self, shown: np.ndarray) -> Profile:
+        """Some of the rows (bool)."""
+        values = {name: getattr(self, name)[shown] for name in ("mean", "maximum", "minimum", "longest")}
+        return replace(self, rows=names_of(self.rows, shown), **values)
 
     def to_pandas(self) -> pandas.DataFrame:
         """The means: a row for each bin, by its begin in seconds; a column for each row of the view."""

@@ -14,6 +14,9 @@ THREAD = {
     "Send Bytes in Transit": "bytes in flight", "Send Messages in Transit": "messages in flight",
     "Send BandWidth": "send bandwidth", "Recv Bytes in Transit": "bytes coming in",
     "Recv Messages in Transit": "messages coming in", "Recv BandWidth": "receive bandwidth",
+    "Recv Negative Messages": "negative messages", "Recv Negative Bytes": "negative bytes",
+    "Event Bytes": "event bytes", "Event Sent Bytes": "event sent bytes", "Comm Partner": "last destination",
+    "Comm Recv. Partner": "next source",
     "Application ID": "application id", "TaskID": "task id", "Task ID": "task id", "Thread ID": "thread number",
     "Node ID": "node id", "Cpu ID": "cpu id",
 }  # fmt: skip
@@ -30,6 +33,7 @@ CHOOSE = ("Given State", "In State", "Not In State", "Given Evt Val", "In Evt Va
 
 LEVEL = {
     "Adding": "adding", "Adding Sign": "adding sign", "Average": "average", "Maximum": "maximum", "Minimum": "minimum",
+    "Changed value": "changed value",
 }  # fmt: skip
 THREAD_I = "Thread i"
 OF_CPU = "Active Thd"
@@ -45,9 +49,13 @@ COMPOSE = {
     "Select Range": ("select range",), "Is In Range": ("is in range",), "Select Range [)": ("select range [)",),
     "Is In Range [)": ("is in range [)",), "Is Equal": ("is equal",), "Is Equal (Sign)": ("is equal (sign)",),
     "Stacked Val": ("stacked value",), "Nesting level": ("nesting level",), "Delta": ("delta",), "Abs": ("absolute",),
-    "Floor": ("floor",), "Ceil": ("ceil",), "Round": ("round",), "Join Bursts": ("join bursts",),
+    "In Stacked Val": ("stacked value", "is equal"), "Enumerate": ("enumerate",), "Accumulate": ("accumulate",),
+    "Burst Time": ("interval time",), "Floor": ("floor",), "Ceil": ("ceil",), "Round": ("round",),
+    "Join Bursts": ("join bursts",),
 }  # fmt: skip
 """The last one has the parameters. Paraver's sign is 1 for every value but 0."""
+IN_UNITS = ("Burst Time",)
+"""Their values are in the window's unit of time."""
 RANGES = ("Select Range", "Is In Range", "Select Range [)", "Is In Range [)")
 """Their parameters are a maximum and a minimum."""
 
@@ -85,6 +93,8 @@ SHOWN_ONLY = (
     "position_x", "position_y", "width", "height", "comm_lines_enabled", "flags_enabled", "noncolor_mode", "color_mode",
     "gradient_function", "custom_color_enabled", "custom_background_as_zero", "custom_palette", "custom_color_palette",
     "semantic_scale_min_at_zero", "maximum_y", "minimum_y", "compute_y_max", "number_of_row", "open", "drawmode",
+    "pos_to_disp", "pos_of_x_scale", "pos_of_y_scale", "click_options", "click_info", "expanded", "analyzer_executed",
+    "analyzer_info", "send_icon_enabled", "recv_icon_enabled", "scrollbar",
     "drawmode_rows", "pixel_size", "labels_to_draw", "object_axis_position", "synchronize", "punctual_color_window",
 )  # fmt: skip
 """Settings of a window that change its picture alone; `window_` stands before each."""
@@ -93,6 +103,7 @@ HISTOGRAM_SHOWN_ONLY = (
     "SemanticColor", "Zoom", "SortCols", "SortCriteria", "SortReverse", "ComputeYScaleZero", "UseFixedDelta",
     "NumColumns", "ComputeGradient", "MinimumGradient", "MaximumGradient", "DrawModeObjects", "DrawModeColumns",
     "PixelSize", "ColorMode", "CodeColor", "ShowOnlyTotals", "ShortHeaderLabels", "TextMode", "Expanded",
+    "ShowWindows",
     "num_columns", "scientific_notation", "num_decimals", "thousandsep", "units", "OnlyTotals", "Synchronize",
 )  # fmt: skip
 
@@ -102,6 +113,8 @@ FUNCTIONS = (
     *LEVELS, "workload", "from_obj", "to_obj", "tag_msg", "size_msg", "bw_msg", "evt_type", "evt_value",
 )  # fmt: skip
 """What a window has a function of: levels, and filters."""
+EARLIER = {"topcompose": "topcompose1", "compose1": "topcompose1", "compose2": "topcompose2"}
+"""Words of earlier versions for compositions; and a level's name alone stood for the one of that level."""
 COMPOSED = (*(f"compose_{level}" for level in (*LEVELS, "workload")), "topcompose1", "topcompose2")
 FILTERED = (*FUNCTIONS[-7:], "evt_type_label", "evt_value_label")
 """What lines of a filter are about; labels stand beside the numbers."""

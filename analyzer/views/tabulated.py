@@ -6,7 +6,7 @@ Rows are those of the finest of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import floor, inf, isfinite, log10
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from analyzer.errors import TracelibError
 from analyzer.views.constant import bursts
 from analyzer.views.filters import Filter
 from analyzer.views.kept import Kept
+from analyzer.views.lanes import names_of
 from analyzer.views.paraver_names import OURS
 from analyzer.views.pieces import pieces
 from analyzer.views.run import Run, Selected
@@ -91,6 +92,10 @@ class Histogram:
 
         index = pandas.Index(self.rows, name=self.level)
         return pandas.DataFrame(self.values[number], index, pandas.Index(self.columns, name=self.control))
+
+    def only(self, shown: np.ndarray) -> Histogram:
+        """Some of the rows (bool)."""
+        return replace(self, rows=names_of(self.rows, shown), values=self.values[:, shown])
 
     def to_pandas(self) -> pandas.DataFrame:
         """All of it; with several planes they come first in the index."""

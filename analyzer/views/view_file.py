@@ -44,6 +44,7 @@ class ViewFile:
     measures: tuple[str, ...] = ()
     bins: int = 20
     table: Table = field(default_factory=Table)
+    objects: Any = None  # analyzer.views.paraver.objects.Objects: the rows that are shown; None: all
 
 
 def library() -> dict[str, str]:

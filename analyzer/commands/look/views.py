@@ -215,6 +215,22 @@ class _Shown:
             self._found = api.profile(run, file.view, asked.bins or file.bins, begin_s=begin, end_s=end)
         elif file.show == "histogram":
             self._found = api.shown(run, file, begin, end)
+        self._found = self._only(self._found)
+
+    def _only(self, found: Any) -> Any:
+        """The rows that the view file shows."""
+        if self._file.objects is None or found is None:
+            return found
+        return found.only(self._rows_shown(found.level))
+
+    def _rows_shown(self, level: str) -> Any:
+        """Which rows of a level are shown (bool). Raises TracelibError where none is."""
+        from analyzer.views.lanes import Level
+
+        shown = self._file.objects.shown(self._run.lanes, Level(level))
+        if not shown.any():
+            raise TracelibError(f"{self._file.view.name}: its window selects no {level} of this run")
+        return shown
 
     def print(self, console: Any, *, first: bool) -> None:
         """As tables."""
@@ -262,7 +278,7 @@ class _Shown:
             return
         asked = self._asked
         found = api.profile(self._run, view, asked.bins or BINS, begin_s=asked.begin_s, end_s=asked.end_s)
-        draw_profile(found, title, path)
+        draw_profile(self._only(found), title, path)
 
     @property
     def _names(self) -> tuple[str, ...]:
@@ -272,7 +288,11 @@ class _Shown:
     def _bursts(self) -> Any:
         from analyzer.views.constant import bursts
 
-        return bursts(self._file.view, self._run, self._asked.begin_ns, self._asked.end_ns)
+        every = bursts(self._file.view, self._run, self._asked.begin_ns, self._asked.end_ns)
+        if self._file.objects is None:
+            return every
+        shown = self._rows_shown(self._file.view.rows(self._run).level)
+        return (type(some)(*(column[shown[some.row]] for column in some)) for some in every)
 
     def _print_bursts(self, console: Any) -> None:
         from analyzer.report.views.tables import print_bursts

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from pathlib import Path
-from sys import float_info
 
 from analyzer.errors import TracelibError
 from analyzer.views import paraver_names as names
 from analyzer.views.paraver.cfg_text import CfgSection, read_text
+from analyzer.views.paraver.objects import Objects
 from analyzer.views.paraver.windows import Unreadable, Window, described
 from analyzer.views.statistics import STATISTICS
 from analyzer.views.tabulated import Columns
@@ -24,6 +25,8 @@ _WRONG = (Unreadable, TracelibError, ValueError, OverflowError)
 """What a window or a histogram is left out for: the last two where a number is none, or is none of a value."""
 _PLANE = ("3D_ControlWindow", "3D_ComputeYScale", "3D_Minimum", "3D_Maximum", "3D_Delta", "3D_FixedValue")
 _TRUE = "True"
+_UNLIMITED = 1e300
+"""Limits beyond it are the largest numbers, in several roundings."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,7 @@ def read_cfg(path: str | os.PathLike[str]) -> Cfg:
     text = read_text(Path(path))
     notes = [f"{line!r} is not read" for line in text.others]
     views: dict[int, View | Derived] = {}
+    objects: dict[int, Objects | None] = {}
     used: set[int] = set()
     for number, section in enumerate(text.windows, 1):
         try:
@@ -50,21 +54,48 @@ def read_cfg(path: str | os.PathLike[str]) -> Cfg:
             continue
         used.update(window.made_of)
         try:
-            views[window.id] = window.view(views)
+            views[window.id], objects[window.id] = window.view(views), window.objects
         except _WRONG as error:
             notes.append(described(window, error))
         notes += [f"window {window.name!r}: {note} is not read" for note in window.notes]
     files = []
     for section in text.histograms:
         try:
-            files.append(_histogram(section, views, notes))
+            shown = objects.get(int(section.number("ControlWindow", 0)))
+            files.append(replace(_histogram(section, views, notes), objects=shown))
         except _WRONG as error:
             notes.append(f"histogram {section.one('Name')!r} is left out: {error} cannot be read")
     if not text.histograms:
-        files = [ViewFile(view) for number, view in views.items() if number not in used]
+        files = [ViewFile(view, objects=objects[n]) for n, view in views.items() if n not in used]
     if not files:
-        raise TracelibError(f"{path}: nothing of it can be read: {'; '.join(notes) or 'it has no windows'}")
-    return Cfg(tuple(views.values()), tuple(files), tuple(notes))
+        raise TracelibError(f"{path}: nothing of it can be read: {_reason(notes)}")
+    return Cfg(tuple(views.values()), tuple(files), _once(notes))
+
+
+_OF_ONE = re.compile(r"(window|histogram) '(.*)': (.*)")
+
+
+def _once(notes: list[str]) -> tuple[str, ...]:
+    """Each remark once, with the number of windows that it is about."""
+    about: dict[tuple[str, str], list[str]] = {}
+    for note in notes:
+        found = _OF_ONE.fullmatch(note)
+        kind, name, says = found.groups() if found else ("", "", note)
+        about.setdefault((kind, says), []).append(name)
+    return tuple(_said(kind, names_, says) for (kind, says), names_ in about.items())
+
+
+def _said(kind: str, of: list[str], says: str) -> str:
+    if not kind:
+        return says
+    return f"{kind} {of[0]!r}: {says}" if len(of) == 1 else f"{len(of)} {kind}s: {says}"
+
+
+def _reason(notes: list[str]) -> str:
+    """The first thing that is left out; it is why others are left out, too."""
+    out = [note for note in notes if "is left out" in note] or notes
+    more = f", and {len(out) - 1} more" if len(out) > 1 else ""
+    return f"{out[0]}{more}" if out else "it has no windows"
 
 
 def _histogram(section: CfgSection, views: dict[int, View | Derived], notes: list[str]) -> ViewFile:
@@ -74,8 +105,8 @@ def _histogram(section: CfgSection, views: dict[int, View | Derived], notes: lis
     notes += [f"histogram {name!r}: {one} is not read" for one in unknown]
     if section.one("AnalysisLimits", "Alltrace") != "Alltrace":
         notes.append(f"histogram {name!r}: its part of the time is not read (give --from and --to)")
-    if any(abs(float(one)) < float_info.max for one in section.one("Parameters").split()[1:]):
-        notes.append(f"histogram {name!r}: Parameters are not read")
+    if _limits(section):
+        notes.append(f"histogram {name!r}: limits of values and of bursts (Parameters) are not read")
     control = _window(section, "ControlWindow", views)
     data = _window(section, "DataWindow", views) if section.one("DataWindow") else control
     statistic = section.one("Statistic", "Time")
@@ -93,6 +124,13 @@ def _histogram(section: CfgSection, views: dict[int, View | Derived], notes: lis
         partners=STATISTICS[names.STATISTICS[statistic]].messages,
     )
     return ViewFile(data, says=name, show="histogram", table=table)
+
+
+def _limits(section: CfgSection) -> bool:
+    """Whether the histogram leaves out values, or bursts by their length, which is 0 at least."""
+    given = [float(one) for one in section.one("Parameters").split()[1:]]
+    lengths = [max(one, -_UNLIMITED) if one > 0 else -_UNLIMITED for one in given[2:3]]
+    return any(abs(one) < _UNLIMITED for one in (*given[:2], *lengths, *given[3:]))
 
 
 def _window(section: CfgSection, name: str, views: dict[int, View | Derived]) -> View | Derived:

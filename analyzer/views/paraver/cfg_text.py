@@ -11,7 +11,9 @@ from pathlib import Path
 
 from analyzer.errors import TracelibError
 
-_MAGIC, _HEADER = "#ParaverCFG", "ConfigFile."
+_MAGIC, _HEADER = "#ParaverCFG", ("ConfigFile.", "version ", "number_of_windows ")
+"""Earlier versions of the format have the latter two, and no first line."""
+_DESCRIPTION = ("ConfigFile.BeginDescription", "begin_description"), ("ConfigFile.EndDescription", "end_description")
 _WINDOW = "< NEW DISPLAYING WINDOW"
 _HISTOGRAM = "< NEW ANALYZER2D >"
 _PREFIXES = {"Analyzer2D.": "", "Analyzer3D.": "3D_"}
@@ -68,7 +70,7 @@ def read_text(path: Path) -> CfgText:
     except OSError as error:
         raise TracelibError(f"cannot read {path}: {error.strerror}") from error
     lines = [line.strip() for line in text.splitlines()]
-    if not lines or not lines[0].startswith((_MAGIC, _HEADER)):
+    if not lines or not lines[0].startswith((_MAGIC, *_HEADER)):
         raise TracelibError(f"{path} is no Paraver configuration: its first line is not {_MAGIC}")
     return _sections(lines)
 
@@ -80,8 +82,9 @@ def _sections(lines: list[str]) -> CfgText:
     now: CfgSection | None = None
     described = False
     for line in lines:
-        described = (described or line == "ConfigFile.BeginDescription") and line != "ConfigFile.EndDescription"
-        if described or not line or line.startswith(("#", _HEADER)) or line == _ENABLES_ALIASES:
+        begin, end = _DESCRIPTION
+        described = (described or line in begin) and line not in end
+        if described or not line or line.startswith(("#", *_HEADER)) or line in (*end, _ENABLES_ALIASES):
             continue
         if line.startswith(_WINDOW):
             windows.append(now := CfgSection())

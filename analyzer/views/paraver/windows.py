@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from analyzer.views import paraver_names as names
 from analyzer.views.filters import Filter
 from analyzer.views.lanes import CHAINS, Level
 from analyzer.views.paraver.cfg_text import CfgSection, parameters
+from analyzer.views.paraver.objects import objects_of
 from analyzer.views.view import Derived, View
 
 _NONE, _NOTHING = (-1,), "-1"
 """A type that no event has; what no message has."""
 _MOST_TYPES = 10_000
-_FIRST_APPLICATION = "appl { 1, { 1 } }"
+_TIMES = ("begin_time", "end_time", "stop_time", "current_time", "scale")
+"""The part of the time that is shown, in versions before relative times."""
+_EARLIER_OBJECTS = "window_selected_objects"
 _READ = (
     "name", "type", "id", "level", "object", "begin_time_relative", "end_time_relative", "factors", "operation",
     "identifiers", "selected_functions", "compose_functions", "semantic_module", "filter_module", "logical_filtered",
     "physical_filtered", "comm_fromto", "comm_tagsize", "comm_typeval", "units", "shifts", "intracomms_enabled",
-    "intercomms_enabled", "scale_relative",
+    "intercomms_enabled", "scale_relative", "selected_objects", "zoom_objects", *_TIMES,
 )  # fmt: skip
 
 
@@ -27,7 +31,8 @@ class Unreadable(Exception):
 
 
 class Window:
-    """One window. `notes`: what of it is not read although the numbers may depend on it."""
+    """One window. `notes`: what of it is not read although the numbers may depend on it. `objects`: the rows that it
+    shows (None: all)."""
 
     def __init__(self, section: CfgSection, place: int) -> None:
         """place: its number in the file, from 1, which is its name for others unless it says another."""
@@ -35,11 +40,12 @@ class Window:
         self.name = section.one("window_name")
         self.id = int(section.number("window_id", place))
         self._functions = section.pairs("window_selected_functions")
-        self._composes = section.pairs("window_compose_functions")
+        self._composes = dict(map(_now_called, section.pairs("window_compose_functions").items()))
         self._us = names.US.get(section.one("window_units", "Microseconds"), 1.0)
         self._modules = self._named(section.settings.get("window_semantic_module", []))
         self._filters = [line.split() for line in section.settings.get("window_filter_module", [])]
         self.made_of = [int(one) for one in section.one("window_identifiers").split() if one.isdigit()]
+        self.objects, self._other_objects = objects_of(section.settings.get("window_object", []))
         self.is_derived = section.one("window_type", "single") == "composed"
 
     def view(self, others: dict[int, View | Derived]) -> View | Derived:
@@ -66,7 +72,7 @@ class Window:
         for line in lines:
             head, brace, rest = line.partition("{")
             level, _, function = head.strip().partition(" ")
-            found[level, function.strip()] = parameters(brace + rest)
+            found[names.EARLIER.get(level, level), function.strip()] = parameters(brace + rest)
         return found
 
     def _numbers(self, level: str, function: str) -> list[float]:
@@ -128,7 +134,8 @@ class Window:
         if name in names.RANGES:
             values = sorted(values)
         *others, last = names.COMPOSE[name] or (None,)
-        return [*others, (last, *values) if values else last] if last else []
+        scale = [("divide", self._us)] if name in names.IN_UNITS and self._us != 1 else []
+        return [*others, (last, *values) if values else last, *scale] if last else []
 
     def _derived(self, level: Level, others: dict[int, View | Derived]) -> Derived:
         operation = self._of.one("window_operation")
@@ -140,12 +147,13 @@ class Window:
         levels = [_level_of(one) for one in of]
         if level not in levels or any(len(CHAINS[one]) < len(CHAINS[level]) for one in levels):
             raise Unreadable(f"level {level.value} of a derived window of windows of other levels")
-        if any(self._compose(f"compose_{_short(one)}") for one in Level):
-            raise Unreadable("composition at a level of a derived window")
+        own = self._compose(f"compose_{_short(level)}")
+        if any(self._compose(f"compose_{_short(one)}") for one in Level if one is not level):
+            raise Unreadable("composition at another level of a derived window")
         if any(float(one) for one in self._of.one("window_shifts").split()):
             raise Unreadable("window_shifts")
         factors = tuple(float(one) for one in self._of.one("window_factors").split())
-        tops = self._compose("topcompose2"), self._compose("topcompose1")
+        tops = [*own, *self._compose("topcompose2")], self._compose("topcompose1")
         return Derived(names.OPERATIONS[operation], of, factors, *tops, name=self.name)
 
     def _filter(self, level: Level) -> Filter:
@@ -209,19 +217,29 @@ class Window:
 
     def _mention_the_rest(self) -> None:
         known = {f"window_{one}" for one in (*_READ, *names.SHOWN_ONLY)}
+        if any(
+            not re.fullmatch(r"\w+ \{ \d+, \{[ 1,]*\} \}", line) for line in self._of.settings.get(_EARLIER_OBJECTS, [])
+        ):
+            self.notes.append(_EARLIER_OBJECTS)
         self.notes += [name for name in self._of.settings if name not in known and not name.startswith(names.ALIASES)]
         self.notes += [f"function of {one}" for one in self._functions if one not in names.FUNCTIONS]
         self.notes += [f"{one} {name}" for one, name in self._composes.items() if one not in names.COMPOSED]
         self.notes += [f"filter {line[0]}" for line in self._filters if line and line[0] not in names.FILTERED]
         shown = self._of.number("window_end_time_relative", self._of.number("window_scale_relative", 1))
-        if (self._of.number("window_begin_time_relative", 0), shown) != (0, 1):
+        times = [self._of.number(f"window_{one}", 0) for one in _TIMES]
+        if (self._of.number("window_begin_time_relative", 0), shown) != (0, 1) or any(times):
             self.notes.append("the part of the time that is shown (give --from and --to)")
-        for chosen in self._of.settings.get("window_object", []):
-            if "All" not in chosen and chosen != _FIRST_APPLICATION:
-                self.notes.append(f"window_object {chosen}: all objects are shown")
+        self.notes += [f"window_object {line.split(' ')[0]}" for line in self._other_objects]
         for one in ("intracomms", "intercomms"):
             if self._of.one(f"window_{one}_enabled", "true") == "false":
                 self.notes.append(f"window_{one}_enabled false")
+
+
+def _now_called(composed: tuple[str, str]) -> tuple[str, str]:
+    """What a composition is called in the later versions."""
+    where, function = composed
+    levels = (*names.LEVELS, "workload")
+    return names.EARLIER.get(where, f"compose_{where}" if where in levels else where), function
 
 
 def _short(level: Level) -> str:

@@ -111,6 +111,8 @@ STRETCHES: dict[str, tuple[Stretch, str]] = {
     "sends queued": (Stretch(SOURCE, "logical_send", "physical_send", _count), "messages"),
     "receives posted": (Stretch(DESTINATION, "logical_receive", "physical_receive", _count), "receives"),
     "messages unexpected": (Stretch(DESTINATION, "physical_send", "logical_receive", _count), "messages"),
+    "negative messages": (Stretch(DESTINATION, "received", "sent", _count), "messages"),
+    "negative bytes": (Stretch(DESTINATION, "received", "sent", _bytes), "bytes"),
     "bytes unexpected": (Stretch(DESTINATION, "physical_send", "logical_receive", _bytes), "bytes"),
 }
 """Sums over the messages that are on their way, or wait, by name; and their unit."""
@@ -151,15 +153,8 @@ def between_events(
     later, now = Later(bounds), np.zeros(lanes, np.int64)
     since, counted = np.zeros(lanes, np.int64), np.zeros(lanes, np.int64)  # of the last event of each lane
     ends = of_ends(selected, values, side).windows()
-    for (begin, until), (lane, rows), steps in zip(selected.windows, selected.events(), ends, strict=True):
-        before = now.copy()
-        total = np.append(0, running(steps, now))
-        key = until - begin + 1
-        at = np.searchsorted(
-            steps.row * key + (steps.time - begin).clip(0, key - 1), lane * key + (rows["time"] - begin)
-        )
-        same = (at > 0) & (np.append(-1, steps.row)[at] == lane)
-        count = np.where(same, total[at], before[lane])
+    for window, (lane, rows), steps in zip(selected.windows, selected.events(), ends, strict=True):
+        count = _up_to(steps, now, window, lane, rows["time"])
         first = np.append(True, lane[1:] != lane[:-1])[: len(lane)]
         last_time, last_count = np.append(0, rows["time"])[:-1][: len(lane)], np.append(0, count)[:-1]
         last_time[first], last_count[first] = since[lane[first]], counted[lane[first]]
@@ -170,6 +165,94 @@ def between_events(
     end = np.full(lanes, selected.run.trace.duration_ns)
     _put_between(later, every, since, end, now - counted, rate=rate)
     return later.windows()
+
+
+def _up_to(
+    steps: Steps,
+    now: np.ndarray,
+    window: tuple[int, int],
+    lane: np.ndarray,
+    time: np.ndarray,
+    *,
+    included: bool = False,
+) -> np.ndarray:
+    """The sum of the whole numbers of each lane's steps before a time, or up to it with what is at it.
+
+    `now`: the sums before the window, which become those behind it.
+    """
+    before = now.copy()
+    total = np.append(0, running(steps, now))
+    begin, key = window[0], window[1] - window[0] + 1
+    at = np.searchsorted(
+        steps.row * key + (steps.time - begin).clip(0, key - 1), lane * key + (time - begin),
+        side="right" if included else "left",
+    )  # fmt: skip
+    same = (at > 0) & (np.append(-1, steps.row)[at] == lane)
+    return np.where(same, total[at], before[lane])
+
+
+def _event_bytes(*sides: str) -> Callable[[Selected, Function], Iterator[Steps]]:
+    """Bytes from an event of a thread to its next one; 0 before its first and from its last one on.
+
+    What is sent at the time of an event is of the time behind it, what is received then of the time before it.
+    """
+
+    def steps(selected: Selected, _: Function) -> Iterator[Steps]:
+        lanes = len(selected.lanes)
+        later, sums = Later(selected.run.bounds), np.zeros((len(sides), lanes), np.int64)
+        since, counted, known = np.zeros(lanes, np.int64), np.zeros(lanes, np.int64), np.zeros(lanes, bool)
+        ends = (of_ends(selected, lambda rows: rows["size"], side).windows() for side in sides)
+        for window, (lane, rows), *some in zip(selected.windows, selected.events(), *ends, strict=True):
+            parts = zip(sides, some, sums, strict=True)
+            counts = [
+                _up_to(one, now, window, lane, rows["time"], included=side == DESTINATION) for side, one, now in parts
+            ]
+            count = np.sum(counts, axis=0)
+            first = np.append(True, lane[1:] != lane[:-1])[: len(lane)]
+            final = np.append(first[1:], True)[: len(lane)]
+            last_time, last_count = np.append(0, rows["time"])[:-1], np.append(0, count)[:-1]
+            last_time[first], last_count[first] = since[lane[first]], counted[lane[first]]
+            begun = ~first | known[lane]
+            later.put(lane[begun], last_time[begun], (count - last_count)[begun])
+            since[lane[final]], counted[lane[final]], known[lane[final]] = rows["time"][final], count[final], True
+        every = np.flatnonzero(known)
+        later.put(every, since[every], np.zeros(len(every)))
+        return later.windows()
+
+    return steps
+
+
+def _last_destination(selected: Selected, _: Function) -> Iterator[Steps]:
+    """The thread that the last message was sent to, from 1, counted through the run."""
+    return of_ends(selected, lambda rows: _thread_of(selected, rows, DESTINATION), SOURCE).windows()
+
+
+def _next_source(selected: Selected, _: Function) -> Iterator[Steps]:
+    """From one receive to the next: the thread that the next message comes from; 0 before the first and behind the
+    last one. A receive is done when it was posted and its message has arrived."""
+    later, begun = Later(selected.run.bounds), Later(selected.run.bounds)
+    for rows in selected.messages():
+        lane = lane_of(selected, rows, DESTINATION)
+        keep = lane >= 0
+        done = np.maximum(rows["logical_receive"], rows["physical_receive"])
+        begun.put(lane[keep], done[keep], _thread_of(selected, rows, SOURCE)[keep])
+    since = np.full(len(selected.lanes), -1)
+    for steps in begun.windows():
+        first = np.append(True, steps.row[1:] != steps.row[:-1])[: len(steps.row)]
+        before = np.append(-1, steps.time[:-1])[: len(steps.row)]
+        before[first] = since[steps.row[first]]
+        known = before >= 0
+        later.put(steps.row[known], before[known], steps.value[known])
+        last = np.append(first[1:], True)[: len(steps.row)]
+        since[steps.row[last]] = steps.time[last]
+    every = np.flatnonzero(since >= 0)
+    later.put(every, since[every], np.zeros(len(every)))
+    return later.windows()
+
+
+def _thread_of(selected: Selected, rows: np.ndarray, side: str) -> np.ndarray:
+    lane = lane_of(selected, rows, side)
+    return np.where(lane >= 0, np.append(selected.lanes.in_run, -1)[lane] + 1, 0)
 
 
 def _put_between(
@@ -195,6 +278,10 @@ MESSAGE_FUNCTIONS: dict[str, tuple[Callable[[Selected, Function], Iterator[Steps
     "last tag": (_last(lambda rows: rows["tag"], DESTINATION), ""),
     "last sent size": (_last(lambda rows: rows["size"], SOURCE), "bytes"),
     "last partner": (_partner, "rank from 1"),
+    "last destination": (_last_destination, "thread from 1"),
+    "next source": (_next_source, "thread from 1"),
+    "event bytes": (_event_bytes(SOURCE, DESTINATION), "bytes"),
+    "event sent bytes": (_event_bytes(SOURCE), "bytes"),
     "last send duration": (_send_duration, "us"),
     "last receive duration": (_receive_duration, "us"),
     "receives between events": (_between(DESTINATION, "messages"), "messages"),

@@ -28,6 +28,7 @@ def trace(**more):
         ("average", [(0, 10, 0), (10, 20, 1), (20, 40, 3.5), (40, 50, 2.5), (50, 60, 0)]),
         ("maximum", [(0, 10, 0), (10, 20, 2), (20, 50, 5), (50, 60, 0)]),
         ("minimum", [(0, 20, 0), (20, 40, 2), (40, 60, 0)]),
+        ("changed value", [(0, 10, 0), (10, 20, 2), (20, 40, 5), (40, 60, 0)]),
         ("thread 2", [(0, 20, 0), (20, 50, 5), (50, 60, 0)]),
         ("thread 3", [(0, 60, 0)]),
         (lambda values: values.prod(axis=1), [(0, 20, 0), (20, 40, 10), (40, 60, 0)]),
@@ -53,6 +54,32 @@ def test_tasks(task, expected, window):
 )  # fmt: skip
 def test_other_levels(level, more, expected):
     assert burst_list(trace(), View("last event value", level=level, **more)) == expected
+
+
+@pytest.mark.parametrize("window", [None, 7])
+@pytest.mark.parametrize(("first", "second", "at_30"), [(0, 1, 9), (1, 0, 7)])
+def test_of_two_that_change_at_once_the_one_with_the_newer_value_counts(first, second, at_30, window):
+    """As in Paraver's kernel: at 30 both threads change, to 7 and 9."""
+    events = [(10, 2, TYPE, 0, first), (20, 5, TYPE, 0, second), (30, 7, TYPE, 0, 0), (30, 9, TYPE, 0, 1)]
+    of = ViewTrace(60, threads=(2,), events=events, window=window)
+    found = bursts_of(of, View("last event value", level="task", task="changed value"))
+    assert found == [(0, 10, 0), (10, 20, 2), (20, 30, 5), (30, 60, at_30)]
+
+
+@pytest.mark.parametrize("window", [None, 7, 1])
+@pytest.mark.parametrize(
+    ("compose", "expected"),
+    [
+        ("enumerate", [(0, 10, 0), (10, 25, 1), (25, 40, 2), (40, 60, 3)]),
+        ("accumulate", [(0, 10, 0), (10, 25, 3), (25, 40, 6), (40, 60, 11)]),
+        ("interval time", [(0, 10, 0.010), (10, 25, 0.015), (25, 30, 0.005), (30, 40, 0.010), (40, 60, 0.020)]),
+    ],
+)
+def test_composes_of_intervals(compose, expected, window):
+    """An event of the same value begins another interval."""
+    events = [(10, 3, TYPE, 0, 0), (25, 3, TYPE, 0, 0), (30, 0, TYPE, 0, 0), (40, 5, TYPE, 0, 0)]
+    of = ViewTrace(60, events=events, window=window)
+    assert bursts_of(of, View("last event value", composes={"thread": compose})) == expected
 
 
 def test_cpus_have_the_threads_that_are_first_seen_on_them():

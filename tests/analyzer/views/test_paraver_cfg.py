@@ -111,6 +111,26 @@ FUNCTIONS = [
 ]  # fmt: skip
 
 
+FUNCTIONS += [
+    (window(1, "Event Bytes", functions=ALL), View("event bytes", filter=LOGICAL)),
+    (
+        window(1, "Useful", level="task", functions=ALL | {"task": "Changed value"}),
+        View("useful", "task", LOGICAL, task="changed value"),
+    ),
+    (
+        window(
+            1, "Last Evt Val", "window_semantic_module compose_thread In Stacked Val { 1, { 1 7.0 } }", functions=ALL,
+            composes={"compose_thread": "In Stacked Val", "topcompose1": "Burst Time", "topcompose2": "Enumerate"},
+            units="Seconds",
+        ),
+        View(
+            "last event value", filter=LOGICAL, composes={"thread": ["stacked value", ("is equal", 7.0)]},
+            compose2="enumerate", compose1=["interval time", ("divide", 1e6)],
+        ),
+    ),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(("section", "expected"), FUNCTIONS)
 def test_windows(tmp_path, section, expected):
     view = only_view(tmp_path, section)
@@ -154,7 +174,7 @@ UNREAD = [
         "'window 1' is left out: thread function 'Comm Size' cannot be read",
     ),
     (window(1, "Useful", level="task", functions=ALL | {"task": "Mode"}), "task function 'Mode'"),
-    (window(1, "Useful", functions=ALL, composes={"topcompose1": "Enumerate"}), "topcompose1 'Enumerate'"),
+    (window(1, "Useful", functions=ALL, composes={"topcompose1": "LRU Depth"}), "topcompose1 'LRU Depth'"),
     (window(1, "Useful", functions=ALL, composes={"extratopcompose1": "Sign"}), "extratopcompose1 Sign is not read"),
     (window(1, "Useful", functions=ALL | {"new": "1"}), "function of new is not read"),
     (window(1, "Useful", "window_filter_module new 1 2", functions=ALL), "filter new is not read"),
@@ -178,11 +198,10 @@ UNREAD = [
         window(
             1,
             "Useful",
-            "window_object task { 1, 2, { 1 } }",
-            "window_object thread { 1, 1, 1, { All } }",
+            "window_object task { 1, { 1 } }",
             functions=ALL,
         ),
-        "window_object task { 1, 2, { 1 } }: all objects are shown",
+        "window 'window 1': window_object task is not read",
     ),
     (window(1, "Last Evt Val", "window_filter_module evt_type 1 5", functions={"evt_type": ">"}), "filter evt_type >"),
     (derived(1, "controlled: clear by", 2, 2), "operation 'controlled: clear by'"),
@@ -190,7 +209,10 @@ UNREAD = [
     (derived(1, "add", 2, 9), "a window that it is made of"),
     (window(1, "Useful", "window_new_thing 3", functions=ALL), "window 'window 1': window_new_thing is not read"),
     (window(1, "Useful", "window_end_time_relative 0.5", functions=ALL), "give --from and --to"),
-    (window(1, "Useful", "window_object task { 2, { 1, 2 } }", functions=ALL), "all objects are shown"),
+    (
+        window(1, "Useful", "window_selected_objects task { 2, { 1, 0 } }", functions=ALL),
+        "window_selected_objects is not read",
+    ),
     (window(1, "Useful", functions=ALL | {"bw_msg": ">"}), "filter bw_msg"),
     (histogram(2, 2, "Magic", (0, 9, 1)), "histogram 'table' is left out: statistic 'Magic'"),
     (histogram(7, 2, "Time", (0, 9, 1)), "ControlWindow 7"),
@@ -213,6 +235,80 @@ def test_the_level_of_a_derived_window_is_the_finest_of_what_it_is_made_of(tmp_p
     table = histogram(1, 1, "Time")
     made = read_cfg(write_cfg(tmp_path / "a.cfg", *parts, derived(3, "add", 1, 2, level="task"), table))
     assert len(made.windows) == 2 and "level task of a derived window" in made.notes[0]
+
+
+def test_a_composition_at_the_level_of_a_derived_window(tmp_path):
+    made = derived(3, "add", 1, 1, composes={"compose_thread": "1-Sign", "topcompose2": "Abs"})
+    view = only_view(tmp_path, window(1, "Useful", functions=ALL), made)
+    assert view.compose2 == View(compose2=["absolute", "1-sign", "absolute"]).compose2
+
+
+def test_a_remark_is_made_once(tmp_path):
+    """Of three windows that have the same setting, and a line of few words where nothing can be read."""
+    sections = [window(number, "Useful", "window_new 3", functions=ALL) for number in (1, 2, 3)]
+    assert read_cfg(write_cfg(tmp_path / "a.cfg", *sections)).notes == ("3 windows: window_new is not read",)
+    wrong = [window(number, "Magic", *["window_new 3"] * 50, functions=ALL) for number in range(1, 20)]
+    with pytest.raises(TracelibError, match="thread function 'Magic' cannot be read, and 18 more") as refused:
+        read_cfg(write_cfg(tmp_path / "a.cfg", *wrong))
+    assert len(str(refused.value)) < 300
+
+
+def test_files_of_the_earlier_version(tmp_path):
+    """No first line, a description over lines, other names of compositions, and what only changes the picture."""
+    text = write_cfg(tmp_path / "a.cfg", window(1, "Useful", functions=ALL)).read_text()
+    text = text.replace(
+        "#ParaverCFG\nConfigFile.Version: 3.4\nConfigFile.NumWindows: 1\n",
+        "version 3.4\nnumber_of_windows 1\nbegin_description\nTime of things.\nend_description\n",
+    )
+    text = text.replace("{topcompose1, As Is}", "{compose1, Sign}").replace(
+        "{compose_thread, As Is}", "{thread, 1-Sign}"
+    )
+    (tmp_path / "a.cfg").write_text(text + "window_pos_to_disp 85\nwindow_selected_objects task { 2, { 1, 1 } }\n")
+    found = read_cfg(tmp_path / "a.cfg")
+    (view,) = found.windows
+    assert found.notes == () and view == View(
+        "useful", filter=LOGICAL, composes={"thread": ["absolute", "1-sign"]}, compose1=["absolute", "sign"],
+        name="window 1",
+    )  # fmt: skip
+
+
+OBJECTS = [
+    ((), "0 1 2"),
+    (("window_object task { 0, 3, { All, None, Some } }",), "0 2"),
+    (("window_object thread { 0, 0, 1, { 0 } }", "window_object thread { 0, 2, 1, { 0 } }"), "1"),
+    (("window_object task { 0, 2, { None, All } }",), "1 2"),
+    (("window_object task { 0, 4, { None, None, None, All } }",), "0 1 2"),  # of a trace with more ranks
+    (("window_object task { 1, 1, { None } }",), "0 1 2"),  # of another application
+]
+
+
+@pytest.mark.parametrize(("lines", "shown"), OBJECTS)
+@pytest.mark.parametrize("show", ["rows", "profile", "histogram", "bursts"])
+def test_the_objects_of_a_window_are_its_rows(tmp_path, capsys, lines, shown, show):
+    """Numbers are those of all rows: only the rows that are selected are there."""
+    ranks = [{"calls": [call("MPI_Barrier", 10 * (rank + 1), 100)]} for rank in range(3)]
+    run = write_run(tmp_path, ranks)
+    every, some = (
+        write_cfg(tmp_path / f"{name}.cfg", window(1, "Useful", *extra, functions=ALL), histogram(1, 1, "Time"))
+        for name, extra in (("all", ()), ("some", lines))
+    )
+
+    def table(cfg):
+        assert main(["views", str(run), "--cfg", str(cfg), "--show", show, "--csv", str(tmp_path / "out.csv")]) == 0
+        assert capsys.readouterr().err == ""
+        with (tmp_path / "out.csv").open() as file:
+            return list(csv.DictReader(file))
+
+    rows = shown.split()
+    key = "row" if show == "bursts" else "thread"
+    assert table(some) == [row for row in table(every) if row[key] in rows]
+
+
+def test_a_window_of_no_object(tmp_path, capsys):
+    run = write_run(tmp_path, [{"calls": [call("MPI_Barrier", 10, 30)]}])
+    nothing = window(1, "Useful", "window_object appl { 1, { None } }", functions=ALL)
+    assert main(["views", str(run), "--cfg", str(write_cfg(tmp_path / "a.cfg", nothing))]) == 1
+    assert "its window selects no thread of this run" in capsys.readouterr().err
 
 
 def test_planes_and_partners(tmp_path):

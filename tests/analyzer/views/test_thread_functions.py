@@ -78,6 +78,10 @@ MESSAGES = [
         ("last tag", "1", [(0, 30, 0), (30, 44, 5), (44, 100, 6)]),
         ("last sent size", "0", [(0, 12, 0), (12, 24, 100), (24, 100, 60)]),
         ("last partner", "0", [(0, 12, 0), (12, 100, 2)]),
+        ("last destination", "0", [(0, 12, 0), (12, 100, 2)]),
+        ("last destination", "1", [(0, 50, 0), (50, 100, 1)]),
+        ("next source", "1", [(0, 30, 0), (30, 44, 1), (44, 100, 0)]),
+        ("next source", "0", [(0, 100, 0)]),
         ("last send duration", "0", [(0, 12, 0), (12, 24, 0.002), (24, 100, 0.004)]),
         ("last receive duration", "1", [(0, 30, 0), (30, 44, 0.015), (44, 100, 0.004)]),
         ("bytes in flight", "0", [(0, 12, 0), (12, 24, 100), (24, 30, 160), (30, 44, 60), (44, 100, 0)]),
@@ -251,3 +255,29 @@ def test_states_are_never_filtered():
     trace = ViewTrace(100, states=STATES)
     everything = Filter(source="5", types=1, calls="MPI_Send", values="9")
     assert bursts_of(trace, View("useful", filter=everything)) == bursts_of(trace, View("useful"))
+
+
+AT_EVENTS = [(time, 1, TYPE, 1, 0) for time in (20, 30, 44, 50, 60)] + [(time, 1, TYPE, 0, 0) for time in (5, 20, 50)]
+
+
+@pytest.mark.parametrize(
+    ("function", "row", "expected"),
+    [
+        ("event bytes", "0", [(0, 5, 0), (5, 20, 100), (20, 50, 60), (50, 100, 0)]),
+        ("event bytes", "1", [(0, 20, 0), (20, 30, 100), (30, 44, 60), (44, 50, 0), (50, 60, 7), (60, 100, 0)]),
+        ("event sent bytes", "1", [(0, 50, 0), (50, 60, 7), (60, 100, 0)]),
+    ],
+)
+def test_bytes_of_events(function, row, expected, window):
+    """What is received at an event is of the time before it, what is sent then of the time behind it; nothing is known
+    before the first event and behind the last one."""
+    of = ViewTrace(100, events=AT_EVENTS, messages=MESSAGES, threads=(1, 1), window=window)
+    assert burst_list(of, View(function))[row] == expected
+
+
+def test_messages_that_come_before_they_are_sent(window):
+    """By clocks that disagree: received at 30, sent at 50."""
+    message = (0, 0, 1, 0, 8, 1, 50, 50, 20, 30)
+    of = ViewTrace(100, messages=[*MESSAGES, message], threads=(1, 1), window=window)
+    assert burst_list(of, View("negative messages"))["1"] == [(0, 30, 0), (30, 50, 1), (50, 100, 0)]
+    assert burst_list(of, View("negative bytes"))["1"] == [(0, 30, 0), (30, 50, 8), (50, 100, 0)]
