@@ -14,7 +14,7 @@ from benchmarks.scheduling.real import folds, pairs, read, real_verdicts
 MS = 1_000_000
 NOT_SO = (
     ("E8", "gains half again as much as batch, on average (to 10 %)"),
-    ("E9", "is faster with opposite tasks on a processor than with neighbours"),
+    ("E9", "is faster interleaved than with neighbours"),
     ("E9", "is the fastest, interleaved"),
 )
 """Claims that are false of these traces: docs/scheduling.md says why."""
