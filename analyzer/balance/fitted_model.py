@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
-import numpy as np
-from scipy.special import stdtrit
-
 from analyzer.balance.formula import Formula
+from analyzer.balance.member_text import formula_text, reach_text
+from analyzer.balance.parts import machine_parts
 from analyzer.balance.repository import MachineModel
 from analyzer.errors import TracelibError
-from analyzer.models.member import Member
-from analyzer.models.model import CONFIDENCE, Model
-from analyzer.models.terms.product import Product, plain
+from analyzer.models.model import Model
+from analyzer.models.part_file import PartModels
 
 SIZE, PROCESSES = "n", "p"
 
@@ -34,7 +30,7 @@ def machine_of(name: str, model: Model, features: dict[str, str]) -> MachineMode
         )
     shared = "" if PROCESSES in model.parameters else f" / {PROCESSES}"
     about = model.whole or model.selected
-    value, reach = formula_text(about), _reach(about)
+    value, reach = formula_text(about), reach_text(about)
     low, high = (f"({value} {sign} {reach}){shared}" for sign in "-+") if reach else ("", "")
     return MachineModel(
         name, Formula(f"({formula_text(model.selected)}){shared}"), Formula(low) if low else None,
@@ -42,23 +38,10 @@ def machine_of(name: str, model: Model, features: dict[str, str]) -> MachineMode
     )  # fmt: skip
 
 
-def formula_text(member: Member) -> str:
-    """The model as `Formula` reads it, with all digits."""
-    return _sum(member.coefficients, member.terms)
-
-
-def _sum(coefficients: np.ndarray, terms: tuple[Product, ...]) -> str:
-    return " + ".join(f"({c:.17g}) * {_term(term)}" for c, term in zip(coefficients.tolist(), terms, strict=True) if c)
-
-
-def _term(term: Product) -> str:
-    return f"({plain(term).replace('^', '**')})"
-
-
-def _reach(member: Member) -> str:
-    """Half of the interval: t * sigma * |spread @ terms|; "" without freedom."""
-    if member.freedom < 1 or not math.isfinite(member.sigma):
-        return ""
-    times = float(stdtrit(member.freedom, (1 + CONFIDENCE) / 2)) * member.sigma
-    squares = [f"({text}) ** 2" for row in member.spread if (text := _sum(times * row, member.terms))]
-    return f"sqrt({' + '.join(squares)})" if squares else ""
+def machine_of_parts(name: str, found: PartModels, features: dict[str, str]) -> MachineModel:
+    """Make a machine's model of the models of a program's parts. Raises TracelibError where they do not fit."""
+    parts, sizes = machine_parts(found, name)
+    texts = [formula.text for part in parts for formula in (part.shared, part.fixed) if formula]
+    return MachineModel(
+        name, Formula(" + ".join(f"({text})" for text in texts) or "0"), None, None, sizes, features, tuple(parts)
+    )

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.balance.fitted_model import PROCESSES, SIZE, formula_text
+from analyzer.balance.fitted_model import PROCESSES, SIZE
 from analyzer.balance.formula import Formula, polynomial
+from analyzer.balance.member_text import formula_text
 from analyzer.balance.repository import MachineModel
 from analyzer.errors import TracelibError
 from analyzer.models.study import fit

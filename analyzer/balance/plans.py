@@ -1,6 +1,6 @@
 """Relative performance, fractions of work, and the plans that follow, for any mix of machines.
 
-Source: search-and-balance specification, section 2, formulas 3 and 8 to 14; P2 to P5.
+Source: search-and-balance specification, section 2, formulas 2, 3 and 8 to 14; P2 to P5.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from analyzer.balance.parts import equal_finish
 from analyzer.balance.repository import MachineModel
 from analyzer.errors import TracelibError
 from tracelib.schema.shares import Expectation, Plan, split
@@ -22,40 +23,60 @@ class Group:
 
 
 def relative_performance(groups: Sequence[Group], n: float) -> list[float]:
-    """g_1i(n) = delta_1(1, n) / delta_i(1, n): how many times as fast as the first each type is (formula 10)."""
-    times = [group.model.time_s(n) for group in groups]
+    """How many times as fast as the first each type is at the shared work (formula 10)."""
+    processes = _processes(groups)
+    times = [group.model.whole_s(n, processes) for group in groups]
     return [times[0] / time for time in times]
 
 
+def _processes(groups: Sequence[Group]) -> int:
+    return sum(group.count for group in groups)
+
+
 def fractions(groups: Sequence[Group], n: float) -> list[float]:
-    """f_i, the part of all work for one machine of each type: sum p_i f_i = 1 (formulas 3, 11 to 13)."""
-    relative = relative_performance(groups, n)
-    total = sum(group.count * g for group, g in zip(groups, relative, strict=True))
-    return [g / total for g in relative]
+    """f_i, the part of all work for one machine of each type: sum p_i f_i = 1, and all finish together (formulas 3, 9).
+
+    Where the time of a process is its share alone, these are formulas 11 to 13. Raises TracelibError where a machine
+    would have nothing to do.
+    """
+    processes = _processes(groups)
+    whole = [group.model.whole_s(n, processes) for group in groups]
+    fixed = [group.model.fixed_s(n, processes) for group in groups]
+    found = equal_finish(whole, fixed, [group.count for group in groups])
+    for group, fraction, own in zip(groups, found, fixed, strict=True):
+        if fraction <= 0:
+            name = group.model.name
+            raise TracelibError(
+                f"{name} would get no work at n = {n:g}: {own:.3g} s of a process there are not shared",
+                f"leave {name} out",
+            )
+    return found
 
 
 def speeds_of_ranks(groups: Sequence[Group], n: float) -> list[float]:
-    """Relative performance of each rank; ranks are in order of the groups."""
-    relative = relative_performance(groups, n)
-    return [g for group, g in zip(groups, relative, strict=True) for _ in range(group.count)]
+    """Shares of each rank, those of the first are 1; ranks are in order of the groups."""
+    found = fractions(groups, n)
+    return [f / found[0] for group, f in zip(groups, found, strict=True) for _ in range(group.count)]
 
 
 def rank_times_s(groups: Sequence[Group], n: float, counts: Sequence[int], items: int) -> list[float]:
-    """T_i = f_i delta_i(1, n) of each rank, with whole items (formula 14)."""
+    """The time of each rank, with whole items: T_i = f_i delta_i(1, n), or by the sum of its parts (formulas 2, 14)."""
+    processes = _processes(groups)
     models = [group.model for group in groups for _ in range(group.count)]
-    return [model.time_s(n) * count / items for model, count in zip(models, counts, strict=True)]
+    return [model.process_s(n, count / items, processes) for model, count in zip(models, counts, strict=True)]
 
 
 def expectation(groups: Sequence[Group], n: float, counts: Sequence[int], items: int) -> Expectation:
     """The time of the last rank with these items, its interval, and the time with equal shares."""
     models = [group.model for group in groups for _ in range(group.count)]
     even = split(items, [1.0] * len(models))
-    parts = [count / items for count in counts]
-    intervals = [model.interval_s(n) for model in models]
+    intervals = [
+        model.process_interval_s(n, count / items, len(models)) for model, count in zip(models, counts, strict=True)
+    ]
     return Expectation(
         max(rank_times_s(groups, n, counts, items)),
-        max(part * low for part, (low, _) in zip(parts, intervals, strict=True)),
-        max(part * high for part, (_, high) in zip(parts, intervals, strict=True)),
+        max(low for low, _ in intervals),
+        max(high for _, high in intervals),
         max(rank_times_s(groups, n, even, items)),
     )
 

@@ -7,10 +7,12 @@ fitted to: it is its formulas.
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from analyzer.balance.formula import Formula
+from analyzer.balance.parts import MachinePart
 from analyzer.errors import TracelibError
 from analyzer.whole import whole_file
 
@@ -27,6 +29,7 @@ class MachineModel:
     high: Formula | None = None
     sizes: tuple[float, float] | None = None  # smallest and largest n that it was fitted to
     features: dict[str, str] = field(default_factory=dict)
+    parts: tuple[MachinePart, ...] = ()  # whose sum `time` is; none: all of the time is shared work
 
     def time_s(self, n: float, p: float = 1) -> float:
         """delta(p, n). Raises TracelibError where it is not above 0."""
@@ -41,6 +44,35 @@ class MachineModel:
         low = self.low(n, p) if self.low else time
         high = self.high(n, p) if self.high else time
         return min(max(low, 0.0), time), max(high, time)
+
+    def whole_s(self, n: float, processes: int) -> float:
+        """What all of the shared work takes on one machine, s; processes: of the program."""
+        if not self.parts:
+            return self.time_s(n)
+        found = processes * sum(part.shared_s(n, processes) for part in self.parts)
+        if found <= 0:
+            raise TracelibError(f"the parts of {self.name} share no work at n = {n:g}", "there is nothing to balance")
+        return found
+
+    def fixed_s(self, n: float, processes: int) -> float:
+        """What a process takes whatever its share, s: communication, and computing that all repeat."""
+        return sum(part.fixed_s(n, processes) for part in self.parts)
+
+    def process_s(self, n: float, share: float, processes: int) -> float:
+        """The time of a process with a share of the work, s (formulas 2 and 14)."""
+        return share * self.whole_s(n, processes) + self.fixed_s(n, processes)
+
+    def process_interval_s(self, n: float, share: float, processes: int) -> tuple[float, float]:
+        """The lowest and the highest time of a process, s. Errors of parts are independent."""
+        if not self.parts:
+            low, high = self.interval_s(n)
+            return share * low, share * high
+        time, reach = self.process_s(n, share, processes), 0.0
+        for part in self.parts:
+            shared, fixed = part.shared_s(n, processes), part.fixed_s(n, processes)
+            grows = (share * processes * shared + fixed) / (shared + fixed) if shared + fixed else 1.0
+            reach = math.hypot(reach, grows * part.reach_s(n, processes))
+        return max(time - reach, 0.0), time + reach
 
 
 def save_models(models: dict[str, MachineModel], path: str | Path) -> None:
@@ -57,7 +89,13 @@ def _as_json(model: MachineModel) -> dict[str, object]:
         **{key: formula.text for key, formula in texts.items() if formula},
         **({"sizes": list(model.sizes)} if model.sizes else {}),
         "features": model.features,
+        **({"parts": [_part_as_json(part) for part in model.parts]} if model.parts else {}),
     }
+
+
+def _part_as_json(part: MachinePart) -> dict[str, str]:
+    texts = {"shared": part.shared, "fixed": part.fixed, "reach": part.reach}
+    return {"kind": part.kind, "name": part.name, **{key: one.text for key, one in texts.items() if one}}
 
 
 def load_models(path: str | Path) -> dict[str, MachineModel]:
@@ -88,4 +126,10 @@ def _of_json(data: dict) -> MachineModel:
     sizes = data.get("sizes")
     limits = (float(sizes[0]), float(sizes[1])) if sizes else None
     features = {str(key): str(value) for key, value in dict(data.get("features", {})).items()}
-    return MachineModel(str(data["name"]), formulas[0], formulas[1], formulas[2], limits, features)
+    parts = tuple(_part_of_json(part) for part in data.get("parts", ()))
+    return MachineModel(str(data["name"]), formulas[0], formulas[1], formulas[2], limits, features, parts)
+
+
+def _part_of_json(data: dict) -> MachinePart:
+    own, same, half = (Formula(str(data[key])) if key in data else None for key in ("shared", "fixed", "reach"))
+    return MachinePart(str(data["kind"]), str(data["name"]), own, same, half)

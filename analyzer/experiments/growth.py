@@ -62,6 +62,11 @@ class Part:
     outside: bool  # it begins or ends a run
 
     @property
+    def is_in_sum(self) -> bool:
+        """Whether it is one of the parts whose sum is the run's time."""
+        return _in_sum((self.kind, self.name))
+
+    @property
     def growth(self) -> float:
         """By how much its share of the run grows until the last point."""
         return self.expected[-1].share - self.now_share

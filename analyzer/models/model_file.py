@@ -70,6 +70,20 @@ def read_model(path: str | os.PathLike[str]) -> Model:
     """The model of a file. Raises TracelibError where it is none."""
     try:
         data = json.loads(Path(path).read_bytes())
+    except OSError as error:
+        raise TracelibError(f"cannot read {path}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise _no_model(path) from error
+    return model_of_data(data, path)
+
+
+def _no_model(path: str | os.PathLike[str]) -> TracelibError:
+    return TracelibError(f"{path} is not a model", "models are written by analyze fit -o")
+
+
+def model_of_data(data: Any, path: str | os.PathLike[str]) -> Model:
+    """Read a model from what `model_to_data` made. Raises TracelibError, which names the file, where it is none."""
+    try:
         if data["format"] != FORMAT or data["version"] != VERSION:
             raise TracelibError(f"{path} is not a model of this version", "fit again")
         members = tuple(_member(of) for of in data["members"])
@@ -85,10 +99,8 @@ def read_model(path: str | os.PathLike[str]) -> Model:
             {name: (float(low), float(high)) for name, (low, high) in data["ranges"].items()},
             math.nan if error is None else float(error), whole=whole,
         )  # fmt: skip
-    except OSError as error:
-        raise TracelibError(f"cannot read {path}: {error.strerror}") from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise TracelibError(f"{path} is not a model", "models are written by analyze fit -o") from error
+        raise _no_model(path) from error
 
 
 def _member(data: dict[str, Any]) -> Member:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from rich.console import Console
+from rich.table import Table
 
 from analyzer.balance.learning import Learned
+from analyzer.balance.parts import COM, CPU, REST
 from analyzer.balance.plans import Group, SizePlan
 from analyzer.balance.repository import MachineModel
 from analyzer.balance.traced import Proposal
@@ -171,11 +174,11 @@ def learned_json(found: list[Learned]) -> list[dict[str, object]]:
 
 def print_models(models: dict[str, MachineModel], console: Console) -> None:
     """What a repository holds."""
-    table = plain_table("machine", "fitted to n", "features")
+    table = plain_table("machine", "fitted to n", "parts", "features")
     for model in models.values():
         sizes = f"{model.sizes[0]:g} to {model.sizes[1]:g}" if model.sizes else "-"
         features = ", ".join(f"{key}: {value}" for key, value in model.features.items())
-        table.add_row(model.name, sizes, features or "-")
+        table.add_row(model.name, sizes, str(len(model.parts)) if model.parts else "-", features or "-")
     console.print(table)
 
 
@@ -194,10 +197,42 @@ def print_plan(groups: list[Group], found: list[SizePlan], dynamic: bool, consol
         relative = [f"{g:.2f}" for g in one.relative[1:]]
         table.add_row(str(one.size), *relative, *(f"{f:.4f}" for f in one.fractions), _seconds(one.spread_s))
     console.print(table)
+    if any(group.model.parts for group in groups):
+        console.print("\nTime of a process by the parts of the program, s")
+        console.print(_parts_table(groups, found))
     for one in found:
         console.print(f"n = {one.size}. {expectation_line(one.expected)}")
     for line in _beyond(groups, found):
         console.print(line)
+
+
+def _parts_table(groups: list[Group], found: list[SizePlan]) -> Table:
+    """What of it is shared work, other computing, communication, and not modelled by itself."""
+    table = plain_table("machine", "n", "shared", "repeated", "communication", "all else", "in all")
+    for row in _parts_rows(groups, found):
+        numbers = [f"{row[key]:.4g}" for key in ("shared_s", "repeated_s", "communication_s", "rest_s", "time_s")]
+        table.add_row(str(row["machine"]), str(row["n"]), *numbers)
+    return table
+
+
+def _parts_rows(groups: list[Group], found: list[SizePlan]) -> list[dict[str, Any]]:
+    """For each type of machine and size; a machine without models of parts has shared work alone."""
+    processes = sum(group.count for group in groups)
+    rows = []
+    for one in found:
+        first = 0
+        for group in groups:
+            share, model = one.counts[first] / one.size, group.model
+            fixed = dict.fromkeys((CPU, COM, REST), 0.0)
+            for part in model.parts:
+                fixed[part.kind] = fixed.get(part.kind, 0.0) + part.fixed_s(one.size, processes)
+            rows.append({
+                "machine": model.name, "n": one.size, "shared_s": share * model.whole_s(one.size, processes),
+                "repeated_s": fixed[CPU], "communication_s": fixed[COM], "rest_s": fixed[REST],
+                "time_s": model.process_s(one.size, share, processes),
+            })  # fmt: skip
+            first += group.count
+    return rows
 
 
 def _beyond(groups: list[Group], found: list[SizePlan]) -> list[str]:
@@ -218,6 +253,7 @@ def plan_json(groups: list[Group], found: list[SizePlan], dynamic: bool) -> dict
         "dynamic": dynamic,
         "machines": [{"machine": group.model.name, "count": group.count} for group in groups],
         "beyond": _beyond(groups, found),
+        "parts": _parts_rows(groups, found),
         "sizes": [
             {
                 "n": one.size, "relative": one.relative, "fractions": one.fractions, "items": one.counts,

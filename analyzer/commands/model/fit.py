@@ -153,7 +153,9 @@ class Counts(click.ParamType):
 @all_ranks_needed("models are of whole runs")
 @all_calls_needed("a table has no places, and shares of a run are of all its calls")
 @common_options(
-    as_json=True, output="NAME.model.json, .c, .py, .tex: the model; NAME.png: its pictures; of MODEL TABLE: a table."
+    as_json=True,
+    output="NAME.model.json, .c, .py, .tex: the model; NAME.png: its pictures; of MODEL TABLE: a table; of RUNs: "
+    "NAME.parts.json.",
 )
 @click.pass_obj
 def fit_command(
@@ -192,9 +194,9 @@ def fit_command(
             apply_stored(session, files[0], files[1], region, as_json=as_json, output=output, force=force)
         return
     if parameters is None and not is_fitted_as_table(files, region, terms, formula):
-        if unwanted := _of_tables(asked, output):
+        if unwanted := _of_tables(asked):
             raise TracelibError(f"{unwanted} is for a table", "name what it depends on: --parameters p,n", 2)
-        fit_runs(session, files, by, settings, at, terms, _options(**options), as_json, quiet)
+        fit_runs(session, files, by, settings, at, terms, _options(**options), as_json, quiet, output, force)
         return
     if by or settings or at:
         raise TracelibError("--by, --set and --at are for runs", "leave out --parameters, or these", 2)
@@ -206,10 +208,10 @@ def fit_command(
         fit_table(session, files[0], asked, _options(**options), as_json=as_json, output=output, force=force)
 
 
-def _of_tables(asked: Asked, output: str | None) -> str:
+def _of_tables(asked: Asked) -> str:
     """The option that only a table has; "": none was given."""
     given: dict[str, object] = {
-        "--predict": asked.points, "-o": output, "--region": asked.region, "--compare": asked.compared,
+        "--predict": asked.points, "--region": asked.region, "--compare": asked.compared,
         "--next": asked.following, "--where": asked.where, "--compose": asked.composed,
     }  # fmt: skip
     return next((name for name, value in given.items() if value), "")

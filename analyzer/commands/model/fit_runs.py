@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING
 
 import click
 
+from analyzer.commands.shared.outputs import check_replaceable
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 
 if TYPE_CHECKING:
+    from analyzer.experiments.growth import Growth
     from analyzer.experiments.table import Found
     from analyzer.models.described import Options
 
 BY = ("call", "region", "place", "cluster")
 _DEFAULT = ("place", "region", "cluster")
 _RANKS = "ranks"
+_PARTS = ".parts.json"
 _WORDS = {
     "call": "MPI calls", "region": "regions", "place": "MPI calls with places", "cluster": "kinds of bursts",
 }  # fmt: skip
@@ -41,8 +44,13 @@ class Settings(click.ParamType):
 def fit_runs(
     session: Session, files: Sequence[str], by: Sequence[str], settings: Sequence[tuple[str, str]],
     points: Sequence[Mapping[str, float]], terms: str | None, options: Options, as_json: bool, quiet: bool,
+    output: str | None, force: bool,
 ) -> None:  # fmt: skip
     """The whole command. Collective."""
+    if output:
+        if not output.endswith(_PARTS):
+            raise TracelibError(f"models of parts are written as NAME{_PARTS}, not as {output}", f"-o NAME{_PARTS}", 2)
+        check_replaceable(Path(output), [Path(file) for file in files], force)
     from analyzer.experiments.columns import RUN
     from analyzer.experiments.growth import growth
     from analyzer.experiments.kinds import MEASURED
@@ -56,12 +64,28 @@ def fit_runs(
         if not found.factors:  # of tables nothing says which columns are settings
             factors = (*(n for n in found.frame.columns if n not in (RUN, *MEASURED)), *factors)
         grown = growth(found.frame, factors, points, terms, options)
+    if output:
+        _write(found, grown, output)
     if as_json:
         session.print_json(growth_json(list(files), grown) | {"left_out": notes})
     elif not quiet:
         session.print(lambda console: print_growth(grown, console))
         for note in notes:
             session.say(f"\n{note}")
+        if output:
+            session.say(f"\nWritten: {output}; next: analyze balance --models machines.json --learn MACHINE={output}")
+
+
+def _write(found: Found, grown: Growth, output: str) -> None:
+    """Write the models of the parts whose sum is the time of a run."""
+    from analyzer.experiments.columns import RANKS
+    from analyzer.models.part_file import PartModel, PartModels, parts_text
+    from analyzer.whole import whole_file
+
+    parts = tuple(PartModel(part.kind, part.name, part.model) for part in grown.parts if part.is_in_sum)
+    ranks = found.frame[RANKS].unique().tolist()
+    with whole_file(Path(output)) as file:
+        file.write(parts_text(PartModels(parts, 0 if _RANKS in grown.parameters else int(ranks[0]))))
 
 
 def _table(

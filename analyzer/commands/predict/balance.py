@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from analyzer.balance.fitted_model import machine_of
+from analyzer.balance.fitted_model import machine_of, machine_of_parts
 from analyzer.balance.learning import learn
 from analyzer.balance.plan_file import load_plan, parts_of, save_plan
 from analyzer.balance.plans import Group, plan_of
@@ -21,6 +21,7 @@ from analyzer.commands.shared.outputs import check_replaceable, checked_picture
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 from analyzer.models.model_file import read_model
+from analyzer.models.part_file import is_parts, read_parts
 from analyzer.report import balance as report
 from analyzer.report.words.left_out import left_out_text
 from analyzer.trace import Trace
@@ -63,7 +64,8 @@ class _Mix(click.ParamType):
 @click.option("--models", type=click.Path(), help="A repository of machine models, in place of FILE.")
 @click.option(
     "--learn", "times", type=click.Path(), metavar="CSV|NAME=MODEL",
-    help="New models: from times (machine, n, p, time_s, ...), or a stored model of n and p for the machine NAME.",
+    help="New models: from times (machine, n, p, time_s, ...), or for the machine NAME a stored model of n and p, or "
+    "of the parts of a program (analyze fit RUN... -o NAME.parts.json).",
 )  # fmt: skip
 @click.option("--degree", type=click.IntRange(0, 6), default=2, metavar="N", help="Of the models, in n [2].")
 @click.option(
@@ -194,9 +196,13 @@ def _named(models: dict[str, MachineModel], name: str, path: str) -> MachineMode
 def _take_stored(
     session: Session, path: str, known: dict[str, MachineModel], machine: str, file: str, as_json: bool
 ) -> None:
-    """Put a model that `analyze fit -o` wrote into the repository; a machine of this name keeps its features."""
+    """Put what `analyze fit -o` wrote into the repository: a model, or those of parts. A machine of this name keeps its
+    features."""
     features = known[machine].features if machine in known else {}
-    taken = machine_of(machine, read_model(file), features)
+    if is_parts(file):
+        taken = machine_of_parts(machine, read_parts(file), features)
+    else:
+        taken = machine_of(machine, read_model(file), features)
     save_models({**known, machine: taken}, path)
     if as_json:
         session.print_json(report.models_json({machine: taken}))

@@ -1,0 +1,114 @@
+"""A process's time as the sum of the parts of the program, and the fractions of work that follow.
+
+Source: PEMPIs-Het, formula 2: T = sum t_cpu + sum t_com + alpha. What is computed of the shared work grows with a
+process's fraction; communication, and computing that all processes repeat, does not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from analyzer.balance.formula import Formula
+from analyzer.balance.member_text import reach_text, sum_text
+from analyzer.errors import TracelibError
+from analyzer.models.part_file import PartModel, PartModels
+from analyzer.models.terms.product import Product
+
+CPU, COM, REST = "cpu", "com", "alpha"
+"""Kinds of parts: computing, communication, what is not modelled by itself."""
+_KINDS = {"burst": CPU, "call": COM}
+_RANKS, _SIZE, _PROCESSES = "ranks", "n", "p"
+
+
+@dataclass(frozen=True)
+class MachinePart:
+    """Times of one part on a type of machine, s, as formulas of n and p. None: there is nothing of it."""
+
+    kind: str
+    name: str
+    shared: Formula | None  # of a process that has 1/p of the work
+    fixed: Formula | None  # the same whatever part of the work a process has
+    reach: Formula | None = None  # half of the 95 % interval of their sum
+
+    def shared_s(self, n: float, p: float) -> float:
+        """What grows with the share; not negative."""
+        return max(self.shared(n, p), 0.0) if self.shared else 0.0
+
+    def fixed_s(self, n: float, p: float) -> float:
+        """What does not; not negative."""
+        return max(self.fixed(n, p), 0.0) if self.fixed else 0.0
+
+    def reach_s(self, n: float, p: float) -> float:
+        """Half of the interval; 0 where it is not known."""
+        return self.reach(n, p) if self.reach else 0.0
+
+
+def machine_parts(found: PartModels, machine: str) -> tuple[list[MachinePart], tuple[float, float]]:
+    """Make the parts of a machine's model, and find the smallest and the largest n of the runs.
+
+    Of computing, the terms that fall with the number of processes are shared. Where all runs had as many processes,
+    all of it is.
+
+    Raises:
+        TracelibError: The models do not depend on one size, or on something else.
+    """
+    names = {name for part in found.parts for name in part.model.parameters} - {_RANKS}
+    if len(names) != 1:
+        depends = ", ".join(sorted(names)) or "the ranks alone"
+        raise TracelibError(
+            f"the parts of {machine} depend on {depends}",
+            "runs of several sizes are needed: analyze fit --set n=...",
+            2,
+        )
+    (size,) = names
+    low, high = (end(part.model.ranges[size][k] for part in found.parts) for k, end in ((0, min), (1, max)))
+    return [_machine_part(part, size, found.ranks) for part in found.parts], (low, high)
+
+
+def _machine_part(part: PartModel, size: str, ranks: int) -> MachinePart:
+    member, kind = part.model.selected, _KINDS.get(part.kind, REST)
+    shared = [kind == CPU and (bool(ranks) or _falls(term, part)) for term in member.terms]
+    texts = [
+        sum_text(
+            [float(c) for c, one in zip(member.coefficients, shared, strict=True) if one == wanted],
+            [term for term, one in zip(member.terms, shared, strict=True) if one == wanted],
+        )
+        for wanted in (True, False)
+    ]
+    if texts[0] and ranks:
+        texts[0] = f"({texts[0]}) * {ranks} / {_PROCESSES}"
+    reach = reach_text(part.model.whole or member)
+    own, same, half = (Formula(_renamed(text, size)) if text else None for text in (*texts, reach))
+    return MachinePart(kind, part.name, own, same, half)
+
+
+def _falls(term: Product, part: PartModel) -> bool:
+    """Whether a term is smaller with twice as many ranks."""
+    at = {name: ends[1] for name, ends in part.model.ranges.items()}
+    return bool(term.value({**at, _RANKS: 2 * at[_RANKS]}) < term.value(at))
+
+
+def _renamed(text: str, size: str) -> str:
+    """In n and p; the size first, which may be called p."""
+    text = re.sub(rf"\b{re.escape(size)}\b", "<n>", text)
+    return re.sub(rf"\b{_RANKS}\b", _PROCESSES, text).replace("<n>", _SIZE)
+
+
+def equal_finish(whole_s: Sequence[float], fixed_s: Sequence[float], counts: Sequence[int]) -> list[float]:
+    """The fraction of the work for one machine of each type, so that all finish together; they add up to 1.
+
+    From f_i W_i + c_i = T for all i and sum p_i f_i = 1: T = (1 + sum p_i c_i / W_i) / sum p_i / W_i.
+
+    Args:
+        whole_s: W_i, what all of the shared work takes on one machine of each type.
+        fixed_s: c_i, what a process takes whatever its share.
+        counts: p_i, machines of each type.
+
+    Returns:
+        By type; 0 or less where what is not shared takes a machine as long as the others need in all.
+    """
+    rows = list(zip(whole_s, fixed_s, counts, strict=True))
+    time = (1 + sum(p * c / w for w, c, p in rows)) / sum(p / w for w, _, p in rows)
+    return [(time - c) / w for w, c, _ in rows]
