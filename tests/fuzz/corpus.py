@@ -418,7 +418,7 @@ def _own_runs(kind: str, folder: Path) -> Seed:
     return Seed(kind, folder, ("runs.csv",), lines(f"analyze schedule --runs runs.csv {small}"))
 
 
-PLAN = "tracelib-plan 1\nranks 3\nspeeds 10 1 2 3\nspeeds 20 1 2 4\nexpect 10 1.5 1.25 2 3\n"
+PLAN = "tracelib-plan 1\nranks 3\nspeeds 10 1 2 3\nspeeds 20 1 2 4\nexpect 10 1.5 1.25 2 3\ntimes 10 1.5 1.5 1.25\n"
 TIMES = "machine,n,p,time_s,cpu\n" + "".join(f"{m},{n},1,{n * n / 7},old\n" for m in "ab" for n in (1, 2, 3, 4))
 
 

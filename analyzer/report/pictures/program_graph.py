@@ -34,7 +34,7 @@ def draw_program(found: ProgramGraph, path: Path) -> None:
     """Draw the graph. Raises TracelibError where the file cannot be written."""
     lanes = found.lanes()
     if len(lanes) > _MOST_LANES:
-        lanes = [np.arange(found.ranks)]
+        lanes = [found.seen]
     kept = _kept(found.nodes)
     width, height = _LANE * len(lanes) + 2 * _SIDE, _ROW * (len(kept) + 2) + 1.2
     figure = new_figure(max(width, 7.0), height)
@@ -114,11 +114,11 @@ def _symbol(axes: Axes, found: ProgramGraph, node: Node, box: tuple[float, float
         "zorder": 3,
     }
     if node.kind == Kind.COMPUTING:
-        axes.add_patch(Ellipse((left + width / 2, y), width, _HEIGHT * 1.15, **style))
+        axes.add_patch(Ellipse((left + width / 2, y), width, _HEIGHT, **style))
     else:
         box_style = "round,pad=0,rounding_size=0.05"
         axes.add_patch(FancyBboxPatch((left, y - _HEIGHT / 2), width, _HEIGHT, boxstyle=box_style, **style))
-    lines = label_lines(node, found.ranks)
+    lines = label_lines(node, found)
     text = "\n".join(fill(line, _LETTERS, max_lines=1, placeholder="...") for line in lines)
     axes.text(left + width / 2, y, text, ha="center", va="center", fontsize=7, zorder=4)
 

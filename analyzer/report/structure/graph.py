@@ -23,12 +23,12 @@ COLOURS = {False: "#cfe3f1", True: "#f6cfb3"}
 def print_graph(found: ProgramGraph, console: Console) -> None:
     """Parts in order of their first execution, with what differs."""
     console.print("\nParts of the program, and where processes differ")
-    table = plain_table("part", "ranks", "times", "each", "bytes", "differs")
+    table = plain_table("part", "ranks", "times", "each", "differs")
     for number, node in enumerate(found.nodes, 1):
-        table.add_row(
-            Text(f"{number:>2} {name_of(node)}"), ranks_text(np.flatnonzero(node.count)), times_text(node),
-            each_text(node), bytes_text(node) or "-", ", ".join(WORDS[one] for one in node.differs) or "-",
-        )  # fmt: skip
+        each = each_text(node) if node.kind == Kind.COMPUTING else bytes_text(node)
+        differs = ", ".join(WORDS[one] for one in node.differs)
+        who = ranks_text(np.flatnonzero(node.count))
+        table.add_row(Text(f"{number:>2} {name_of(node)}"), who, times_text(node), each or "-", differs or "-")
     console.print(table)
     touched = sum(bool(node.differs) for node in found.nodes)
     console.print(f"{touched} of {units.plural(len(found.nodes), 'part')} differ between processes")
@@ -109,7 +109,7 @@ def dot_text(found: ProgramGraph) -> str:
     lines.append("  end [shape=doublecircle, label=end];")
     for number, node in enumerate(found.nodes):
         shape = "box" if node.kind == Kind.COMMUNICATION else "ellipse"
-        text = "\\n".join(_quoted(line) for line in label_lines(node, found.ranks))
+        text = "\\n".join(_quoted(line) for line in label_lines(node, found))
         lines.append(f'  n{number} [shape={shape}, fillcolor="{COLOURS[bool(node.differs)]}", label="{text}"];')
     for edge in found.flow:
         source = "begin" if edge.source == ENDS else f"n{edge.source}"
@@ -124,9 +124,9 @@ def _quoted(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def label_lines(node: Node, ranks: int) -> list[str]:
+def label_lines(node: Node, found: ProgramGraph) -> list[str]:
     """What stands in a part's symbol."""
-    who = "" if node.count.all() else f"rank {ranks_text(np.flatnonzero(node.count))}: "
+    who = "" if node.count[found.seen].all() else f"rank {ranks_text(np.flatnonzero(node.count))}: "
     numbers = [f"{who}{times_text(node)} x"]
     if node.kind == Kind.COMPUTING:
         return [f"{name_of(node)} {each_text(node)}", *numbers]

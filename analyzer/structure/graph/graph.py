@@ -89,6 +89,7 @@ class ProgramGraph:
 
     file: str
     ranks: int
+    seen: np.ndarray  # the ranks that were looked at, of all
     nodes: list[Node]
     flow: list[Edge]
     messages: list[Edge]
@@ -98,7 +99,7 @@ class ProgramGraph:
         """Ranks that execute the same parts, those with the lowest rank first."""
         executed = np.array([node.count > 0 for node in self.nodes]).reshape(len(self.nodes), self.ranks)
         groups: dict[bytes, list[int]] = {}
-        for rank in range(self.ranks):
+        for rank in self.seen.tolist():
             groups.setdefault(executed[:, rank].tobytes(), []).append(rank)
         return [np.array(group) for group in groups.values()]
 
@@ -116,11 +117,13 @@ def program_graph(trace: Trace, team: Team) -> ProgramGraph:
 
 def _graph(trace: Trace, steps: Steps) -> ProgramGraph:
     ranks = trace.size
+    seen = np.union1d(steps.visits["rank"], steps.steps["rank"])
     nodes: dict[tuple[int, int], Node] = {}  # communications as (number, number), computing as (before, after)
     for number, rows in _by(steps.visits, "node"):
-        nodes[number, number] = _communication(_label(trace, steps, number), rows, ranks)
+        nodes[number, number] = _communication(_label(trace, steps, number), rows, ranks, seen)
     least_ns = _LEAST_COMPUTING * trace.duration_ns
-    parts = {pair: _computing(rows, ranks) for pair, rows in _pairs(steps.steps) if (rows["ns"] > least_ns).any()}
+    long = ((pair, rows) for pair, rows in _pairs(steps.steps) if (rows["ns"] > least_ns).any())
+    parts = {pair: _computing(rows, ranks, seen) for pair, rows in long}
     # A communication that follows itself has computing at (number, number), too: the two are told apart by kind.
     keys = [("mpi", key) for key in nodes] + [("own", key) for key in parts]
     of = {key: nodes[key[1]] if key[0] == "mpi" else parts[key[1]] for key in keys}
@@ -144,7 +147,7 @@ def _graph(trace: Trace, steps: Steps) -> ProgramGraph:
     edges = [
         Edge(source, target, by_rank) for (source, target), by_rank in sorted(flow.items(), key=lambda item: item[0])
     ]
-    return ProgramGraph(trace.path, ranks, [of[key] for key in order], edges, messages, steps.messages is None)
+    return ProgramGraph(trace.path, ranks, seen, [of[key] for key in order], edges, messages, steps.messages is None)
 
 
 def _by(rows: np.ndarray, key: str) -> Iterator[tuple[int, np.ndarray]]:
@@ -168,9 +171,9 @@ def _column(rows: np.ndarray, name: str, ranks: int) -> np.ndarray:
     return np.bincount(rows["rank"], rows[name].astype(float), ranks)
 
 
-def _communication(label: str, rows: np.ndarray, ranks: int) -> Node:
+def _communication(label: str, rows: np.ndarray, ranks: int, seen: np.ndarray) -> Node:
     count, ns, size = (_column(rows, name, ranks) for name in ("count", "inside", "bytes"))
-    differs = list(_who(count))
+    differs = list(_who(count[seen]))
     there = count > 0
     each = size[there] / count[there]
     if each.max(initial=0) > _DIFFERS * each.min(initial=np.inf):
@@ -178,9 +181,9 @@ def _communication(label: str, rows: np.ndarray, ranks: int) -> Node:
     return Node(Kind.COMMUNICATION, label, count, ns, size, float(rows["first"].mean()), tuple(differs))
 
 
-def _computing(rows: np.ndarray, ranks: int) -> Node:
+def _computing(rows: np.ndarray, ranks: int, seen: np.ndarray) -> Node:
     count, ns, squares = (_column(rows, name, ranks) for name in ("count", "ns", "squares"))
-    differs = list(_who(count))
+    differs = list(_who(count[seen]))
     if times_differ(count, ns, squares):
         differs.append(Differs.SPEED)
     return Node(Kind.COMPUTING, "", count, ns, np.zeros(ranks), float(rows["first"].mean()), tuple(differs))
