@@ -51,7 +51,10 @@ class MachineModel:
             return self.time_s(n)
         found = processes * sum(part.shared_s(n, processes) for part in self.parts)
         if found <= 0:
-            raise TracelibError(f"the parts of {self.name} share no work at n = {n:g}", "there is nothing to balance")
+            raise TracelibError(
+                f"no computing of {self.name} falls with the number of ranks at n = {n:g}: nothing is shared",
+                "did ranks wait for CPUs? runs of one number of ranks share all computing",
+            )
         return found
 
     def fixed_s(self, n: float, processes: int) -> float:
