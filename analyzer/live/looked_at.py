@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import suppress
 from threading import Lock, Thread
+from typing import Any
 
+from analyzer import views
 from analyzer.errors import TracelibError
+from analyzer.live.drawn import Drawn
 from analyzer.live.marks import Marker
 from analyzer.live.run import Run
 from analyzer.live.search import Hits
@@ -23,6 +26,8 @@ _SEARCHES = 4
 """Searches that are kept."""
 MOST_CALLS = 20_000_000
 """Of a run with more calls iterations are not looked for."""
+_VIEWS = 12
+"""Views that are kept."""
 _PAUSE_S = 1.0
 _REST = 4.0
 """Between two readings of a run that is being written; at least so many times as long as a reading takes."""
@@ -31,13 +36,18 @@ _REST = 4.0
 class Reading:
     """A run as it was when it was read, with what is kept of looking at it."""
 
-    def __init__(self, run: Run, generation: int) -> None:
+    def __init__(self, run: Run, generation: int, again: Callable[[], Trace]) -> None:
+        """again: opens the run once more."""
         self.run, self.generation = run, generation
         self.tiles, self.marker = Tiles(run), Marker(run)
         self.iterations: Iterations | None = None
         self.looked_for_iterations = False
         self._hits: OrderedDict[Wanted, Hits] = OrderedDict()
         self._searching = Lock()
+        self._again = again
+        self._views: views.Run | None = None
+        self._drawn: OrderedDict[Hashable, Drawn] = OrderedDict()
+        self._drawing = Lock()
 
     def hits(self, wanted: Wanted) -> Hits | None:
         """What a search finds; None: it searches for nothing."""
@@ -51,13 +61,37 @@ class Reading:
             self._hits.move_to_end(wanted)
             return self._hits[wanted]
 
+    def drawn(self, key: Hashable, view: Any) -> Drawn:
+        """A view (views.View or Derived) of the run, by a trace of its own: looking at the run goes on meanwhile.
+
+        key: by which it is kept. Raises TracelibError where the run does not have what the view looks at.
+        """
+        with self._drawing:
+            if key not in self._drawn:
+                if self._views is None:
+                    self._views = views.Run(self._again())
+                self._drawn[key] = Drawn(view, self._views, self.run.lanes)
+                if len(self._drawn) > _VIEWS:
+                    self._drawn.popitem(last=False)
+            self._drawn.move_to_end(key)
+            return self._drawn[key]
+
+    def close(self) -> None:
+        """Remove temporary files."""
+        self.run.close()
+        with self._drawing:
+            self._drawn.clear()
+            if self._views is not None:
+                self._views.trace.close()
+                self._views = None
+
 
 class LookedAt:
     """The newest reading of a run. `again` opens it; `running` says whether it is still being written."""
 
     def __init__(self, again: Callable[[], Trace], run: Run, running: Callable[[Trace], bool] | None = None) -> None:
         self._again, self._running = again, running
-        self.now = Reading(run, 0)
+        self.now = Reading(run, 0, again)
         self._before: Reading | None = None
         self.follows = running is not None and running(run.trace)
 
@@ -77,9 +111,9 @@ class LookedAt:
         with suppress(TracelibError, OSError):
             trace = self._again()
             follows = bool(self._running and self._running(trace))
-            now = Reading(Run(trace), self.now.generation + 1)
+            now = Reading(Run(trace), self.now.generation + 1, self._again)
             if self._before:
-                self._before.run.close()
+                self._before.close()
             self._before, self.now, self.follows = self.now, now, follows
 
     def find_iterations(self) -> None:
@@ -99,4 +133,4 @@ class LookedAt:
         """Remove temporary files."""
         for reading in (self._before, self.now):
             if reading:
-                reading.run.close()
+                reading.close()

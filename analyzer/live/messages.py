@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -12,13 +14,31 @@ from analyzer.trace import Trace
 
 ARROW = np.dtype([
     ("send", "<i8"), ("receive", "<i8"), ("size", "<i8"), ("tag", "<i8"), ("source", "<i4"), ("source_thread", "<i4"),
-    ("destination", "<i4"), ("destination_thread", "<i4"),
+    ("destination", "<i4"), ("destination_thread", "<i4"), ("leaves", "<i8"), ("posted", "<i8"),
 ])  # fmt: skip
-"""A message: when its send is entered and when it has been received (ns)."""
+"""A message (ns): when its send is called and when its data have been received; when its data leave, and when its
+receive is called: those of Paraver's logical and physical lines are send to posted, and leaves to receive."""
+
+
+class Lines(StrEnum):
+    """From when to when the line of a message goes."""
+
+    WHOLE = "whole"  # from the call of the send until the data have been received
+    LOGICAL = "logical"  # from call to call
+    PHYSICAL = "physical"  # while the data are on their way
+    BOTH = "both"  # these two
+
+
+_ENDS = {
+    Lines.WHOLE: ("send", "receive"), Lines.LOGICAL: ("send", "posted"), Lines.PHYSICAL: ("leaves", "receive"),
+    Lines.BOTH: ("send", "posted", "leaves", "receive"),
+}  # fmt: skip
 
 MOST = 1000
 """Of more messages in sight only the number is told."""
 _MOST_LOOKED_AT = 1 << 16
+_TOGETHER = 1 << 12
+"""Messages of which the earliest receive is kept as one number."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +65,10 @@ class Messages:
                 continue
             rows = np.empty(len(found), ARROW)
             rows["send"], rows["receive"] = found["logical_send"], found["physical_receive"]
+            rows["leaves"], rows["posted"] = found["physical_send"], found["logical_receive"]
             for name in ("size", "tag", "source", "source_thread", "destination", "destination_thread"):
                 rows[name] = found[name]
-            received = np.maximum.accumulate(np.maximum(rows["receive"], latest))
+            received = np.maximum.accumulate(np.maximum(np.maximum(rows["receive"], rows["posted"]), latest))
             sums = np.cumsum(rows["size"]) + total
             self._rows.append(rows)
             self._latest.append(received)
@@ -62,15 +83,27 @@ class Messages:
         at = np.searchsorted(self._rows.mapped()["send"], times, side="left")
         return at, self._bytes.mapped()[at]
 
-    def between(self, begin: int, end: int, ranks: np.ndarray) -> InSight:
-        """Those of [begin, end) ns that come from or go to one of these ranks (bool by rank); the number of all that
-        are sent there is that of all ranks where they are too many to look at."""
+    @cached_property
+    def _earliest(self) -> np.ndarray:
+        """The first time at which a receive of these _TOGETHER messages or of later ones is called, int64."""
+        rows, least = self._rows.mapped(), []
+        for first in range(0, len(rows), _TOGETHER):
+            some = rows[first : first + _TOGETHER]
+            least.append(min(int(some["posted"].min()), int(some["leaves"].min())))
+        return np.minimum.accumulate(np.array(least, np.int64)[::-1])[::-1]
+
+    def between(self, begin: int, end: int, ranks: np.ndarray, lines: Lines = Lines.WHOLE) -> InSight:
+        """Those whose lines are in [begin, end) ns and that come from or go to one of these ranks (bool by rank); the
+        number of all that are sent there is that of all ranks where they are too many to look at."""
         count, size = self.until(np.array([begin, end]))
-        low, high = int(np.searchsorted(self._latest.mapped(), begin, side="right")), int(count[1])
+        low, high = int(np.searchsorted(self._latest.mapped(), begin, side="left")), int(count[1])
+        if lines in (Lines.LOGICAL, Lines.BOTH):  # a receive may be called long before its message is sent
+            high = min(max(high, int(np.searchsorted(self._earliest, end)) * _TOGETHER), len(self))
         if high - low > _MOST_LOOKED_AT:
             return InSight(int(count[1] - count[0]), int(size[1] - size[0]), None)
         rows = self._rows.mapped()[low:high]
-        rows = rows.compress((rows["receive"] > begin) & (ranks[rows["source"]] | ranks[rows["destination"]]))
-        sent = rows["send"] >= begin
-        arrows = rows if len(rows) <= MOST else None
-        return InSight(int(sent.sum()), int(rows["size"][sent].sum()), arrows)
+        rows = rows.compress(ranks[rows["source"]] | ranks[rows["destination"]])
+        times = np.stack([rows[name] for name in _ENDS[lines]])
+        shown = rows.compress((times.max(axis=0) > begin) & (times.min(axis=0) < end))
+        sent = (rows["send"] >= begin) & (rows["send"] < end)
+        return InSight(int(sent.sum()), int(rows["size"][sent].sum()), shown if len(shown) <= MOST else None)

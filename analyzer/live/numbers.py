@@ -6,10 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analyzer.live.drawn import Measured
+from analyzer.live.looked_at import Reading
 from analyzer.live.rows import RowSet
 from analyzer.live.run import Run
 from analyzer.live.search import Hits
-from analyzer.live.view import View
+from analyzer.live.view import STATES, View
+from analyzer.live.views import Views
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,30 @@ class Numbers:
     def whole_ns(self) -> np.ndarray:
         """The time of all threads of each row, int64 (rows,)."""
         return self.rows.threads * (self.view.end_ns - self.view.begin_ns)
+
+
+@dataclass(frozen=True)
+class DrawnNumbers:
+    """Of a view that is drawn, in the stretch that is looked at."""
+
+    name: str
+    unit: str
+    level: str
+    rows: tuple[str, ...]
+    colours: tuple[str, ...]  # names of values; (): the values are numbers
+    measured: Measured
+
+
+def drawn_numbers(reading: Reading, view: View, views: Views) -> list[DrawnNumbers]:
+    """Of each view that is drawn. Raises TracelibError where the run does not have what it looks at."""
+    found = []
+    for draw in view.draws:
+        if draw.view != STATES:
+            drawn = reading.drawn((draw.view, draw.level), views.find(draw.view, draw.level))
+            measured = drawn.measured(view.ranks, view.begin_ns, view.end_ns)
+            names = drawn.chosen(view.ranks).rows.names
+            found.append(DrawnNumbers(draw.view, drawn.unit, drawn.level, names, drawn.colours, measured))
+    return found
 
 
 def numbers(run: Run, view: View, hits: Hits | None) -> Numbers:

@@ -61,7 +61,7 @@ Sums = tuple[np.ndarray, np.ndarray, np.ndarray]
 def rows_of(trace: Trace, lanes: Lanes, by: By, ranks: str, sums: Sums) -> RowSet:
     """The rows of those among `ranks` ("0-63,1000"; "": all) that could be read; `sums`: what groups are made by.
     Raises TracelibError where there are no such ranks."""
-    present = _present(trace, ranks)
+    present = present_ranks(trace, ranks)
     if by == By.GROUPS:
         found = groups(trace, present, *(of_rank[present] for of_rank in sums))
         line = found.of_rank[lanes.rank]
@@ -76,7 +76,8 @@ def rows_of(trace: Trace, lanes: Lanes, by: By, ranks: str, sums: Sums) -> RowSe
     return _rows(tuple(map(str, rank[heads].tolist())), each, rank[heads], lanes)
 
 
-def _present(trace: Trace, ranks: str) -> np.ndarray:
+def present_ranks(trace: Trace, ranks: str) -> np.ndarray:
+    """Those among `ranks` ("0-63,1000"; "": all) that could be read. Raises TracelibError where there are none such."""
     present = np.setdiff1d(np.arange(trace.size), trace.extra(Losses).missing)
     if not ranks:
         return present

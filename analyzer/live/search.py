@@ -1,4 +1,4 @@
-"""Calls that are searched for: where they are, how many, and the next one."""
+"""What is searched for: where it is, how many there are, and the next one."""
 
 from __future__ import annotations
 
@@ -17,11 +17,55 @@ from analyzer.trace.at_places import PlaceChoice
 _HIT = np.dtype([("lane", "<i8"), ("enter", "<i8"), ("inside", "<i8"), ("bytes", "<i8")])
 
 
-class Hits:
-    """The calls that were found, in temporary files: how many begin in any stretch, their time in MPI, their bytes."""
+class Marked:
+    """Intervals by lane that are looked for, in temporary files: how many begin in any stretch, and the next one."""
+
+    def __init__(self, duration_ns: int) -> None:
+        self._times, self._bytes = Axis(duration_ns + 1), Axis(duration_ns + 1)
+
+    def append(self, lane: np.ndarray, begin: np.ndarray, inside: np.ndarray, size: np.ndarray) -> None:
+        """More of them by lane and begin (ns); inside: ns that count; size: bytes."""
+        self._times.append(lane, begin, inside)
+        self._bytes.append(lane, begin, size)
+
+    def close(self) -> None:
+        """All are there."""
+        self._times.close()
+        self._bytes.close()
+
+    def __len__(self) -> int:
+        return len(self._times)
+
+    def between(self, lanes: np.ndarray, edges: np.ndarray) -> np.ndarray:
+        """How many begin between neighbouring edges (ns), their ns and their bytes: int64 of shape
+        (3, lanes, edges - 1). The last moment of the run belongs to the last stretch that ends there."""
+        edges = np.where(edges >= self._times.length_ns - 1, self._times.length_ns, edges)
+        count, inside = self._times.counts(lanes, edges)
+        return np.stack([count, inside, self._bytes.counts(lanes, edges)[1]])
+
+    def next(self, rows: RowSet, time: int, row: int, *, forward: bool) -> tuple[int, int] | None:
+        """In the order of time and then of rows, as (time, row): forward the first one at (time, row) or later,
+        backward the last one before that. None: there is none."""
+        axis, lanes = self._times, rows.lanes
+        of_lane = np.repeat(np.arange(len(rows)), rows.threads)
+        places = lanes * axis.length_ns + min(time, axis.length_ns)
+        at = axis.at(places - (of_lane >= row)) + forward
+        known = (at >= 1) & (at <= len(axis))
+        begins = axis.begins[np.where(known, at, 0)] - lanes * axis.length_ns
+        found = np.flatnonzero(known & (begins >= 0) & (begins < axis.length_ns))
+        if not len(found):
+            return None
+        order = np.lexsort((of_lane[found], begins[found]))
+        chosen = found[order[0 if forward else -1]]
+        return int(begins[chosen]), int(of_lane[chosen])
+
+
+class Hits(Marked):
+    """The calls that were found: their time in MPI and their bytes."""
 
     def __init__(self, run: Run, wanted: Wanted) -> None:
         """Raises TracelibError where the run does not know places that are asked for."""
+        super().__init__(run.trace.duration_ns)
         self.wanted = wanted
         choose = _Choice(run, wanted)
         aside = Spill(_HIT)
@@ -36,42 +80,12 @@ class Hits:
             hits["lane"], hits["enter"] = run.lanes.of(rank, rows["thread"]), rows["enter"]
             hits["inside"], hits["bytes"] = rows["inside"], size
             aside.append_each(rank, hits)
-        length = run.trace.duration_ns + 1
-        self._times, self._bytes = Axis(length), Axis(length)
         for who in range(run.trace.size):
             found = aside.read(who)
             found = found.take(np.lexsort((found["enter"], found["lane"])))
-            self._times.append(found["lane"], found["enter"], found["inside"])
-            self._bytes.append(found["lane"], found["enter"], found["bytes"])
+            self.append(found["lane"], found["enter"], found["inside"], found["bytes"])
         aside.close()
-        self._times.close()
-        self._bytes.close()
-
-    def __len__(self) -> int:
-        return len(self._times)
-
-    def between(self, lanes: np.ndarray, edges: np.ndarray) -> np.ndarray:
-        """How many are entered between neighbouring edges (ns), their ns in MPI and their bytes: int64 of shape
-        (3, lanes, edges - 1). The last moment of the run belongs to the last stretch that ends there."""
-        edges = np.where(edges >= self._times.length_ns - 1, self._times.length_ns, edges)
-        count, inside = self._times.counts(lanes, edges)
-        return np.stack([count, inside, self._bytes.counts(lanes, edges)[1]])
-
-    def next(self, rows: RowSet, time: int, row: int, *, forward: bool) -> tuple[int, int] | None:
-        """In the order of time and then of rows, as (time, row): forward the first hit at (time, row) or later,
-        backward the last one before that. None: there is none."""
-        axis, lanes = self._times, rows.lanes
-        of_lane = np.repeat(np.arange(len(rows)), rows.threads)
-        places = lanes * axis.length_ns + min(time, axis.length_ns)
-        at = axis.at(places - (of_lane >= row)) + forward
-        known = (at >= 1) & (at <= len(axis))
-        begins = axis.begins[np.where(known, at, 0)] - lanes * axis.length_ns
-        found = np.flatnonzero(known & (begins >= 0) & (begins < axis.length_ns))
-        if not len(found):
-            return None
-        order = np.lexsort((of_lane[found], begins[found]))
-        chosen = found[order[0 if forward else -1]]
-        return int(begins[chosen]), int(of_lane[chosen])
+        self.close()
 
 
 class _Choice:

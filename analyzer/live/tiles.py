@@ -6,12 +6,11 @@ and ends where tiles of the level below do, and a tile is of use to any view tha
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
 
+from analyzer.live.kept import MOST_BYTES, Kept
 from analyzer.live.rows import By, RowSet
 from analyzer.live.run import Run
 from analyzer.timeline.cells import Doing
@@ -20,10 +19,9 @@ BINS, BLOCK = 256, 64
 STEPS = 255
 """A share is told as a whole number of these."""
 MOST_LEVELS = 54
-_MOST_BYTES = 64 << 20
 _LANES = 256
-_STRETCHES = 400
 """Threads that are looked at together."""
+_STRETCHES = 400
 
 
 class Tile(NamedTuple):
@@ -44,10 +42,10 @@ class Tile(NamedTuple):
 class Tiles:
     """Tiles of a run. Those that were asked for last are kept."""
 
-    def __init__(self, run: Run, most_bytes: int = _MOST_BYTES) -> None:
-        self._run, self._most = run, most_bytes
-        self._kept: OrderedDict[Tile, bytes] = OrderedDict()
-        self._bytes, self._lock = 0, Lock()
+    def __init__(self, run: Run, most_bytes: int = MOST_BYTES) -> None:
+        self._run = run
+        self._kept = Kept(self._made, most_bytes)
+        self.cells = self._kept.get
 
     def ns(self, tile: Tile) -> np.ndarray:
         """ns of each Doing, all threads of a row together: int64 of shape (doings, rows of the block, BINS)."""
@@ -61,30 +59,16 @@ class Tiles:
             found[:, met] += np.add.reduceat(self._run.times(rows.lanes[some], edges), begins, axis=1)
         return found
 
-    def cells(self, tile: Tile) -> bytes:
+    def _made(self, tile: Tile) -> bytes:
         """Shares of the time of a row's threads, in steps of 1 / STEPS: uint8 of shape (rows, BINS, doings)."""
-        with self._lock:
-            if tile in self._kept:
-                self._kept.move_to_end(tile)
-                return self._kept[tile]
         lengths = np.diff(tile.edges.clip(max=self._run.trace.duration_ns)).clip(1)  # the last cell may be cut short
         below = np.cumsum(self.ns(tile).clip(0), axis=0) / (self._block(tile).threads[:, None] * lengths)
         steps = np.rint(np.minimum(below, 1.0) * STEPS).astype(np.int64)  # of sums: rounding does not add up
         cells = np.diff(steps, axis=0, prepend=0).astype(np.uint8)
-        made = np.ascontiguousarray(np.moveaxis(cells, 0, -1)).tobytes()
-        self._keep(tile, made)
-        return made
+        return np.ascontiguousarray(np.moveaxis(cells, 0, -1)).tobytes()
 
     def _block(self, tile: Tile) -> RowSet:
         return self._run.rows(tile.by, tile.ranks).part(tile.block * BLOCK, (tile.block + 1) * BLOCK)
-
-    def _keep(self, tile: Tile, made: bytes) -> None:
-        with self._lock:
-            if tile not in self._kept:
-                self._kept[tile] = made
-                self._bytes += len(made)
-            while self._bytes > self._most:
-                self._bytes -= len(self._kept.popitem(last=False)[1])
 
     def overview(self, by: By, ranks: str) -> np.ndarray:
         """Shares of the time of all rows together in equal stretches of the run, of shape (doings, stretches)."""
@@ -97,4 +81,4 @@ class Tiles:
     @property
     def kept_bytes(self) -> int:
         """Of all tiles that are kept."""
-        return self._bytes
+        return self._kept.bytes

@@ -43,15 +43,36 @@ class Wanted:
         return self != Wanted()
 
 
+STATES = "states"
+"""What is drawn where it is no view: computing, waiting, the rest of MPI, the tracer."""
+
+
+@dataclass(frozen=True)
+class Draw:
+    """What is drawn under each other: states, or a view (analyzer.views) by name, on a level ("": the view's own)."""
+
+    view: str = STATES
+    level: str = ""
+
+    @classmethod
+    def of(cls, given: Any) -> Draw:
+        """From a table of a file or a request. Raises TracelibError."""
+        good = isinstance(given, dict) and all(isinstance(value, str) for value in given.values())
+        if not good or not set(given) <= {"view", "level"}:
+            raise TracelibError(f"draws: {given!r} is no table of view and level", '[[draws]] and view = "useful"')
+        return cls(**given)
+
+
 @dataclass(frozen=True)
 class View:
-    """A stretch [begin, end) of the run in ns, which rows, and what is searched for."""
+    """A stretch [begin, end) of the run in ns, which rows, what is searched for, and what is drawn."""
 
     begin_ns: int
     end_ns: int
     by: By = By.RANKS
     ranks: str = ""  # "0-63,1000"; "": all
     search: Wanted = field(default_factory=Wanted)
+    draws: tuple[Draw, ...] = (Draw(),)
 
     def within(self, duration_ns: int) -> View:
         """The part of it that is in a run so long."""
@@ -68,6 +89,9 @@ class View:
             *(["", "[search]"] if given else []),
             *(f"{key} = {value if isinstance(value, int) else _text(value)}" for key, value in given.items()),
         ]  # fmt: skip
+        for draw in self.draws if self.draws != (Draw(),) else ():
+            lines += ["", "[[draws]]", f"view = {_text(draw.view)}"]
+            lines += [f"level = {_text(draw.level)}"] if draw.level else []
         return "\n".join(lines) + "\n"
 
 
@@ -84,8 +108,11 @@ def read_view(path: str | Path, duration_ns: int) -> View:
     search = given.pop("search", {})
     if not isinstance(search, dict):
         raise TracelibError(f"{path}: search is a table", "[search] on a line of its own")
+    draws = given.pop("draws", [{}])
+    if not isinstance(draws, list) or not draws:
+        raise TracelibError(f"{path}: draws are tables", "[[draws]] on a line of its own")
     try:
-        return view_of({**given, **search}, duration_ns)
+        return replace(view_of({**given, **search}, duration_ns), draws=tuple(map(Draw.of, draws)))
     except TracelibError as error:
         raise TracelibError(f"{path}: {error}", error.hint) from None
 

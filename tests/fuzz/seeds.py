@@ -67,6 +67,7 @@ def of_a_trace(file: str, good: str, machine: str = "machine.toml", only: Sequen
         f"analyze structure {file} --method signals -o drawn.png",
         f"analyze report {file} -o page.html",
         f"analyze view {file} --print",
+        f"analyze view {file} {file} --draw state --draw bytes-in-flight --print --json",
         f"analyze info {file} -q --picture ranks.png",
         f"analyze cut {file} --from 0 --to 0.001 -o cut.h5",
         f"analyze sensitivity {file} --machine {machine} --jobs 1",
@@ -150,6 +151,7 @@ def of_a_cfg(file: str, trace: str) -> tuple[Line, ...]:
     return lines(
         f"analyze views {trace} --cfg {file}",
         f"analyze views {trace} --cfg {file} --json",
+        f"analyze view {trace} --cfg {file} --print",
         f"analyze views {trace} --cfg {file} --show profile --bins 5",
         f"analyze views {trace} --cfg {file} --show bursts --json",
         f"analyze views {trace} --cfg {file} --show rows -q",
@@ -165,4 +167,5 @@ def of_a_view(file: str, trace: str) -> tuple[Line, ...]:
         f"analyze views {trace} --view {file} --show profile --picture views.png",
         f"analyze views {trace} --view {file} --show bursts --level thread",
         f"analyze views {trace} --view useful --by {file} --statistic integral --picture views.png",
+        f"analyze view {trace} --draw {file} --print",
     )

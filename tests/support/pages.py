@@ -10,6 +10,7 @@ from analyzer.cli import main
 from analyzer.live.looked_at import LookedAt
 from analyzer.live.run import Run
 from analyzer.report.live.answers import Answers
+from analyzer.report.live.runs import Runs
 from analyzer.report.live.server import Server
 
 DRAWN = "(c => c && c.dataset.cells > 0 && c.dataset.busy === '0')(document.getElementById('timeline'))"
@@ -21,11 +22,14 @@ LARGEST = 5_000_000
 class Served:
     """A server in a thread, which ends with the block."""
 
-    def __init__(self, file, view=None):
-        self.looked_at = LookedAt(lambda: analyzer.open(file), Run(analyzer.open(file)))
-        self.looked_at.find_iterations()
+    def __init__(self, file, view=None, *others, views=None):
+        every = [LookedAt(lambda one=one: analyzer.open(one), Run(analyzer.open(one))) for one in (file, *others)]
+        for one in every:
+            one.find_iterations()
+        self.every, self.looked_at = every, every[0]
         self.duration = self.looked_at.now.run.trace.duration_ns
-        self.server = Server(Answers(self.looked_at, str(file), view))
+        names = map(str, (file, *others))
+        self.server = Server(Runs([Answers(at, name, view, views) for at, name in zip(every, names, strict=True)]))
         self.thread = Thread(target=self.server.serve_forever, args=(0.05,))
 
     def __enter__(self):
@@ -36,7 +40,8 @@ class Served:
         self.server.shutdown()
         self.thread.join()
         self.server.server_close()
-        self.looked_at.close()
+        for one in self.every:
+            one.close()
 
 
 def check_pages(file: Path, folder: Path, call: str) -> None:

@@ -8,27 +8,38 @@ import sys
 import tempfile
 import webbrowser
 from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from analyzer import signals
-from analyzer.commands.shared.options import all_calls_needed, common_options, file_argument, ranks_option
+from analyzer.commands.shared.options import all_calls_needed, common_options, ranks_option
 from analyzer.commands.shared.session import Session, remarks
 from analyzer.opening import open_trace
 from analyzer.temporary import place_of_temporaries
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from analyzer.live.looked_at import LookedAt
-    from analyzer.live.view import View
+    from analyzer.live.view import Draw, View
+    from analyzer.live.views import Views
     from analyzer.trace import Trace
     from analyzer.trace.chosen import Choice
 
 
 @click.command("view")
-@file_argument
+@click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="FILE...")
 @click.option("--view", "saved", type=click.Path(), metavar="TOML", help="Begin with this view, as it was saved.")
+@click.option(
+    "--draw",
+    "names",
+    multiple=True,
+    metavar="NAME|FILE",
+    help="Draw this: states, or a view of analyze views by name or .toml file (may be repeated).",
+)
+@click.option("--cfg", type=click.Path(), metavar="FILE", help="Draw the windows of a .cfg file of Paraver, too.")
 @click.option("--print", "as_text", is_flag=True, help="Print the numbers of the view, and serve nothing.")
 @click.option("--follow", is_flag=True, help="Read a run that is being written again and again.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Listen there [any free port].")
@@ -38,12 +49,13 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
 @common_options(as_json=True)
 @click.pass_obj
 def view_command(
-    session: Session, file: str, saved: str | None, as_text: bool, follow: bool, port: int, no_browser: bool,
-    choice: Choice | None, as_json: bool, quiet: bool,
+    session: Session, files: tuple[str, ...], saved: str | None, names: tuple[str, ...], cfg: str | None, as_text: bool,
+    follow: bool, port: int, no_browser: bool, choice: Choice | None, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Show what the ranks of FILE do over time, at any zoom, in a browser on this
-    machine: states, messages, regions, iterations; what is at the pointer; calls
-    that are searched for.
+    machine: states, views, messages, regions, iterations; what is at the pointer;
+    calls and values that are searched for. Several files are drawn under each
+    other, on one scale.
 
     It prints an address and answers there until Ctrl-C. Nobody else on the
     machine or the network can read it. --print and --json print the numbers of
@@ -52,15 +64,38 @@ def view_command(
     session.quiet = quiet
     if not session.speaks:
         return
-    looked_at = _read(session, file, choice, follow=follow)
+    views, draws = _draws(session, names, cfg)
+    every: list[LookedAt] = []
     try:
-        view = _first_view(saved, looked_at)
+        for file in files:
+            every.append(_read(session, file, choice, follow=follow))
+        view, views = _first_view(saved, every, draws, views)
         if as_text or as_json:
-            _print(session, file, looked_at, view, as_json=as_json)
+            _print(session, files, every, view, views, as_json=as_json)
         else:
-            _serve(session, file, looked_at, view if saved else None, port, browser=not no_browser)
+            _serve(session, files, every, view if saved or draws else None, views, port, browser=not no_browser)
     finally:
-        looked_at.close()
+        for one in every:
+            one.close()
+
+
+def _draws(session: Session, names: tuple[str, ...], cfg: str | None) -> tuple[dict[str, Any], list[Draw]]:
+    """The views of files, by name, and what is drawn."""
+    from analyzer.live.view import STATES, Draw
+    from analyzer.live.views import listed_name
+    from analyzer.views.paraver.cfg import read_cfg
+    from analyzer.views.view_file import find_view
+
+    draws = [Draw(listed_name(name)) for name in names or ((STATES,) if cfg else ())]
+    given: dict[str, Any] = {one.view: find_view(one.view).view for one in draws if one.view != STATES}
+    if cfg:
+        found = read_cfg(cfg)
+        for note in found.notes:
+            if not session.quiet:
+                click.echo(f"{cfg}: {note}", err=True)
+        given |= {view.name: view for view in (*found.windows, *(file.view for file in found.files))}
+        draws += [Draw(name) for name in dict.fromkeys(file.view.name for file in found.files)]
+    return given, draws
 
 
 def _read(session: Session, file: str, choice: Choice | None, *, follow: bool) -> LookedAt:
@@ -82,43 +117,82 @@ def _read(session: Session, file: str, choice: Choice | None, *, follow: bool) -
         raise
 
 
-def _first_view(saved: str | None, looked_at: LookedAt) -> View:
-    from analyzer.live.view import View, read_view
+def _first_view(
+    saved: str | None, every: list[LookedAt], draws: list[Draw], given: dict[str, Any]
+) -> tuple[View, Views]:
+    """What is looked at first, and what may be drawn: the views that a saved one names, too."""
+    from analyzer.live.view import STATES, View, read_view
+    from analyzer.live.views import Views, listed_name
+    from analyzer.views.view_file import find_view
 
-    run = looked_at.now.run
-    duration = run.trace.duration_ns
+    duration = max(one.now.run.trace.duration_ns for one in every)
     view = read_view(saved, duration).within(duration) if saved else View(0, duration)
-    run.rows(view.by, view.ranks)  # which may not be there: that is said now
-    return view
+    if draws:
+        view = replace(view, draws=tuple(draws))
+    listed = [draw if draw.view in given else replace(draw, view=listed_name(draw.view)) for draw in view.draws]
+    view = replace(view, draws=tuple(listed))
+    shown = [draw for draw in listed if draw.view != STATES]
+    given |= {draw.view: find_view(draw.view).view for draw in shown if draw.view not in given}
+    views = Views(given)
+    for draw in shown:
+        views.find(draw.view, draw.level)  # whose level may be none
+    for one in every:
+        one.now.run.rows(view.by, view.ranks)  # which may not be there: that is said now
+    return view, views
 
 
-def _print(session: Session, file: str, looked_at: LookedAt, view: View, *, as_json: bool) -> None:
-    from analyzer.live.numbers import numbers
-    from analyzer.report.live.numbers import numbers_json, print_numbers
+def _print(
+    session: Session, files: tuple[str, ...], every: list[LookedAt], view: View, views: Views, *, as_json: bool
+) -> None:
+    from analyzer.live.numbers import drawn_numbers, numbers
+    from analyzer.report.live.numbers import drawn_json, numbers_json, print_drawn, print_numbers
 
-    with session.step("Looking"):
-        found = numbers(looked_at.now.run, view, looked_at.now.hits(view.search))
+    data = []
+    for number, (file, looked_at) in enumerate(zip(files, every, strict=True)):
+        now = looked_at.now
+        own = view.within(now.run.trace.duration_ns)
+        with session.step("Looking"):
+            found = numbers(now.run, own, now.hits(view.search))
+            drawn = drawn_numbers(now, own, views)
+        if as_json:
+            data.append({"file": file, **numbers_json(found), **({"views": drawn_json(drawn)} if drawn else {})})
+        elif not session.quiet:
+            if len(files) > 1:
+                session.say(f"{chr(10) if number else ''}{file}")
+            session.print(partial(print_numbers, found))
+            for one in drawn:
+                session.print(partial(print_drawn, one))
     if as_json:
-        session.print_json({"file": file, **numbers_json(found)})
-    elif not session.quiet:
-        session.print(lambda console: print_numbers(found, console))
+        session.print_json(data[0] if len(data) == 1 else {"runs": data})
 
 
-def _serve(session: Session, file: str, looked_at: LookedAt, view: View | None, port: int, *, browser: bool) -> None:
+def _serve(
+    session: Session, files: tuple[str, ...], every: list[LookedAt], view: View | None, views: Views, port: int, *,
+    browser: bool,
+) -> None:  # fmt: skip
     """Until Ctrl-C, which is the usual end and no error."""
     from analyzer.report.live.answers import Answers
+    from analyzer.report.live.runs import Runs
     from analyzer.report.live.server import Server
 
-    with Server(Answers(looked_at, file, view), port) as server:
-        looked_at.start()
-        click.echo(f"{file}: {server.url} (Ctrl-C ends it)")
+    short = [Path(file).name for file in files]
+    labels = short if len(set(short)) == len(short) else files
+    runs = Runs([
+        Answers(looked_at, file, view, views, label=label)
+        for looked_at, file, label in zip(every, files, labels, strict=True)
+    ])  # fmt: skip
+    names = ", ".join(files)
+    with Server(runs, port) as server:
+        for looked_at in every:
+            looked_at.start()
+        click.echo(f"{names}: {server.url} (Ctrl-C ends it)")
         way = _open_browser(server.url) if browser and _has_screen() else None
         try:
             server.serve_forever()
         except signals.Ended as end:
             if end.number != signal.SIGINT:
                 raise
-            session.say(f"{file}: the view has ended")
+            session.say(f"{names}: the view has ended")
         finally:
             if way:
                 signals.discard(way)

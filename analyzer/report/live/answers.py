@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from analyzer.errors import TracelibError
+from analyzer.live.drawn import Drawn, DrawnTile
 from analyzer.live.looked_at import LookedAt, Reading
 from analyzer.live.marks import edges_of
-from analyzer.live.messages import MOST
+from analyzer.live.messages import MOST, Lines
 from analyzer.live.numbers import numbers
 from analyzer.live.rows import By, RowSet
 from analyzer.live.run import Run
+from analyzer.live.search import Marked
 from analyzer.live.tiles import BINS, BLOCK, MOST_LEVELS, Tile
-from analyzer.live.view import View, view_of
+from analyzer.live.view import STATES, Draw, View, view_of
+from analyzer.live.views import Views
 from analyzer.report.live.moments import moment_at
 from analyzer.report.live.numbers import numbers_json
+from analyzer.report.views.numbers import plain
 from analyzer.report.words import units
 from analyzer.timeline.cells import NAMES
 
@@ -27,34 +33,52 @@ Query = Mapping[str, str]
 _MOST_STRIPS = 2000
 """Stretches in which messages and hits are counted."""
 _LARGEST = 2**62
+_OF_VIEWS = ("draw", "each")
+"""What a request says of the view that is drawn."""
 
 
 class Answers:
     """All requests. Those for a reading that is there no more are answered from the newest."""
 
-    def __init__(self, looked_at: LookedAt, name: str, first: View | None = None) -> None:
-        """name: the file as the user gave it; first: the view to begin with; None: the whole run, as long as it is."""
+    def __init__(
+        self, looked_at: LookedAt, name: str, first: View | None = None, views: Views | None = None, *, label: str = ""
+    ) -> None:
+        """name: the file as the user gave it; first: the view to begin with; None: the whole run, as long as it is;
+        views: what may be drawn; None: the views of the library; label: what the run is called on the page."""
         self._at, self._name, self._first = looked_at, name, first
+        self._views, self._label = views or Views(), label or Path(name).name
         self._data: dict[str, Callable[[Reading, Query], Any]] = {
             "about": self._about, "status": self._status, "rows": self._rows, "overview": self._overview,
             "sums": self._sums, "moment": self._moment, "messages": self._messages, "hits": self._hits,
-            "step": self._step, "marks": self._marks,
+            "step": self._step, "marks": self._marks, "drawn": self._drawn, "values": self._values,
+            "value": self._value, "value_hits": self._value_hits, "value_step": self._value_step,
         }  # fmt: skip
+
+    @property
+    def now(self) -> Reading:
+        """The newest reading of the run."""
+        return self._at.now
 
     def data(self, name: str, query: Query) -> Any:
         """What is sent as JSON. Raises KeyError of a request that there is none, TracelibError of a bad one."""
         return self._data[name](self._at.now, query)
 
     def tile(self, query: Query) -> bytes:
-        """uint8 of shape (rows, BINS, doings). Raises TracelibError."""
-        by, ranks = _rows_wanted(query)
+        """Of states uint8 of shape (rows, BINS, doings); of views as `Drawn` says. Raises TracelibError."""
         level = _whole(query, "level", MOST_LEVELS)
-        index = _whole(query, "index", _LARGEST >> level >> (BINS.bit_length() - 1))
-        return self._at.now.tiles.cells(Tile(by, ranks, level, index, _whole(query, "block", 1 << 24)))
+        place = (
+            level,
+            _whole(query, "index", _LARGEST >> level >> (BINS.bit_length() - 1)),
+            _whole(query, "block", 1 << 24),
+        )
+        if _is_view(query):
+            return self._view_of(self._at.now, query).tile(DrawnTile(_ranks_wanted(query), *place))
+        return self._at.now.tiles.cells(Tile(*_rows_wanted(query), *place))
 
     def toml(self, query: Query) -> str:
         """A view as a file."""
-        return self._view(self._at.now, query).toml(self._name)
+        given = {key: value for key, value in query.items() if key != "draws"}
+        return replace(self._view(self._at.now, given), draws=_draws(query)).toml(self._name)
 
     def _view(self, reading: Reading, query: Query) -> View:
         given = {key: value for key, value in query.items() if value != ""}
@@ -66,7 +90,7 @@ class Answers:
         first = self._first or View(0, trace.duration_ns)
         searched = {key: value for key, value in vars(first.search).items() if value not in ("", None)}
         return {
-            "name": Path(self._name).name,
+            "name": self._label,
             "command": trace.origin.command,
             "facts": [
                 units.plural(trace.size, "rank"), units.plural(len(reading.run.lanes), "thread"),
@@ -76,8 +100,10 @@ class Answers:
             "doings": NAMES, "bins": BINS, "block": BLOCK, "most_messages": MOST,
             "ranks": trace.size, "threads": len(reading.run.lanes),
             "view": {
-                "begin_ns": first.begin_ns, "end_ns": first.end_ns, "rows": first.by, "ranks": first.ranks, **searched
+                "begin_ns": first.begin_ns, "end_ns": first.end_ns, "rows": first.by, "ranks": first.ranks, **searched,
+                "whole": self._first is None,
             },
+            "draws": [vars(draw) for draw in first.draws], "views": self._views.names,
             **self._status(reading, {}),
         }  # fmt: skip
 
@@ -87,12 +113,27 @@ class Answers:
             "follows": self._at.follows, "iterations": reading.looked_for_iterations,
         }  # fmt: skip
 
+    def _row_set(self, reading: Reading, query: Query) -> RowSet:
+        """Rows of states or of a view."""
+        if _is_view(query):
+            return self._view_of(reading, query).chosen(_ranks_wanted(query)).rows
+        return reading.run.rows(*_rows_wanted(query))
+
     def _rows(self, reading: Reading, query: Query) -> dict[str, Any]:
-        rows = _row_set(reading, query)
-        return {"names": rows.names, "rank": rows.rank.tolist(), "of_rank": rows.of_rank.tolist()}
+        rows = self._row_set(reading, query)
+        by_thread = (
+            (query.get("rows") == By.THREADS)
+            if not _is_view(query)
+            else self._view_of(reading, query).level == "thread"
+        )
+        return {
+            "names": rows.names, "rank": rows.rank.tolist(), "of_rank": rows.of_rank.tolist(), "by_thread": by_thread
+        }  # fmt: skip
 
     def _overview(self, reading: Reading, query: Query) -> dict[str, Any]:
         """Shares of the time of all rows together, (doings, stretches of the whole run)."""
+        if _is_view(query):
+            return {"shares": self._view_of(reading, query).overview(_ranks_wanted(query)).tolist()}
         return {"shares": reading.tiles.overview(*_rows_wanted(query)).tolist()}
 
     def _sums(self, reading: Reading, query: Query) -> dict[str, Any]:
@@ -106,7 +147,13 @@ class Answers:
     def _messages(self, reading: Reading, query: Query) -> dict[str, Any]:
         """Those of the rows [from, to)."""
         begin, end = _stretch(query)
-        found = reading.run.messages.between(begin, end, _ranks(reading.run, _part(_row_set(reading, query), query)))
+        lines = query.get("lines") or Lines.WHOLE
+        if lines not in list(Lines):
+            raise TracelibError(f"lines = {lines} is unknown", f"there are {', '.join(Lines)}")
+        lines = Lines(lines)
+        found = reading.run.messages.between(
+            begin, end, _ranks(reading.run, _part(self._row_set(reading, query), query)), lines
+        )
         counts = np.diff(reading.run.messages.until(_edges(query, begin, end))[0]).tolist()
         arrows = None
         if found.arrows is not None:
@@ -116,29 +163,16 @@ class Answers:
 
     def _hits(self, reading: Reading, query: Query) -> dict[str, Any]:
         """Of the rows [from, to) how many hits each stretch has; and of all rows in all."""
-        view = self._view(reading, {key: value for key, value in query.items() if key not in ("from", "to", "strips")})
+        view = self._view(reading, _without(query, "from", "to", "strips", *_OF_VIEWS))
         hits = reading.hits(view.search)
         if hits is None:
             return {"all": 0, "in_view": 0, "counts": []}
-        rows = reading.run.rows(view.by, view.ranks)
-        part = _part(rows, query)
-        counts = part.summed(hits.between(part.lanes, _edges(query, view.begin_ns, view.end_ns))[0])
-        whole = hits.between(rows.lanes, np.array([0, reading.run.trace.duration_ns]))[0]
-        return {
-            "all": int(whole.sum()),
-            "in_view": int(hits.between(rows.lanes, np.array([view.begin_ns, view.end_ns]))[0].sum()),
-            "counts": counts.tolist(),
-        }
+        return _counted(hits, self._row_set(reading, query), query, (view.begin_ns, view.end_ns), reading)
 
     def _step(self, reading: Reading, query: Query) -> dict[str, Any]:
         """The next hit from (at, row), or the one before it; null: there is none."""
-        own = ("at", "row", "back")
-        view = self._view(reading, {key: value for key, value in query.items() if key not in own})
-        hits = reading.hits(view.search)
-        rows = reading.run.rows(view.by, view.ranks)
-        at, row = _whole(query, "at", _LARGEST), _whole(query, "row", 1 << 30)
-        found = hits.next(rows, at, row, forward="back" not in query) if hits else None
-        return {"hit": found and {"at_ns": found[0], "row": found[1]}}
+        view = self._view(reading, _without(query, "at", "row", "back", *_OF_VIEWS))
+        return _next(reading.hits(view.search), self._row_set(reading, query), query)
 
     def _marks(self, reading: Reading, query: Query) -> dict[str, Any]:
         begin, end = _stretch(query)
@@ -147,22 +181,106 @@ class Answers:
         regions = reading.marker.regions(rank, begin, end)
         return {
             "regions": [(one.name, one.begin_ns, one.end_ns) for one in regions],
-            "flushes": reading.marker.flushes(_row_set(reading, query), begin, end),
+            "flushes": reading.marker.flushes(self._row_set(reading, query), begin, end),
             "iterations": edges and {
                 "rank": edges.rank, "first": edges.first, "every": edges.every, "edges_ns": edges.ns, "body": edges.body
             },
         }  # fmt: skip
+
+    def _view_of(self, reading: Reading, query: Query) -> Drawn:
+        name, level = query["draw"], query.get("each", "")
+        return reading.drawn((name, level), self._views.find(name, level))
+
+    def _drawn(self, reading: Reading, query: Query) -> dict[str, Any]:
+        """What a view is."""
+        found = self._view_of(reading, query)
+        scale = None if found.is_named else dict(zip(("least", "most", "peak"), found.scale, strict=True))
+        return {
+            "name": query["draw"], "unit": found.unit, "level": found.level, "colours": found.colours, "scale": scale,
+            "levels": self._views.levels(query["draw"]), "bursts": len(found.course),
+        }  # fmt: skip
+
+    def _values(self, reading: Reading, query: Query) -> dict[str, Any]:
+        """A view in a stretch, of each of its rows."""
+        found = self._view_of(reading, query)
+        measured = found.measured(_ranks_wanted(query), *_stretch(query))
+        numbers = {name: plain(getattr(measured, name)) for name in ("mean", "least", "most")}
+        return {**numbers, "seconds": measured.seconds.tolist(), "colours": found.colours, "unit": found.unit}
+
+    def _value(self, reading: Reading, query: Query) -> dict[str, Any]:
+        """A view at a moment, in a row."""
+        found = self._view_of(reading, query)
+        rows, numbers = found.chosen(_ranks_wanted(query))
+        if not len(rows):
+            raise TracelibError("there are no rows")
+        row = _whole(query, "row", len(rows) - 1)
+        value, begin, end = found.course.at(int(numbers[row]), _whole(query, "at", _LARGEST))
+        return {
+            "row": rows.names[row], "level": found.level, "value": None if np.isnan(value) else value,
+            "name": found.said(value), "unit": found.unit, "begin_s": begin / 1e9, "end_s": end / 1e9,
+        }  # fmt: skip
+
+    def _value_hits(self, reading: Reading, query: Query) -> dict[str, Any]:
+        """Bursts with a value that is searched for; else as for calls."""
+        rows, hits = self._value_search(reading, query)
+        return _counted(hits, rows, query, _stretch(query), reading)
+
+    def _value_step(self, reading: Reading, query: Query) -> dict[str, Any]:
+        return _next(*self._value_search(reading, query)[::-1], query)
+
+    def _value_search(self, reading: Reading, query: Query) -> tuple[RowSet, Marked]:
+        """Rows whose lanes are their numbers in the view, and the bursts that are searched for."""
+        found = self._view_of(reading, query)
+        rows, numbers = found.chosen(_ranks_wanted(query))
+        own = replace(rows, lanes=numbers, first=np.arange(len(rows) + 1))
+        return own, found.hits(query.get("value", "").strip())
+
+
+def _is_view(query: Query) -> bool:
+    return query.get("draw", STATES) != STATES
+
+
+def _without(query: Query, *names: str) -> dict[str, str]:
+    return {key: value for key, value in query.items() if key not in names}
+
+
+def _draws(query: Query) -> tuple[Draw, ...]:
+    """What is drawn, as a list in JSON."""
+    try:
+        given = json.loads(query.get("draws", "[{}]"))
+    except ValueError:
+        given = None
+    if not isinstance(given, list):
+        raise TracelibError("draws is no list")
+    return tuple(map(Draw.of, given))
+
+
+def _counted(hits: Marked, rows: RowSet, query: Query, stretch: tuple[int, int], reading: Reading) -> dict[str, Any]:
+    """Of the rows [from, to) how many each strip of the stretch has; and of all rows in all."""
+    part = _part(rows, query)
+    counts = part.summed(hits.between(part.lanes, _edges(query, *stretch))[0])
+    return {
+        "all": int(hits.between(rows.lanes, np.array([0, reading.run.trace.duration_ns]))[0].sum()),
+        "in_view": int(hits.between(rows.lanes, np.array(stretch))[0].sum()),
+        "counts": counts.tolist(),
+    }
+
+
+def _next(hits: Marked | None, rows: RowSet, query: Query) -> dict[str, Any]:
+    at, row = _whole(query, "at", _LARGEST), _whole(query, "row", 1 << 30)
+    found = hits.next(rows, at, row, forward="back" not in query) if hits else None
+    return {"hit": found and {"at_ns": found[0], "row": found[1]}}
+
+
+def _ranks_wanted(query: Query) -> str:
+    return query.get("ranks", "").strip()
 
 
 def _rows_wanted(query: Query) -> tuple[By, str]:
     by = query.get("rows") or By.RANKS
     if by not in list(By):
         raise TracelibError(f"rows = {by} is unknown")
-    return By(by), query.get("ranks", "").strip()
-
-
-def _row_set(reading: Reading, query: Query) -> RowSet:
-    return reading.run.rows(*_rows_wanted(query))
+    return By(by), _ranks_wanted(query)
 
 
 def _part(rows: RowSet, query: Query) -> RowSet:

@@ -7,10 +7,11 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from analyzer.live.numbers import Numbers
+from analyzer.live.numbers import DrawnNumbers, Numbers
 from analyzer.live.rows import By
+from analyzer.report.views.numbers import number, plain
 from analyzer.report.words import units
-from analyzer.report.words.table import plain_table
+from analyzer.report.words.table import plain_table, print_beside
 from analyzer.timeline.cells import NAMES
 
 MOST_ROWS = 40
@@ -68,5 +69,37 @@ def _print_rows(of: Numbers, console: Console) -> None:
         found = [units.count(int(of.found.count[row]))] if of.found is not None else []
         table.add_row(name, *(units.time(int(ns[row])) for ns in of.ns), *found)
     console.print(table)
+    if len(of.rows) > MOST_ROWS:
+        console.print(f"The first {MOST_ROWS} of {len(of.rows)} rows; --json lists all")
+
+
+def drawn_json(every: list[DrawnNumbers]) -> list[dict[str, Any]]:
+    """Views that are drawn: of numbers the mean and the extremes of each row, of names the seconds of each."""
+    return [
+        {
+            "name": one.name, "unit": one.unit, "level": one.level, "rows": one.rows,
+            **(
+                {"seconds": dict(zip(one.colours, plain(one.measured.seconds.T), strict=True))} if one.colours else
+                {name: plain(getattr(one.measured, name)) for name in ("mean", "least", "most")}
+            ),
+        }
+        for one in every
+    ]  # fmt: skip
+
+
+def print_drawn(of: DrawnNumbers, console: Console) -> None:
+    """A table of the rows of a view."""
+    console.print()
+    console.print(Text(f"{of.name}{f' ({of.unit})' if of.unit else ''}", style="bold"))
+    shown = range(min(len(of.rows), MOST_ROWS))
+    if of.colours:
+        columns = [
+            (name, [units.time(round(s * 1e9)) for s in seconds[: len(shown)]])
+            for name, seconds in zip(of.colours, of.measured.seconds.T.tolist(), strict=True)
+        ]
+    else:
+        named = zip(("mean", "least", "largest"), of.measured[:3], strict=True)
+        columns = [(name, [number(float(values[row])) for row in shown]) for name, values in named]
+    print_beside(of.level, list(of.rows[: len(shown)]), columns, console)
     if len(of.rows) > MOST_ROWS:
         console.print(f"The first {MOST_ROWS} of {len(of.rows)} rows; --json lists all")

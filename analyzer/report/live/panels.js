@@ -23,27 +23,66 @@ const Panels = (() => {
     target.replaceChildren(...rows.flatMap(([name, value]) => [element("dt", name), element("dd", value)]));
   }
 
+  /* said: what is known of each run. */
   function about(said) {
-    find("name").textContent = said.name;
-    document.title = `${said.name} - analyze view`;
-    find("command").textContent = said.command;
-    find("command").hidden = !said.command;
-    find("facts").textContent = said.facts.join(", ");
+    const several = said.length > 1, names = said.map(one => one.name).join(", "), [first] = said;
+    find("name").textContent = names;
+    document.title = `${names} - analyze view`;
+    find("command").textContent = first.command;
+    find("command").hidden = several || !first.command;
+    const facts = said.map(one => `${several ? `${one.name}: ` : ""}${one.facts.join(", ")}`);
+    find("facts").textContent = facts.join("; ");
   }
 
-  function sums(said, names) {
+  /* What the threads of a run do, as bars. */
+  function bars(said, names, target) {
     const values = [said.computing_s, said.waiting_s, said.rest_of_mpi_s, said.tracer_s];
-    const whole = said.threads * (said.end_s - said.begin_s) || 1, step = (said.end_s - said.begin_s) / 1000;
-    find("window").textContent = `${Drawing.timeText(said.begin_s, step)} to ${Drawing.timeText(said.end_s, step)}: `
-      + `${text(said.end_s - said.begin_s)} of ${number(said.threads)} threads`;
-    find("sums").replaceChildren(...names.flatMap((name, k) => {
+    const whole = said.threads * (said.end_s - said.begin_s) || 1;
+    target.replaceChildren(...names.flatMap((name, k) => {
       const share = 100 * values[k] / whole, fill = element("i", "", { className: `doing${k}` });
       fill.style.width = `${Math.min(share, 100)}%`;
       const told = share > 0 && share < 0.1 ? "<0.1 %" : `${share.toFixed(1)} %`;
       const key = element("i", "", { className: `key doing${k}` });
       return [element("dt", [key, name]), element("dd", element("span", fill, { className: "meter" })), element("dd", told, { title: text(values[k]) })];
     }));
+  }
+
+  function sums(said, names, run) {
+    const step = (said.end_s - said.begin_s) / 1000;
+    find("window").textContent = `${run ? `${run}, ` : ""}${Drawing.timeText(said.begin_s, step)} to ${Drawing.timeText(said.end_s, step)}: `
+      + `${text(said.end_s - said.begin_s)} of ${number(said.threads)} threads`;
+    bars(said, names, find("sums"));
     find("sent").textContent = `${number(said.messages)} messages are sent, ${size(said.message_bytes)}`;
+  }
+
+  function measured(said, names, run) {
+    bars(said, names, find("measured-sums"));
+    find("length").append(`${run ? `, of ${run}` : ""}: ${number(said.messages)} messages are sent, ${size(said.message_bytes)}`);
+  }
+
+  const figure = value => value === null || value === undefined ? "-"
+    : Number.isInteger(value) && Math.abs(value) < 1e10 ? number(value) : String(Number(value.toPrecision(5)));
+
+  /* A view in a stretch: of the row at the pointer, and of all rows. */
+  function values(said, pane, target) {
+    const row = pane.focus, who = `${pane.about.level} ${pane.rows.names[row] ?? "-"}`, unit = said.unit ? ` ${said.unit}` : "";
+    const made = element("dl", "");
+    if (pane.about.scale) {
+      const known = name => said[name].filter(value => value !== null), means = known("mean");
+      const mean = means.length ? means.reduce((sum, value) => sum + value, 0) / means.length : null;
+      const extreme = (name, of) => known(name).length ? of(...known(name)) : null;
+      list(made, [
+        [element("b", pane.draw.view), who], ["mean", `${figure(said.mean[row])}${unit}`],
+        ["least, largest", `${figure(said.least[row])}, ${figure(said.most[row])}`],
+        ["mean of all rows", `${figure(mean)}${unit}`],
+        ["least, largest", `${figure(extreme("least", Math.min))}, ${figure(extreme("most", Math.max))}`],
+      ]);
+    } else {
+      const all = said.colours.map((name, k) => [name, said.seconds.reduce((sum, one) => sum + one[k], 0), said.seconds[row]?.[k] ?? 0]);
+      list(made, [[element("b", pane.draw.view), `${who}; all rows`],
+        ...all.filter(([, sum]) => sum > 0).map(([name, sum, own]) => [name, `${own ? text(own) : "0"}; ${text(sum)}`])]);
+    }
+    target.replaceChildren(made);
   }
 
   function call(one) {
@@ -74,22 +113,28 @@ const Panels = (() => {
     return rows;
   }
 
-  function details(said, held, row, threadOnly) {
+  /* value: what a view has there. */
+  function details(said, held, row, threadOnly, value, view, run) {
     const made = element("dl", "");
     const threads = said.threads.filter(one => threadOnly === null || one.thread === threadOnly);
     const who = `rank ${said.rank}${row === String(said.rank) || threadOnly !== null ? "" : ` of ${row}`}`;
+    const of = value ? [
+      [view, element("b", value.name || `${figure(value.value)}${value.unit ? ` ${value.unit}` : ""}`)],
+      ["of", `${value.level} ${value.row}, for ${text(value.end_s - value.begin_s)}, from ${value.begin_s.toFixed(9)} s`],
+    ] : [];
     list(made, [
-      ["who", who], ["at", `${said.at_s.toFixed(9)} s${held ? " (held)" : ""}`],
+      ...(run ? [["run", run]] : []), ["who", who], ["at", `${said.at_s.toFixed(9)} s${held ? " (held)" : ""}`], ...of,
       ...threads.slice(0, 8).flatMap(one => thread(one, threads.length > 1)),
     ]);
     find("details").replaceChildren(made);
   }
 
   function message(arrow, held) {
-    const [send, receive, bytes, tag, source, , destination] = arrow, made = element("dl", "");
+    const [send, receive, bytes, tag, source, , destination, , leaves, posted] = arrow, made = element("dl", "");
+    const at = ns => `${(ns / 1e9).toFixed(9)} s`;
     list(made, [
       ["message", element("b", `rank ${source} to rank ${destination}`)], ["size", size(bytes)], ["tag", String(tag)],
-      ["sent", `${(send / 1e9).toFixed(9)} s`], ["received", `${(receive / 1e9).toFixed(9)} s`],
+      ["send is called", at(send)], ["data leave", at(leaves)], ["receive is called", at(posted)], ["received", at(receive)],
       ["takes", `${text((receive - send) / 1e9)}${held ? " (held)" : ""}`],
     ]);
     find("details").replaceChildren(made);
@@ -100,5 +145,5 @@ const Panels = (() => {
     find("found").className = isError ? "error" : "";
   };
 
-  return { find, about, sums, details, message, found, number, size };
+  return { find, about, sums, measured, values, details, message, found, number, size, time: text };
 })();

@@ -1,7 +1,7 @@
 "use strict";
 /* What is asked of the server. Answers for which there is a newer question are dropped; tiles are kept. */
 const Server = (() => {
-  const MOST_TILES = 600, AT_ONCE = 4;
+  const MOST_BYTES = 64 << 20, AT_ONCE = 4;
   const pending = new Map();
 
   async function get(name, query) {
@@ -29,7 +29,7 @@ const Server = (() => {
 
   /* Tiles by their address, the ones used last at the end; those that are wanted last are fetched first. */
   class Tiles {
-    constructor(arrived) { Object.assign(this, { arrived, kept: new Map(), wanted: [], asked: new Set() }); }
+    constructor(arrived) { Object.assign(this, { arrived, kept: new Map(), wanted: [], asked: new Set(), bytes: 0 }); }
 
     get(query) {
       const key = String(new URLSearchParams(query)), tile = this.kept.get(key);
@@ -65,7 +65,12 @@ const Server = (() => {
 
     keep(key, cells) {
       this.kept.set(key, cells);
-      if (this.kept.size > MOST_TILES) this.kept.delete(this.kept.keys().next().value);
+      this.bytes += cells.byteLength;
+      while (this.bytes > MOST_BYTES) {
+        const oldest = this.kept.keys().next().value;
+        this.bytes -= this.kept.get(oldest).byteLength;
+        this.kept.delete(oldest);
+      }
       this.arrived();
     }
   }

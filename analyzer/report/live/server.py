@@ -18,7 +18,7 @@ from importlib.resources import files
 from urllib.parse import parse_qs, urlsplit
 
 from analyzer.errors import TracelibError
-from analyzer.report.live.answers import Answers
+from analyzer.report.live.runs import Runs
 
 HOST = "127.0.0.1"
 _NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
@@ -30,6 +30,9 @@ _FILES = {
     "drawing.js": ("analyzer.report.page", "drawing.js", "text/javascript; charset=utf-8"),
     "server.js": ("analyzer.report.live", "server.js", "text/javascript; charset=utf-8"),
     "layers.js": ("analyzer.report.live", "layers.js", "text/javascript; charset=utf-8"),
+    "scale.js": ("analyzer.report.live", "scale.js", "text/javascript; charset=utf-8"),
+    "pane.js": ("analyzer.report.live", "pane.js", "text/javascript; charset=utf-8"),
+    "measure.js": ("analyzer.report.live", "measure.js", "text/javascript; charset=utf-8"),
     "panels.js": ("analyzer.report.live", "panels.js", "text/javascript; charset=utf-8"),
     "view.js": ("analyzer.report.live", "view.js", "text/javascript; charset=utf-8"),
 }
@@ -56,9 +59,9 @@ class Server(ThreadingHTTPServer):
     block_on_close = False
     allow_reuse_address = False
 
-    def __init__(self, answers: Answers, port: int = 0) -> None:
+    def __init__(self, runs: Runs, port: int = 0) -> None:
         """port: 0 for any that is free. Raises TracelibError."""
-        self.answers, self.token = answers, secrets.token_urlsafe(16)
+        self.runs, self.token = runs, secrets.token_urlsafe(16)
         try:
             super().__init__((HOST, port), _Handler)
         except OSError as error:
@@ -102,14 +105,14 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, name: str, query: dict[str, str]) -> tuple[str, bytes]:
         """Type and content. Raises KeyError, TracelibError."""
-        answers = self.server.answers
+        runs = self.server.runs
         if name in _FILES:
             return _FILES[name][2], _file(name)
         if name == "tile":
-            return "application/octet-stream", answers.tile(query)
+            return "application/octet-stream", runs.tile(query)
         if name == "view.toml":
-            return "application/toml", answers.toml(query).encode()
-        return _JSON, json.dumps(answers.data(name, query), separators=(",", ":")).encode()
+            return "application/toml", runs.toml(query).encode()
+        return _JSON, json.dumps(runs.data(name, query), separators=(",", ":")).encode()
 
     def _is_for_us(self) -> bool:
         hosts = self.headers.get_all("Host", [])

@@ -75,8 +75,9 @@ const Drawing = (() => {
       requestAnimationFrame(() => { this.waiting = false; this.changed(); });
     }
 
-    /* A canvas whose times lie between x = left and `right` before its end; tell(event): the pointer moves over it. */
-    listen(canvas, left, right, tell) {
+    /* A canvas whose times lie between x = left and `right` before its end; tell(event): the pointer moves over it.
+     * marks(event): whether dragging marks a stretch of time, which mark(from, to) is told of, instead of moving. */
+    listen(canvas, left, right, tell, marks = () => false, mark = () => {}) {
       const across = () => canvas.clientWidth - left - right;
       const timeAt = x => this.begin + (x - left) / across() * this.span;
       let drag = null;
@@ -86,11 +87,12 @@ const Drawing = (() => {
         this.zoom(event.deltaY > 0 ? 1.25 : 0.8, timeAt(event.offsetX));
       }, { passive: false });
       canvas.addEventListener("pointerdown", event => {
-        drag = { x: event.offsetX, begin: this.begin, end: this.end };
+        drag = { x: event.offsetX, begin: this.begin, end: this.end, marks: marks(event), from: timeAt(event.offsetX) };
         canvas.setPointerCapture(event.pointerId);
       });
       canvas.addEventListener("pointermove", event => {
         if (!drag) return tell(event, timeAt(event.offsetX));
+        if (drag.marks) return mark(drag.from, timeAt(event.offsetX));
         const by = (event.offsetX - drag.x) / across() * (drag.end - drag.begin);
         this.show(drag.begin - by, drag.end - by);
       });

@@ -38,7 +38,15 @@ def served(file):
 
 def shown(driver):
     data = driver.execute_script("return {...document.getElementById('timeline').dataset}")
-    return {name: float(value) for name, value in data.items()}
+    return {name: float(value) for name, value in data.items() if name != "draw"}
+
+
+def choose(driver, name, value):
+    """A value of a select or an input."""
+    driver.execute_script(
+        "const [id, value] = arguments, input = document.getElementById(id);"
+        "input.value = value; input.dispatchEvent(new Event('change'));", name, value,
+    )  # fmt: skip
 
 
 def text(driver, name):
@@ -63,7 +71,7 @@ def test_all_of_it_is_drawn_and_only_the_server_is_asked(browser, served):
 def test_pixels_are_what_ranks_do(browser, served):
     """The share of blue pixels in the rows is that of computing."""
     open_page(browser, served.server.url, DRAWN)
-    browser.execute_script("document.getElementById('arrows').click()")
+    choose(browser, "arrows", "none")
     until(browser, "document.getElementById('timeline').dataset.messages === '0'")
     script = """
         const c = document.getElementById('timeline'), dots = window.devicePixelRatio;

@@ -24,6 +24,7 @@ from analyzer.live.run import Run
 from analyzer.live.tiles import BINS
 from analyzer.live.view import View
 from analyzer.report.live.answers import Answers
+from analyzer.report.live.runs import Runs
 from analyzer.report.live.server import Server
 from analyzer.timeline.cells import Doing
 
@@ -40,7 +41,7 @@ def file(tmp_path_factory):
 def served(file):
     looked_at = LookedAt(lambda: analyzer.open(file), Run(analyzer.open(file)))
     looked_at.find_iterations()
-    with Server(Answers(looked_at, str(file), View(0, looked_at.now.run.trace.duration_ns))) as server:
+    with Server(Runs([Answers(looked_at, str(file), View(0, looked_at.now.run.trace.duration_ns))])) as server:
         thread = Thread(target=server.serve_forever, args=(0.05,))
         thread.start()
         yield server
@@ -132,7 +133,7 @@ def test_a_moment_is_that_of_analyze_what(served, file, capsys):
 
 
 def test_a_wait_is_told_with_its_cause(served):
-    run = served.answers._at.now.run
+    run = served.runs.every[0].now.run
     row = run.waits.waits[len(run.waits.waits) // 2]
     found = data(served, "moment", rank=int(run.lanes.rank[row["lane"]]), at=int(row["enter"]))
     wait = found["threads"][0]["wait"]
@@ -165,7 +166,7 @@ def test_messages_of_the_rows_in_sight(served):
     found = data(served, "messages", begin=0, end=duration, **{"from": 2, "to": 3}, strips=5)
     assert found["count"] == ITERATIONS * 6 == len(found["arrows"])
     assert all(2 in (arrow[4], arrow[6]) for arrow in found["arrows"])
-    assert sum(found["counts"]) == len(served.answers._at.now.run.messages)
+    assert sum(found["counts"]) == len(served.runs.every[0].now.run.messages)
 
 
 def test_a_run_that_is_being_written_is_read_again(tmp_path):

@@ -1,0 +1,138 @@
+"""The values of a view over time, read once: at any time, and their mean and extremes over any stretch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from analyzer.columns.rows import PIECE, Rows
+from analyzer.columns.spill import Spill
+from analyzer.live.axis import Axis
+from analyzer.views.constant import Bursts
+
+_BURST = np.dtype([("begin", "<i8"), ("end", "<i8"), ("value", "<f8")])
+_TOGETHER = 16
+"""Values of which the extremes are kept as one, level by level."""
+
+
+class Stretches(NamedTuple):
+    """Of rows in stretches of time, float64 (rows, stretches) each; NaN: no value is known there."""
+
+    mean: np.ndarray
+    least: np.ndarray
+    most: np.ndarray
+
+
+class Course:
+    """Bursts of rows, one row's after the other's, in temporary files: 24 bytes a burst."""
+
+    def __init__(self, every: Iterable[Bursts], rows: int, duration_ns: int) -> None:
+        """every: all bursts of a view of so many rows, those of a row in order of time."""
+        self.rows, self.duration_ns = rows, duration_ns
+        aside = Spill(_BURST)
+        for some in every:
+            records = np.empty(len(some.row), _BURST)
+            records["begin"], records["end"], records["value"] = some.begin, some.end, some.value
+            aside.append_each(some.row, records)
+        self._axis = Axis(duration_ns + 1)
+        self._values, self._sums = Rows(np.dtype(np.float64)), Rows(np.dtype(np.float64))
+        self._append(np.array([np.nan]))  # of the interval before all others that an axis has
+        for row in range(rows):
+            self._put(row, aside.read(row))
+        aside.close()
+        self._axis.close()
+        self._extremes = [_levels(self._values, of) for of in (np.fmin, np.fmax)]
+
+    def _append(self, values: np.ndarray, lengths: np.ndarray | int = 0) -> None:
+        """The sum before a value is that of its row: sums of other rows would cost digits."""
+        areas = np.nan_to_num(values) * lengths
+        self._values.append(values)
+        self._sums.append(np.append(0.0, np.cumsum(areas))[: len(areas)])
+
+    def _put(self, row: int, found: np.ndarray) -> None:
+        """The bursts of a row; where nothing is known between them the value is NaN, for no time."""
+        ends = np.append(0, found["end"])
+        gaps = np.flatnonzero(np.append(found["begin"], self.duration_ns) > ends)
+        begin = np.insert(found["begin"], gaps, ends[gaps])
+        value = np.insert(found["value"], gaps, np.nan)
+        length = np.insert(found["end"] - found["begin"], gaps, 0)
+        self._axis.append(np.full(len(begin), row), begin, length)
+        self._append(value, length)
+
+    def __len__(self) -> int:
+        return len(self._axis)
+
+    def stretches(self, rows: np.ndarray, edges: np.ndarray) -> Stretches:
+        """Of some rows between neighbouring edges (ns). A mean is over the time in which a value is known."""
+        edges = np.clip(edges, 0, self.duration_ns)
+        places = self._axis.places(rows, edges)
+        first, last = self._axis.at(places[:, :-1]), self._axis.at(places[:, 1:] - 1)
+        known, empty = self._axis.times(rows, edges), np.diff(edges) < 1
+        areas = self._area(first, places[:, :-1]), self._area(last, places[:, 1:])
+        inner = last > first  # more than one burst; else the mean is the value, to its last digit
+        least, most = (self._extreme(k, first, np.maximum(first, last)) for k in (0, 1))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean = np.clip((areas[1] - areas[0]) / known, least, most)
+        mean = np.where(inner, mean, self._values.mapped()[first])
+        return Stretches(*(np.where(empty | (known == 0), np.nan, of) for of in (mean, least, most)))
+
+    def _area(self, at: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """Value times ns from the begin of the row on."""
+        return self._sums.mapped()[at] + np.nan_to_num(self._values.mapped()[at]) * (places - self._axis.begins[at])
+
+    def _extreme(self, which: int, first: np.ndarray, last: np.ndarray) -> np.ndarray:
+        """The least (0) or the largest (1) of values first to last: what does not fill a group of a level is looked at
+        there, the rest by groups in the level above."""
+        of, levels = (np.fmin, np.fmax)[which], self._extremes[which]
+        low, high = first.ravel(), last.ravel() + 1
+        found = np.full(len(low), np.nan)
+        for number, level in enumerate(levels):
+            values, top = level.mapped(), number == len(levels) - 1
+            if top or (high - low).max(initial=0) <= _TOGETHER:
+                found = of(found, _reduced(of, values, low, high))
+                break
+            up_low, up_high = -(-low // _TOGETHER), high // _TOGETHER
+            inside = up_low < up_high
+            found = of(found, _reduced(of, values, low, np.where(inside, up_low * _TOGETHER, low)))
+            found = of(found, _reduced(of, values, np.where(inside, up_high * _TOGETHER, high), high))
+            between = np.flatnonzero(~inside & (high > low))
+            found[between] = of(found[between], _reduced(of, values, low[between], high[between]))
+            low, high = np.where(inside, up_low, 0), np.where(inside, up_high, 0)
+        return found.reshape(first.shape)
+
+    def at(self, row: int, time: int) -> tuple[float, int, int]:
+        """The value of a row at a time (ns), and when its burst begins and ends."""
+        begins = self._axis.begins
+        at = int(self._axis.at(np.array([row * self._axis.length_ns + min(time, self.duration_ns - 1)]))[0])
+        here = row * self._axis.length_ns
+        end = int(begins[at + 1]) - here if at + 1 < len(begins) else self.duration_ns
+        return float(self._values.mapped()[at]), int(begins[at]) - here, min(end, self.duration_ns)
+
+    def pieces(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+        """Row, begin, length (ns) and value of the bursts, some at a time, by row and begin."""
+        begins, before, values = self._axis.begins, self._axis.before, self._values.mapped()
+        for low, high in pairwise([*range(1, len(self) + 1, PIECE), len(self) + 1]):
+            row = begins[low:high] // self._axis.length_ns
+            length = np.diff(before[low : high + 1])
+            yield row, begins[low:high] - row * self._axis.length_ns, length, values[low:high]
+
+
+def _levels(values: Rows, of: np.ufunc) -> list[Rows]:
+    """The values, the extremes of groups of them, of groups of these, ..."""
+    found = [values]
+    while len(found[-1]) > _TOGETHER:
+        below = found[-1].mapped()
+        found.append(Rows.of(of.reduceat(below, np.arange(0, len(below), _TOGETHER))))
+    return found
+
+
+def _reduced(of: np.ufunc, values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Of values [low, high), of which there are at most as many as in a group; NaN: there are none."""
+    steps = np.arange(min(int((high - low).max(initial=0)), 2 * _TOGETHER))
+    if not len(steps):
+        return np.full(len(low), np.nan)
+    index = np.minimum(low[:, None] + steps, np.maximum(high - 1, 0)[:, None])
+    return np.where(high > low, of.reduce(values[index], axis=1), np.nan)
