@@ -27,7 +27,7 @@ class Stretches(NamedTuple):
 
 
 class Course:
-    """Bursts of rows, one row's after the other's, in temporary files: 24 bytes a burst."""
+    """Bursts of rows, one row's after the other's, in temporary files: 32 bytes a burst."""
 
     def __init__(self, every: Iterable[Bursts], rows: int, duration_ns: int) -> None:
         """every: all bursts of a view of so many rows, those of a row in order of time."""

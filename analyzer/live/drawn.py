@@ -95,7 +95,8 @@ class Drawn:
         return (*named, *([OTHERS] if len(rest) else []))
 
     def _times_of_values(self) -> tuple[np.ndarray, np.ndarray]:
-        values, times = np.zeros(0), np.zeros(0)
+        values: np.ndarray = np.zeros(0)
+        times: np.ndarray = np.zeros(0)
         for _, _, length, value in self.course.pieces():
             known = ~np.isnan(value)
             every = np.concatenate([values, value[known]])
@@ -151,7 +152,7 @@ class Drawn:
         found = self.course.stretches(numbers, edges)
         seconds = [axis.times(numbers, edges)[:, 0] / 1e9 for axis in self._axes] if self._names else []
         table = np.stack(seconds, axis=1) if seconds else np.zeros((len(numbers), 0))
-        return Measured(*(of[:, 0] for of in found), table)
+        return Measured(found.mean[:, 0], found.least[:, 0], found.most[:, 0], table)
 
     def overview(self, ranks: str) -> np.ndarray:
         """Of all rows together in equal stretches of the run: the mean of numbers, (1, stretches); the shares of the

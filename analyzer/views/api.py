@@ -18,6 +18,7 @@ from analyzer.views.measuring import USUAL, Limits, Measures
 from analyzer.views.over_time import Profile
 from analyzer.views.run import Run
 from analyzer.views.tabulated import PARTNER, Columns, Histogram
+from analyzer.views.value_names import value_names
 from analyzer.views.view import Derived, View
 from analyzer.views.view_file import ViewFile, find_view
 
@@ -103,6 +104,19 @@ def shown(run: Run, file: ViewFile, begin_s: float = 0.0, end_s: float | None = 
         plane=None if table.plane is None else _levelled(table.plane, view, run), planes=table.planes,
         begin_ns=begin, end_ns=end, together=table.together, joined=table.joined, partners=table.partners,
     )  # fmt: skip
+
+
+def shared_columns(runs: Sequence[Run], file: ViewFile, spans: Sequence[tuple[float, float | None]]) -> Columns | None:
+    """Columns that all values of the control view of a histogram fit in, in [begin_s, end_s) of each run. None: its
+    values have names, whose numbers may be others in each run. Raises TracelibError."""
+    every = []
+    for run, (begin_s, end_s) in zip(runs, spans, strict=True):
+        control = file.view if file.table.control is None else _levelled(file.table.control, file.view, run)
+        if value_names(control, run.trace):
+            return None
+        begin, end = _interval(begin_s, end_s)
+        every.append(tabulated.usual_columns(control, run, begin, run.trace.duration_ns if end is None else end))
+    return tabulated.together(every)
 
 
 def _beside(view: Named, data: View | Derived, run: Run) -> View | Derived:

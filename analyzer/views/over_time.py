@@ -54,11 +54,14 @@ class Profile:
         return f"<p>{self.view}{unit}</p>" + str(self.to_pandas().to_html(border=0, max_rows=20))
 
 
-def profile(view: Any, run: Run, bins: int = 100, *, begin_ns: int = 0, end_ns: int | None = None) -> Profile:
-    """A view over [begin_ns, end_ns) of the run in so many bins at most. Raises TracelibError."""
+def profile(
+    view: Any, run: Run, bins: int = 100, *, begin_ns: int = 0, end_ns: int | None = None, width_ns: int | None = None
+) -> Profile:
+    """A view over [begin_ns, end_ns) of the run in so many bins at most, or in bins of this width. Raises
+    TracelibError."""
     end = run.trace.duration_ns if end_ns is None else min(end_ns, run.trace.duration_ns)
     rows = view.rows(run)
-    width = max(-(-(end - begin_ns) // max(bins, 1)), 1)
+    width = width_ns or max(-(-(end - begin_ns) // max(bins, 1)), 1)
     count = max(-(-(end - begin_ns) // width), 1)
     if len(rows) * count > _MOST_CELLS:
         raise TracelibError(

@@ -6,6 +6,7 @@ Rows are those of the finest of them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import floor, inf, isfinite, log10
 from typing import TYPE_CHECKING, Any
@@ -215,6 +216,16 @@ def usual_columns(view: Any, run: Run, begin_ns: int, end_ns: int) -> Columns:
     if high <= low:
         return Columns(low, high, 1)
     width = _round((high - low) / _USUAL)
+    return Columns(floor(low / width) * width, high, width)
+
+
+def together(every: Sequence[Columns]) -> Columns:
+    """Columns in which all values have room that have it in some of these."""
+    low, high = min(one.minimum for one in every), max(one.maximum for one in every)
+    width = max(one.width for one in every)
+    if all(one.width == 1 for one in every) and high - low < _MOST_WHOLE:
+        return Columns(low, high, 1)
+    width = max(width, _round((high - low) / _USUAL)) if high > low else width
     return Columns(floor(low / width) * width, high, width)
 
 

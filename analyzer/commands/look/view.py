@@ -64,12 +64,12 @@ def view_command(
     session.quiet = quiet
     if not session.speaks:
         return
-    views, draws = _draws(session, names, cfg)
+    given, draws = _draws(session, names, cfg)
     every: list[LookedAt] = []
     try:
         for file in files:
             every.append(_read(session, file, choice, follow=follow))
-        view, views = _first_view(saved, every, draws, views)
+        view, views = _first_view(saved, every, draws, given)
         if as_text or as_json:
             _print(session, files, every, view, views, as_json=as_json)
         else:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,15 +19,13 @@ from analyzer.opening import open_trace
 from analyzer.parallel import Team
 
 if TYPE_CHECKING:  # numpy takes as long to import as click
+    from analyzer.report.views.shown import Asked, ShownView
     from analyzer.trace import Trace
     from analyzer.trace.chosen import Choice
-    from analyzer.views.run import Run
     from analyzer.views.view_file import ViewFile
 
 _SHOWS = ("rows", "profile", "histogram", "bursts")
 _LEVELS = ("thread", "task", "application", "cpu", "node", "system")
-_NS = 10**9
-_PRINTED_BURSTS = 20
 
 
 class _Rows(click.Choice):
@@ -39,27 +37,8 @@ class _Rows(click.Choice):
         return super().convert(names.ROWS.get(value.lower(), value), param, context)
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """What of a run is looked at, and where it goes."""
-
-    begin_ns: int
-    end_ns: int | None
-    bins: int | None
-    csv: str | None
-    picture: str | None
-
-    @property
-    def begin_s(self) -> float:
-        return self.begin_ns / _NS
-
-    @property
-    def end_s(self) -> float | None:
-        return None if self.end_ns is None else self.end_ns / _NS
-
-
 @click.command("views")
-@click.argument("file", type=click.Path(), required=False)
+@click.argument("files", type=click.Path(), nargs=-1, metavar="[FILE]...")
 @click.option("--list", "listed", is_flag=True, help="Print the names of the views that there are.")
 @click.option(
     "--view", "names", multiple=True, metavar="NAME|FILE", help="A view by name, or a .toml file (may be repeated)."
@@ -81,7 +60,7 @@ class _Asked:
 @common_options(as_json=True)
 @click.pass_obj
 def views_command(
-    session: Session, file: str | None, listed: bool, names: tuple[str, ...], cfg: str | None, show: str | None,
+    session: Session, files: tuple[str, ...], listed: bool, names: tuple[str, ...], cfg: str | None, show: str | None,
     level: str | None, by: str | None, statistic: str | None, bins: int | None, begin: int, end: int | None,
     csv: str | None, picture: str | None, choice: Choice | None, repair_ns: int | None, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
@@ -90,34 +69,39 @@ def views_command(
 
     A view is one of the library (--list), a file of a few lines of TOML, or a
     window of a Paraver .cfg file. With --loop or --iteration, times count from when
-    the first rank begins there, and end when the last one ends it.
+    the first rank begins there, and end when the last one ends it. Several files are
+    shown one after the other; a picture has them below each other, on one scale.
     """
     session.quiet = quiet
     if listed:
         _print_library(session, as_json=as_json)
         return
-    if file is None or not (names or cfg):
+    if not files or not (names or cfg):
         raise click.UsageError("name a run and a view: analyze views run.h5 --view parallelism; --list has their names")
     if len(names) > 1 and (csv or picture):
         raise click.UsageError("--csv and --picture take one --view")
     if show not in (None, "histogram") and (by or statistic):
         raise click.UsageError("--by and --statistic are for --show histogram")
     if session.speaks:
+        from analyzer.report.views.shown import asked_of
         from analyzer.trace.computing_known import unknown_computing
         from analyzer.views.view_file import find_view
 
         found = [(name, find_view(name)) for name in names]
-        found += [(file.view.name, file) for file in _of_cfg(session, cfg)] if cfg else []
-        files = [_chosen(file, name, show, level, by, statistic) for name, file in found]
-        if len(files) > 1 and (csv or picture):
-            raise click.UsageError(f"--csv and --picture take one view: there are {len(files)}")
-        trace = open_trace(file, None, repair_ns, choice=choice)
+        found += [(view.view.name, view) for view in _of_cfg(session, cfg)] if cfg else []
+        views = [_chosen(view, name, show, level, by, statistic) for name, view in found]
+        if len(views) > 1 and (csv or picture):
+            raise click.UsageError(f"--csv and --picture take one view: there are {len(views)}")
+        traces: list[Trace] = []
         try:
-            session.mention([*remarks(trace), *unknown_computing(trace)])
-            span = _between(session, trace, begin, end)
-            _show(session, trace, files, _Asked(*span, bins, csv, picture), as_json=as_json)
+            for file in files:
+                traces.append(open_trace(file, None, repair_ns, choice=choice))
+                session.mention([*remarks(traces[-1]), *unknown_computing(traces[-1])])
+            spans = [_between(session, trace, begin, end) for trace in traces]
+            _show(session, traces, views, asked_of(spans, traces, bins, csv, picture), as_json=as_json)
         finally:
-            trace.close()
+            for trace in traces:
+                trace.close()
     session.team.barrier()
 
 
@@ -175,128 +159,44 @@ def _chosen(
     return replace(found, table=table, show=show or ("histogram" if by or statistic else found.show))
 
 
-def _show(session: Session, trace: Trace, files: list[ViewFile], asked: _Asked, *, as_json: bool) -> None:
+def _show(session: Session, traces: list[Trace], views: list[ViewFile], asked: list[Asked], *, as_json: bool) -> None:
+    """asked: of each trace; the files are the same."""
+    from analyzer.report.views.shown import ShownView, shared_table
     from analyzer.views.run import Run
 
-    for path, endings in ((asked.csv, (".csv",)), (asked.picture, (".png", ".svg"))):
+    csv, picture = asked[0].csv, asked[0].picture
+    for path, endings in ((csv, (".csv",)), (picture, (".png", ".svg"))):
         if path is not None:
             if Path(path).suffix not in endings:
                 raise TracelibError(f"{path}: its name must end in {' or '.join(endings)}", "", 2)
-            check_writable(Path(path), trace, force=False)
-    run = Run(trace)
-    data = []
-    for number, file in enumerate(files):
-        with session.step(f"Looking at {file.view.name}"):
-            shown = _Shown(run, file, asked)
-        if as_json:
-            data.append({"view": file.view.name, "unit": file.view.unit_of(), "show": file.show, **shown.json()})
-        elif not session.quiet:
-            session.print(partial(shown.print, first=not number))
-        shown.write()
+            for trace in traces:
+                check_writable(Path(path), trace, force=False)
+    runs = [Run(trace) for trace in traces]
+    views = [shared_table(runs, view, asked) for view in views]
+    shown, data = [], []
+    for place, (run, wanted) in enumerate(zip(runs, asked, strict=True)):
+        if len(runs) > 1 and not as_json and not session.quiet:
+            session.say(f"{chr(10) if place else ''}{run.trace.path}")
+        own = []
+        for number, view in enumerate(views):
+            with session.step(f"Looking at {view.view.name}"):
+                shown.append(ShownView(run, view, wanted))
+            if as_json:
+                own.append(shown[-1].json())
+            elif not session.quiet:
+                session.print(partial(shown[-1].print, first=not number))
+        data.append({"file": run.trace.path, "views": own})
+    _write(session, shown, csv, picture, said=not as_json)
     if as_json:
-        session.print_json({"file": trace.path, "views": data})
-    for path in (asked.csv, asked.picture):
-        if path is not None and not as_json:
-            session.say(f"\nWritten: {path}")
+        session.print_json(data[0] if len(data) == 1 else {"runs": data})
 
 
-class _Shown:
-    """A view, computed as its file says."""
+def _write(session: Session, shown: list[ShownView], csv: str | None, picture: str | None, *, said: bool) -> None:
+    """The files that are asked for, of one view of all traces."""
+    from analyzer.report.views.shown import draw_together, write_together
 
-    def __init__(self, run: Run, file: ViewFile, asked: _Asked) -> None:
-        from analyzer.views import api
-
-        self._run, self._file, self._asked = run, file, asked
-        begin, end = asked.begin_s, asked.end_s
-        self._found: Any = None
-        if file.show == "rows":
-            self._found = api.measures(run, file.view, file.measures or api.USUAL, begin_s=begin, end_s=end)
-        elif file.show == "profile":
-            self._found = api.profile(run, file.view, asked.bins or file.bins, begin_s=begin, end_s=end)
-        elif file.show == "histogram":
-            self._found = api.shown(run, file, begin, end)
-        self._found = self._only(self._found)
-
-    def _only(self, found: Any) -> Any:
-        """The rows that the view file shows."""
-        if self._file.objects is None or found is None:
-            return found
-        return found.only(self._rows_shown(found.level))
-
-    def _rows_shown(self, level: str) -> Any:
-        """Which rows of a level are shown (bool). Raises TracelibError where none is."""
-        from analyzer.views.lanes import Level
-
-        shown = self._file.objects.shown(self._run.lanes, Level(level))
-        if not shown.any():
-            raise TracelibError(f"{self._file.view.name}: its window selects no {level} of this run")
-        return shown
-
-    def print(self, console: Any, *, first: bool) -> None:
-        """As tables."""
-        from analyzer.report.views import tables
-
-        if not first:
-            console.print()
-        tables.print_title(self._file.view.name, self._file.view.unit_of(), self._file.says, console)
-        if self._file.show == "bursts":
-            self._print_bursts(console)
-        else:
-            getattr(tables, f"print_{self._file.show}")(self._found, console)
-
-    def json(self) -> dict[str, Any]:
-        """As plain data."""
-        from analyzer.report.views import data
-
-        if self._file.show == "bursts":
-            return {"bursts": data.bursts_json(self._names, self._bursts())}
-        found: dict[str, Any] = getattr(data, f"{self._file.show}_json")(self._found)
-        return found
-
-    def write(self) -> None:
-        """The files that are asked for."""
-        from analyzer.report.views import data
-
-        if self._asked.csv is not None:
-            if self._file.show == "bursts":
-                lines = data.bursts_csv(self._file.view.name, self._names, self._bursts())
-            else:
-                lines = getattr(data, f"{self._file.show}_csv")(self._found)
-            data.write_csv(lines, Path(self._asked.csv))
-        if self._asked.picture is not None:
-            self._draw(Path(self._asked.picture))
-
-    def _draw(self, path: Path) -> None:
-        from analyzer.report.pictures.views import BINS, draw_histogram, draw_profile
-        from analyzer.report.words import units
-        from analyzer.views import api
-
-        trace, view = self._run.trace, self._file.view
-        title = f"{Path(trace.path).name}: {view.name}, {units.time(trace.duration_ns)}"
-        if self._file.show == "histogram":
-            draw_histogram(self._found, title, path)
-            return
-        asked = self._asked
-        found = api.profile(self._run, view, asked.bins or BINS, begin_s=asked.begin_s, end_s=asked.end_s)
-        draw_profile(self._only(found), title, path)
-
-    @property
-    def _names(self) -> tuple[str, ...]:
-        names: tuple[str, ...] = self._file.view.rows(self._run).names
-        return names
-
-    def _bursts(self) -> Any:
-        from analyzer.views.constant import bursts
-
-        every = bursts(self._file.view, self._run, self._asked.begin_ns, self._asked.end_ns)
-        if self._file.objects is None:
-            return every
-        shown = self._rows_shown(self._file.view.rows(self._run).level)
-        return (type(some)(*(column[shown[some.row]] for column in some)) for some in every)
-
-    def _print_bursts(self, console: Any) -> None:
-        from analyzer.report.views.tables import print_bursts
-        from analyzer.views.constant import first_bursts
-
-        some, more = first_bursts(self._bursts(), _PRINTED_BURSTS)
-        print_bursts(self._names, some, more, console)
+    for path, write in ((csv, write_together), (picture, draw_together)):
+        if path is not None:
+            write(shown, Path(path))
+            if said:
+                session.say(f"\nWritten: {path}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +20,8 @@ from analyzer.views.over_time import Profile
 from analyzer.views.tabulated import Histogram
 
 ENDINGS = (".png", ".svg")
-BINS = 1200
 _WIDTH, _LEAST, _MOST = 11.0, 2.4, 12.0  # inches
-_LINE, _CURVE, _AROUND = 0.3, 1.1, 1.3
+_LINE, _CURVE, _AROUND, _TITLE = 0.3, 1.1, 1.3, 0.35
 _PEAK = 4
 """How far above the highest mean a curve is shown."""
 _CURVES = 6
@@ -36,43 +37,71 @@ _PALETTE = (
 )  # fmt: skip
 
 
-def draw_profile(of: Profile, title: str, path: Path) -> None:
-    """A row of the picture for each row of the view; whole or not at all. Raises TracelibError."""
-    curves = not of.names and len(of.rows) <= _CURVES
-    height = (_CURVE if curves else _LINE) * len(of.rows) + _AROUND
+def draw_profiles(every: Sequence[tuple[str, Profile]], title: str, path: Path) -> None:
+    """Rows of the picture are those of a view, run by run, on one scale of time and of values; whole or not at all.
+
+    every: what each run is called, and the view of it. Raises TracelibError.
+    """
+    profiles = [of for _, of in every]
+    named = any(of.names for of in profiles)
+    curves = not named and max(len(of.rows) for of in profiles) <= _CURVES
+    rows = sum(len(of.rows) for of in profiles)
+    height = (_CURVE if curves else _LINE) * rows + _TITLE * (len(every) - 1) + _AROUND
     figure = new_figure(_WIDTH, min(max(height, _LEAST), _MOST))
     if curves:
-        _draw_curves(of, figure)
+        _draw_curves(every, figure)
     else:
-        axes = figure.subplots()
-        _draw_named(of, axes, figure) if of.names else _draw_colours(of, axes, figure)
-        _name_rows(of.rows, of.level, axes)
-        _name_time(axes)
+        panels = _panels(figure, [len(of.rows) for of in profiles])
+        _draw_named(profiles, panels, figure) if named else _draw_colours(profiles, panels, figure)
+        for (label, of), axes in zip(every, panels, strict=True):
+            _name_rows(of.rows, of.level, axes)
+            axes.set_title(label, fontsize=8, loc="left")
+        _name_time(panels[-1])
+        panels[-1].set_xlim(*_span(profiles))
     figure.suptitle(title, fontsize=10, x=0.01, ha="left")
     save(figure, path)
 
 
-def _draw_curves(of: Profile, figure: Figure) -> None:
+def _panels(figure: Figure, rows: Sequence[int]) -> list[Axes]:
+    """One below the other, as high as their rows, with one axis of time."""
+    grid = {"height_ratios": [max(count, 1) for count in rows]}
+    return list(np.atleast_1d(figure.subplots(len(rows), 1, sharex=True, gridspec_kw=grid)))
+
+
+def _span(profiles: Sequence[Profile]) -> tuple[float, float]:
+    """Seconds, from the first begin to the last end."""
+    begin, end = min(of.edges[0] for of in profiles), max(of.edges[-1] for of in profiles)
+    return begin / 1e9, max(end, begin + 1) / 1e9
+
+
+def _draw_curves(runs: Sequence[tuple[str, Profile]], figure: Figure) -> None:
     """The mean as a line; from least to most as a shade."""
-    every = np.atleast_1d(figure.subplots(len(of.rows), 1, sharex=True, sharey=True))
-    times = of.edges / 1e9
-    for axes, row, mean, low, high in zip(every, of.rows, of.mean, of.minimum, of.maximum, strict=True):
-        axes.fill_between(times, _steps(low), _steps(high), step="post", color=GREY, alpha=0.3, linewidth=0)
-        axes.stairs(mean, times, color=BLUE, linewidth=1.0)
-        axes.set_xlim(times[0], times[-1])
-        axes.spines[["top", "right"]].set_visible(False)
-        label = row if len(of.rows) > 1 else of.unit or of.view
-        axes.set_ylabel(f"{of.level} {label}" if label.isdigit() else label, fontsize=8)
-        axes.tick_params(labelsize=8)
-    _limit(of, every)
+    profiles = [of for _, of in runs]
+    count = sum(len(of.rows) for of in profiles)
+    every = np.atleast_1d(figure.subplots(count, 1, sharex=True, sharey=True))
+    left = iter(every)
+    for label, of in runs:
+        times = of.edges / 1e9
+        for number, (row, mean, low, high) in enumerate(zip(of.rows, of.mean, of.minimum, of.maximum, strict=True)):
+            axes = next(left)
+            axes.fill_between(times, _steps(low), _steps(high), step="post", color=GREY, alpha=0.3, linewidth=0)
+            axes.stairs(mean, times, color=BLUE, linewidth=1.0)
+            axes.spines[["top", "right"]].set_visible(False)
+            name = row if len(of.rows) > 1 else of.unit or of.view
+            axes.set_ylabel(f"{of.level} {name}" if name.isdigit() else name, fontsize=8)
+            axes.tick_params(labelsize=8)
+            if not number:
+                axes.set_title(label, fontsize=8, loc="left")
+    every[0].set_xlim(*_span(profiles))
+    _limit(profiles, every)
     _name_time(every[-1])
 
 
-def _limit(of: Profile, every: np.ndarray) -> None:
+def _limit(profiles: Sequence[Profile], every: np.ndarray) -> None:
     """Peaks of an instant do not make the means flat: what is far above these is cut, and said."""
-    low, high, mean = (float(np.nanmax(sign * values, initial=0.0)) for sign, values in (
-        (-1, of.minimum), (1, of.maximum), (1, of.mean),
-    ))  # fmt: skip
+    low = max(float(np.nanmax(-of.minimum, initial=0.0)) for of in profiles)
+    high = max(float(np.nanmax(of.maximum, initial=0.0)) for of in profiles)
+    mean = max(float(np.nanmax(of.mean, initial=0.0)) for of in profiles)
     top = min(high, _PEAK * mean) or 1.0
     every[0].set_ylim(-1.05 * low, 1.05 * top)
     if top < high:
@@ -84,30 +113,44 @@ def _steps(values: np.ndarray) -> np.ndarray:
     return np.append(values, values[-1:])
 
 
-def _draw_colours(of: Profile, axes: Axes, figure: Figure) -> None:
+def _draw_colours(profiles: Sequence[Profile], panels: Sequence[Axes], figure: Figure) -> None:
     """The mean as a colour: the darker, the more; nothing is white."""
     shades = colormaps["viridis_r"](np.linspace(0, 1, 256))
     shades[0] = (1, 1, 1, 1)
-    image = axes.imshow(
-        of.mean, aspect="auto", interpolation="nearest", cmap=ListedColormap(shades), vmin=0, extent=_extent(of)
-    )
-    figure.colorbar(image, ax=axes, label=of.unit or of.view, pad=0.01)
+    most = max(float(np.nanmax(of.mean, initial=0.0)) for of in profiles)
+    least = min(float(np.nanmin(of.mean, initial=0.0)) for of in profiles)
+    norm = Normalize(least, most if most > least else least + 1.0)
+    image = None
+    for of, axes in zip(profiles, panels, strict=True):
+        image = axes.imshow(
+            of.mean, aspect="auto", interpolation="nearest", cmap=ListedColormap(shades), norm=norm, extent=_extent(of)
+        )
+    if image is not None:
+        figure.colorbar(image, ax=list(panels), label=profiles[0].unit or profiles[0].view, pad=0.01)
 
 
-def _draw_named(of: Profile, axes: Axes, figure: Figure) -> None:
-    """The value that has most of each pixel, in a colour of its own; those that come most often are named."""
-    values, counts = np.unique(of.longest[~np.isnan(of.longest) & (of.longest != 0)], return_counts=True)
-    order = values[np.argsort(-counts, kind="stable")]
-    colours = {value: to_rgb(_PALETTE[at % len(_PALETTE)]) for at, value in enumerate(order.tolist())}
-    picture = np.ones((*of.longest.shape, 3))
-    for value, colour in colours.items():
-        picture[of.longest == value] = colour
-    axes.imshow(picture, aspect="auto", interpolation="nearest", extent=_extent(of))
-    keys = [
-        Patch(color=colours[value], label=of.names.get(int(value), f"{value:g}")) for value in order[:_KEYS].tolist()
-    ]
+def _draw_named(profiles: Sequence[Profile], panels: Sequence[Axes], figure: Figure) -> None:
+    """The value that has most of each pixel, in a colour of its own; those that come most often are named. Runs may
+    have other numbers for a name: colours go by names."""
+    counted: Counter[str] = Counter()
+    for of in profiles:
+        values, counts = np.unique(of.longest[~np.isnan(of.longest) & (of.longest != 0)], return_counts=True)
+        for value, count in zip(values.tolist(), counts.tolist(), strict=True):
+            counted[_named(of, value)] += count
+    order = [name for name, _ in sorted(counted.items(), key=lambda one: -one[1])]
+    colours = {name: to_rgb(_PALETTE[at % len(_PALETTE)]) for at, name in enumerate(order)}
+    for of, axes in zip(profiles, panels, strict=True):
+        picture = np.ones((*of.longest.shape, 3))
+        for value in np.unique(of.longest[~np.isnan(of.longest) & (of.longest != 0)]).tolist():
+            picture[of.longest == value] = colours[_named(of, value)]
+        axes.imshow(picture, aspect="auto", interpolation="nearest", extent=_extent(of))
+    keys = [Patch(color=colours[name], label=name) for name in order[:_KEYS]]
     if keys:
         figure.legend(handles=keys, loc="outside lower center", ncols=5, fontsize=8, frameon=False)
+
+
+def _named(of: Profile, value: float) -> str:
+    return of.names.get(int(value), f"{value:g}")
 
 
 def _extent(of: Profile) -> tuple[float, float, float, float]:
@@ -134,26 +177,51 @@ def _norm(values: np.ndarray) -> Normalize:
     return LogNorm(max(low, high / 10**6), high)
 
 
-def draw_histogram(of: Histogram, title: str, path: Path) -> None:
-    """Rows and columns in colours, a panel for each plane; whole or not at all. Raises TracelibError."""
-    shown = of.filled()
-    planes = len(shown.planes)
-    figure = new_figure(_WIDTH, min(max(planes * (_LINE * len(shown.rows) + _AROUND), _LEAST + 0.8), _MOST))
-    panels = np.atleast_1d(figure.subplots(planes, 1, sharex=True))
+def draw_histograms(every: Sequence[tuple[str, Histogram]], title: str, path: Path) -> None:
+    """Rows and columns in colours, a panel for each run and plane, with the same columns and one scale; whole or not at
+    all. every: what each run is called, and its histogram. Raises TracelibError."""
+    shown = [(label, of.filled()) for label, of in every]
+    columns = _columns([of for _, of in shown])
+    panels = [
+        (" ".join(part for part in (label, plane) if part), of, _aligned(values, of.columns, columns))
+        for label, of in shown
+        for plane, values in zip(of.planes, of.values, strict=True)
+    ]
+    height = sum(_LINE * len(of.rows) + _AROUND for _, of, _ in panels)
+    figure = new_figure(_WIDTH, min(max(height, _LEAST + 0.8), _MOST))
+    norm = _norm(np.concatenate([values.ravel() for *_, values in panels]))
     image = None
-    norm = _norm(shown.values)
-    for axes, name, values in zip(panels, shown.planes, shown.values, strict=True):
+    axes_of = _panels(figure, [len(of.rows) for _, of, _ in panels])
+    for axes, (name, of, values) in zip(axes_of, panels, strict=True):
         filled = np.where(values == 0, np.nan, values)
         image = axes.imshow(filled, aspect="auto", interpolation="nearest", cmap="viridis_r", norm=norm)
-        _name_rows(shown.rows, shown.level, axes)
+        _name_rows(of.rows, of.level, axes)
         axes.set_title(name, fontsize=8, loc="left")
-        step = -(-max(len(shown.columns), 1) // _NAMED)
-        axes.set_xticks(range(0, len(shown.columns), step), list(shown.columns[::step]), fontsize=7, rotation=45)
+        step = -(-max(len(columns), 1) // _NAMED)
+        axes.set_xticks(range(0, len(columns), step), columns[::step], fontsize=7, rotation=45)
         for label in axes.get_xticklabels():
             label.set_horizontalalignment("right")
-    panels[-1].set_xlabel(shown.control)
+    first = shown[0][1]
+    axes_of[-1].set_xlabel(first.control)
     if image is not None:
-        unit = f" ({shown.unit})" if shown.unit else ""
-        figure.colorbar(image, ax=list(panels), label=f"{shown.statistic}{unit}", pad=0.01)
+        unit = f" ({first.unit})" if first.unit else ""
+        figure.colorbar(image, ax=axes_of, label=f"{first.statistic}{unit}", pad=0.01)
     figure.suptitle(title, fontsize=10, x=0.01, ha="left")
     save(figure, path)
+
+
+def _columns(every: Sequence[Histogram]) -> list[str]:
+    """Those of all runs: in order of their values; a name is where the first run has it."""
+    places: dict[str, float] = {}
+    for of in every:
+        for name, edge in zip(of.columns, of.edges.tolist(), strict=True):
+            places.setdefault(name, edge)
+    return sorted(places, key=lambda name: places[name])
+
+
+def _aligned(values: np.ndarray, own: Sequence[str], columns: Sequence[str]) -> np.ndarray:
+    """Values of rows and own columns, as those of the columns of all runs; NaN: the run does not have them."""
+    place = {name: at for at, name in enumerate(columns)}
+    found = np.full((len(values), len(columns)), np.nan)
+    found[:, [place[name] for name in own]] = values
+    return found
