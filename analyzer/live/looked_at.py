@@ -47,7 +47,7 @@ class Reading:
         self._again = again
         self._views: views.Run | None = None
         self._drawn: OrderedDict[Hashable, Drawn] = OrderedDict()
-        self._drawing = Lock()
+        self._drawing, self._keeping = Lock(), Lock()
 
     def hits(self, wanted: Wanted) -> Hits | None:
         """What a search finds; None: it searches for nothing."""
@@ -66,24 +66,37 @@ class Reading:
 
         key: by which it is kept. Raises TracelibError where the run does not have what the view looks at.
         """
-        with self._drawing:
-            if key not in self._drawn:
-                if self._views is None:
-                    self._views = views.Run(self._again())
-                self._drawn[key] = Drawn(view, self._views, self.run.lanes)
-                if len(self._drawn) > _VIEWS:
-                    self._drawn.popitem(last=False)
-            self._drawn.move_to_end(key)
-            return self._drawn[key]
+        found = self._kept_view(key)
+        if found is None:
+            with self._drawing:  # one after the other: who asks for a view that is there does not wait
+                found = self._kept_view(key) or self._drawn_now(key, view)
+        return found
+
+    def _kept_view(self, key: Hashable) -> Drawn | None:
+        with self._keeping:
+            if key in self._drawn:
+                self._drawn.move_to_end(key)
+            return self._drawn.get(key)
+
+    def _drawn_now(self, key: Hashable, view: Any) -> Drawn:
+        if self._views is None:
+            self._views = views.Run(self._again())
+        made = Drawn(view, self._views, self.run.lanes)
+        with self._keeping:
+            self._drawn[key] = made
+            if len(self._drawn) > _VIEWS:
+                self._drawn.popitem(last=False)
+        return made
 
     def close(self) -> None:
-        """Remove temporary files."""
+        """Remove temporary files. Those of a view that is being computed vanish with it: nobody waits for it."""
         self.run.close()
-        with self._drawing:
+        if self._drawing.acquire(blocking=False):
             self._drawn.clear()
             if self._views is not None:
                 self._views.trace.close()
                 self._views = None
+            self._drawing.release()
 
 
 class LookedAt:

@@ -15,7 +15,8 @@ from analyzer.live.rows import By
 
 _NS = 10**9
 _FORMAT = "tracelib-view"
-_LARGEST = 2**62
+FOREVER_NS = 2**62
+"""Later than the end of any run."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +151,7 @@ def _number(key: str, value: object) -> int:
 def _ns(key: str, value: object) -> int:
     if isinstance(value, bool) or not re.fullmatch(r"\d{1,9}(\.\d{1,30})?([eE][+-]?\d{1,2})?", str(value)):
         raise TracelibError(f"{key} = {value} is no time in seconds, 0 or more")
-    return min(int(Decimal(str(value)) * _NS), _LARGEST)
+    return min(int(Decimal(str(value)) * _NS), FOREVER_NS)
 
 
 def _seconds(ns: int) -> str:

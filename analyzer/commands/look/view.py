@@ -73,7 +73,8 @@ def view_command(
         if as_text or as_json:
             _print(session, files, every, view, views, as_json=as_json)
         else:
-            _serve(session, files, every, view if saved or draws else None, views, port, browser=not no_browser)
+            first = view if saved else _of_the_whole_run(view) if draws else None
+            _serve(session, files, every, first, views, port, browser=not no_browser)
     finally:
         for one in every:
             one.close()
@@ -139,6 +140,13 @@ def _first_view(
     for one in every:
         one.now.run.rows(view.by, view.ranks)  # which may not be there: that is said now
     return view, views
+
+
+def _of_the_whole_run(view: View) -> View:
+    """However long it is when the page is opened."""
+    from analyzer.live.view import FOREVER_NS
+
+    return replace(view, end_ns=FOREVER_NS)
 
 
 def _print(
