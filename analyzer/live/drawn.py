@@ -19,6 +19,7 @@ from analyzer.views.constant import bursts
 from analyzer.views.numbers import Numbers
 from analyzer.views.run import Run
 from analyzer.views.value_names import value_names
+from analyzer.views.view_file import ViewFile
 from analyzer.waits.lanes import Lanes
 
 MOST_COLOURS = 14
@@ -59,9 +60,16 @@ class Measured(NamedTuple):
 class Drawn:
     """One view of one run, in temporary files."""
 
-    def __init__(self, view: Any, run: Run, lanes: Lanes) -> None:
-        """lanes: those of the live view. Raises TracelibError where the run does not have what the view looks at."""
+    def __init__(self, file: ViewFile, run: Run, lanes: Lanes) -> None:
+        """file: the view, and which of its rows are shown; lanes: those of the live view.
+
+        Raises TracelibError where the run does not have what the view looks at.
+        """
+        view = file.view
         rows = view.rows(run)
+        self._shown = np.ones(len(rows), bool) if file.objects is None else file.objects.shown(run.lanes, rows.level)
+        if not self._shown.any():
+            raise TracelibError(f"{view.name}: its window selects no {rows.level} of this run")
         self.name, self.unit, self.level = view.name, view.unit_of(), rows.level.value
         self._trace = run.trace
         self._rows = _row_set(rows.names, rows.of_lane, lanes.of(run.lanes.rank, run.lanes.thread), lanes)
@@ -110,6 +118,7 @@ class Drawn:
         wanted[present_ranks(self._trace, ranks)] = True
         of_row = np.repeat(np.arange(len(self._rows)), self._rows.threads)
         numbers = np.unique(of_row[wanted[self._lane_rank]])
+        numbers = numbers[self._shown[numbers]]
         parts = [self._rows.lanes[self._rows.first[row] : self._rows.first[row + 1]] for row in numbers.tolist()]
         lanes = np.concatenate([np.zeros(0, np.int64), *parts])
         first = np.append(0, np.cumsum([len(part) for part in parts])).astype(np.int64)
@@ -175,9 +184,9 @@ class Drawn:
         """The least and the largest value, and the largest mean of a row in a stretch of the run; of numbers."""
         least, most, peak = np.inf, -np.inf, -np.inf
         edges = np.linspace(0, self.course.duration_ns, _STRETCHES + 1).astype(np.int64)
-        for first in range(0, self.course.rows, _ROWS):
-            rows = np.arange(first, min(first + _ROWS, self.course.rows))
-            found = self.course.stretches(rows, edges)
+        rows = np.flatnonzero(self._shown)
+        for first in range(0, len(rows), _ROWS):
+            found = self.course.stretches(rows[first : first + _ROWS], edges)
             known = np.isfinite(found.mean)
             least = min(least, float(found.least[known].min(initial=np.inf)))
             most = max(most, float(found.most[known].max(initial=-np.inf)))

@@ -7,7 +7,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from contextlib import suppress
 from threading import Lock, Thread
-from typing import Any
 
 from analyzer import views
 from analyzer.errors import TracelibError
@@ -21,6 +20,7 @@ from analyzer.parallel import Team
 from analyzer.structure.iterations import Iterations
 from analyzer.structure.levels.structure import Method, structure
 from analyzer.trace import Trace
+from analyzer.views.view_file import ViewFile
 
 _SEARCHES = 4
 """Searches that are kept."""
@@ -61,8 +61,8 @@ class Reading:
             self._hits.move_to_end(wanted)
             return self._hits[wanted]
 
-    def drawn(self, key: Hashable, view: Any) -> Drawn:
-        """A view (views.View or Derived) of the run, by a trace of its own: looking at the run goes on meanwhile.
+    def drawn(self, key: Hashable, view: ViewFile) -> Drawn:
+        """A view of the run, by a trace of its own: looking at the run goes on meanwhile.
 
         key: by which it is kept. Raises TracelibError where the run does not have what the view looks at.
         """
@@ -78,7 +78,7 @@ class Reading:
                 self._drawn.move_to_end(key)
             return self._drawn.get(key)
 
-    def _drawn_now(self, key: Hashable, view: Any) -> Drawn:
+    def _drawn_now(self, key: Hashable, view: ViewFile) -> Drawn:
         if self._views is None:
             self._views = views.Run(self._again())
         made = Drawn(view, self._views, self.run.lanes)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from analyzer.errors import TracelibError
 from analyzer.views.lanes import Level
 from analyzer.views.view import View
-from analyzer.views.view_file import find_view, library
+from analyzer.views.view_file import ViewFile, find_view, library
 
 
 def listed_name(name: str) -> str:
@@ -21,8 +20,8 @@ def listed_name(name: str) -> str:
 class Views:
     """Views by name. A page asks by name only, so that it cannot have any other file read."""
 
-    def __init__(self, given: Mapping[str, Any] | None = None) -> None:
-        """given: View or Derived by name."""
+    def __init__(self, given: Mapping[str, ViewFile] | None = None) -> None:
+        """given: by name."""
         self._given = dict(given or {})
         self._library = library()
 
@@ -31,17 +30,17 @@ class Views:
         """All, those that were given first."""
         return (*self._given, *(name for name in self._library if name not in self._given))
 
-    def find(self, name: str, level: str = "") -> Any:
+    def find(self, name: str, level: str = "") -> ViewFile:
         """A view on a level; "": its own. Raises TracelibError where there is none such."""
         if name not in self.names:
             raise TracelibError(f"there is no view {name!r} here", f"there are {', '.join(self.names)}", 2)
-        view = self._given[name] if name in self._given else find_view(name).view
+        found = self._given[name] if name in self._given else find_view(name)
         if not level:
-            return view
-        if not isinstance(view, View):
+            return found
+        if not isinstance(found.view, View):
             raise TracelibError(f"{name}: its level is that of the views that it is made of", "", 2)
-        return replace(view, level=level)
+        return replace(found, view=replace(found.view, level=level))
 
     def levels(self, name: str) -> tuple[str, ...]:
         """Levels that a view may be taken on; none: it is made of others."""
-        return tuple(level.value for level in Level) if isinstance(self.find(name), View) else ()
+        return tuple(level.value for level in Level) if isinstance(self.find(name).view, View) else ()

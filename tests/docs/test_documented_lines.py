@@ -18,6 +18,8 @@ LINES = {
 }
 ELSEWHERE = {
     "analyze view run.h5": "serves until it is interrupted: tests of the live view",
+    'analyze view run.h5 --draw states --draw useful --draw "mpi call"': "the same",
+    "analyze view before.h5 after.h5": "the same",
     "analyze view run.h5 --no-browser --port 8765": "the same",
     "analyze balance b.h5 c.h5 --plan mix.plan --items 20000 --items 40000 --picture dfpt.svg": "needs 18 ranks under "
     "the plan: tests of balance",

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
     from analyzer.live.views import Views
     from analyzer.trace import Trace
     from analyzer.trace.chosen import Choice
+    from analyzer.views.view_file import ViewFile
 
 
 @click.command("view")
@@ -80,21 +81,21 @@ def view_command(
             one.close()
 
 
-def _draws(session: Session, names: tuple[str, ...], cfg: str | None) -> tuple[dict[str, Any], list[Draw]]:
+def _draws(session: Session, names: tuple[str, ...], cfg: str | None) -> tuple[dict[str, ViewFile], list[Draw]]:
     """The views of files, by name, and what is drawn."""
     from analyzer.live.view import STATES, Draw
     from analyzer.live.views import listed_name
     from analyzer.views.paraver.cfg import read_cfg
-    from analyzer.views.view_file import find_view
+    from analyzer.views.view_file import ViewFile, find_view
 
     draws = [Draw(listed_name(name)) for name in names or ((STATES,) if cfg else ())]
-    given: dict[str, Any] = {one.view: find_view(one.view).view for one in draws if one.view != STATES}
+    given: dict[str, ViewFile] = {one.view: find_view(one.view) for one in draws if one.view != STATES}
     if cfg:
         found = read_cfg(cfg)
         for note in found.notes:
             if not session.quiet:
                 click.echo(f"{cfg}: {note}", err=True)
-        given |= {view.name: view for view in (*found.windows, *(file.view for file in found.files))}
+        given |= {view.name: ViewFile(view) for view in found.windows} | {file.view.name: file for file in found.files}
         draws += [Draw(name) for name in dict.fromkeys(file.view.name for file in found.files)]
     return given, draws
 
@@ -119,7 +120,7 @@ def _read(session: Session, file: str, choice: Choice | None, *, follow: bool) -
 
 
 def _first_view(
-    saved: str | None, every: list[LookedAt], draws: list[Draw], given: dict[str, Any]
+    saved: str | None, every: list[LookedAt], draws: list[Draw], given: dict[str, ViewFile]
 ) -> tuple[View, Views]:
     """What is looked at first, and what may be drawn: the views that a saved one names, too."""
     from analyzer.live.view import STATES, View, read_view
@@ -133,7 +134,7 @@ def _first_view(
     listed = [draw if draw.view in given else replace(draw, view=listed_name(draw.view)) for draw in view.draws]
     view = replace(view, draws=tuple(listed))
     shown = [draw for draw in listed if draw.view != STATES]
-    given |= {draw.view: find_view(draw.view).view for draw in shown if draw.view not in given}
+    given |= {draw.view: find_view(draw.view) for draw in shown if draw.view not in given}
     views = Views(given)
     for draw in shown:
         views.find(draw.view, draw.level)  # whose level may be none

@@ -257,7 +257,7 @@ def test_the_cursor_goes_through_all_panes(browser, served):
     left, top, high = browser.execute_script(at)
     assert abs(left) < 2 and top <= 0 and high > 400
     until(browser, "/^who.*useful/.test(document.getElementById('details').textContent)")
-    value = Views().find("useful")
+    value = Views().find("useful").view
     found = list(views.bursts(served.looked_at.now.run.trace, value).to_pandas().itertuples())
     time = 0.3 * served.duration / 1e9
     burst = next(one for one in found if str(one.row) == "0" and one.begin_s <= time < one.end_s)

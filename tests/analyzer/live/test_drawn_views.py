@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from memory_trace import MemoryTrace
+from paraver_cfg import window, write_cfg
 from paths import EPOCH
 from uneven_runs import iterative, written
 
@@ -247,6 +248,15 @@ def test_views_of_files_are_drawn(file, capsys, tmp_path, monkeypatch):
     assert main(["view", str(file), "--draw", "states", "--draw", "large.toml", "--print"]) == 0
     text = capsys.readouterr().out
     assert "large.toml" in text and "MPI_Send" in text and "MPI_Recv" not in text
+
+
+def test_a_window_shows_the_objects_that_it_selects(file, capsys, tmp_path):
+    objects = "window_object task { 0, 4, { All, None, None, All } }"
+    cfg = write_cfg(tmp_path / "some.cfg", window(1, "Useful", objects, name="some ranks"))
+    (said,) = printed(capsys, "view", file, "--cfg", cfg)["views"]
+    every = printed(capsys, "views", file, "--cfg", cfg)["views"][0]
+    assert said["name"] == "some ranks" and said["rows"] == every["rows"] == ["0", "3"]
+    assert said["mean"] == pytest.approx(every["columns"]["average value"])
 
 
 @pytest.mark.parametrize("words", [["--draw", "none"], ["--draw", "none.toml"], ["--cfg", "none.cfg"]])
