@@ -16,7 +16,10 @@ const Measure = (() => {
     }
 
     get isMeasured() { return this.from !== null && this.to !== null; }
-    get stretch() { return { begin: Math.max(0, Math.floor(Math.min(this.from, this.to))), end: Math.ceil(Math.max(this.from, this.to)) }; }
+    get stretch() {
+      const [begin, end] = [Math.min(this.from, this.to), Math.max(this.from, this.to)];
+      return { begin: Math.max(0, Math.floor(begin)), end: Math.ceil(end) };
+    }
 
     moveCursor(ns) {
       this.cursor = ns;

@@ -42,7 +42,8 @@ const Panes = (() => {
   class Pane {
     /* page: what all panes share; run: a run's number and what is known of it. */
     constructor(page, run, draw) {
-      Object.assign(this, { page, run, draw, rows: null, about: null, said: {}, hit: null, near: null, focus: 0, whole: null });
+      Object.assign(this, { page, run, draw, rows: null, about: null, said: {}, whole: null });
+      Object.assign(this, { hit: null, near: null, focus: 0 });
       this.canvas = element("canvas", { className: "timeline", tabIndex: 0, role: "img", ariaLabel: "rows over time" });
       this.spacer = element("div", { className: "spacer" }, this.canvas);
       this.scroller = element("div", { className: "scroller", tabIndex: -1 }, this.spacer);
@@ -54,7 +55,6 @@ const Panes = (() => {
     }
 
     get isFirst() { return this.page.panes[0] === this; }
-    get isLast() { return this.page.panes[this.page.panes.length - 1] === this; }
     get ranks() { return this.page.wanted.ranks; }
     get asked() {
       const own = this.draw.isView ? this.draw.asked : { rows: this.page.wanted.rows };
@@ -92,16 +92,24 @@ const Panes = (() => {
       }
     }
 
+    /* Nothing is drawn until something else has been loaded. */
+    blank() {
+      Object.assign(this, { about: null, rows: null, said: {} });
+      this.canvas.width = 0;
+      this.canvas.dataset.cells = 0;
+    }
+
     tell(text) {
       this.error.textContent = text;
       this.error.hidden = !text;
     }
 
     frame() {
-      const parts = { marked: this.isFirst || this.page.panes.find(pane => pane.run === this.run) === this, strip: this.isFirst };
+      const first = this.page.panes.find(pane => pane.run === this.run) === this, parts = { marked: first, strip: first };
       const room = this.scroller.clientHeight, count = Math.max(this.rows.names.length, 1);
       const around = Layers.Frame.above(parts.marked) + Layers.Frame.below(parts.strip), body = room - around;
-      const least = this.page.fits ? 0.01 : this.page.panes.length > 2 ? 11 : 15, high = Math.max(least, Math.min(110, body / count));
+      const least = this.page.fits ? 0.01 : this.page.panes.length > 2 ? 11 : 15;
+      const high = Math.max(least, Math.min(110, body / count));
       this.spacer.style.height = `${Math.max(room, high * count + around)}px`;
       return new Layers.Frame(
         this.scroller.clientWidth, room, this.page.shown, high, this.scroller.scrollTop, this.rows.names.length, parts,
@@ -166,7 +174,8 @@ const Panes = (() => {
       const ends = this.run.about.duration_ns / this.page.shown.whole.end, numbers = this.about?.scale;
       const painter = numbers ? Scale.asCurves(this.draw.range) : this.painter();
       for (let x = 0; x < columns * ends && count; x++) {
-        const strip = Math.min(Math.floor(x / (columns * ends) * count), count - 1), cell = whole.map(shares => shares[strip]);
+        const strip = Math.min(Math.floor(x / (columns * ends) * count), count - 1);
+        const cell = whole.map(shares => shares[strip]);
         const tile = numbers ? [cell[0], cell[0], cell[0]] : cell.map(share => share * 255);
         painter.column(pixels, columns, x, 0, high, tile, 0);
       }
@@ -191,7 +200,8 @@ const Panes = (() => {
     /* What the server says of what is in sight; sought: calls that are searched for. */
     async ask(sought) {
       if (!this.rows) return;
-      const { begin, end } = this.page.inSight(), part = this.frame(), { asked } = this, topic = name => `${name} ${this.number}`;
+      const { begin, end } = this.page.inSight(), part = this.frame(), { asked } = this;
+      const topic = name => `${name} ${this.number}`;
       const told = (name, answer) => answer && (this.said[name] = { ...answer, begin, end, from: part.first });
       const rank = this.rows.rank[this.focus] ?? 0, each = [];
       const newest = (name, query) => Server.newest(topic(name), name, query);
@@ -216,7 +226,9 @@ const Panes = (() => {
     legend() {
       const { draw } = this, made = element("span", { className: "legend" });
       if (!draw.isView) {
-        this.run.about.doings.forEach((name, k) => made.append(element("span", {}, element("i", { className: `key doing${k}` }), name)));
+        this.run.about.doings.forEach((name, k) => {
+          made.append(element("span", {}, element("i", { className: `key doing${k}` }), name));
+        });
       } else if (this.about && !this.about.scale) {
         for (const name of this.about.colours) {
           const key = element("i", { className: "key" });

@@ -231,7 +231,7 @@
   async function change(drawn, given) {
     Object.assign(drawn, given, { chosen: null, value: "", colours: new Map() });
     if (last === drawn) last = null;
-    drawn.panes.forEach(pane => Object.assign(pane, { about: null, said: {}, rows: null }));
+    drawn.panes.forEach(pane => pane.blank());
     page.headsChanged(drawn);
     headlines();
     await Promise.allSettled(drawn.panes.map(pane => pane.load()));
@@ -247,9 +247,10 @@
     const loaded = await Promise.allSettled(page.panes.map(pane => pane.load()));
     const wrong = loaded.find(one => one.status === "rejected");
     if (!wrong) return;
+    page.wanted = before;
+    await Promise.allSettled(page.panes.map(pane => pane.load()));
     find("ranks").setCustomValidity(wrong.reason.message);
     Panels.found(wrong.reason.message, true);
-    page.wanted = before;
   }
 
   /* The pointer is over a row: after a moment of rest it is said what is there. */
@@ -394,7 +395,7 @@
   }
 
   const KEYS = {
-    n: () => step(false), p: () => step(true), m: () => lines.mark(pointed), z: zoomToMeasured, Escape: () => lines.clear(),
+    n: () => step(false), p: () => step(true), m: () => lines.mark(pointed ?? lines.cursor), z: zoomToMeasured, Escape: () => lines.clear(),
     " ": togglePlay, "/": () => form.elements.call.focus(),
   };
 

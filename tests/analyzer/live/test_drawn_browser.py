@@ -223,6 +223,37 @@ def test_several_runs_are_on_one_scale(browser, both):
     assert not browser.get_log("browser")
 
 
+def test_ranks_that_one_run_does_not_have(browser, file, tmp_path_factory):
+    """What was shown before stays."""
+    more = written(tmp_path_factory.mktemp("more"), iterative(5, 6, lambda k, rank: 1000))
+    with Served(more, drawing("states", "useful"), file) as one:
+        open_page(browser, one.server.url, ALL_DRAWN)
+        choose(browser, "#ranks", "5")
+        until(browser, "document.getElementById('found').className === 'error'")
+        until(browser, "document.getElementById('window').textContent.includes('of 6 threads')")
+        choose(browser, "#ranks", "1-3")
+        until(browser, "document.getElementById('window').textContent.includes('of 3 threads')")
+        until(browser, f"document.getElementById('found').textContent === '' && {ALL_DRAWN}")
+
+
+def test_two_calls_are_measured_by_keys(browser, served):
+    open_page(browser, served.server.url, ALL_DRAWN)
+    browser.find_element("css selector", "[name=call]").send_keys("allreduce\n")
+    until(browser, r"/^[1-9].* calls/.test(document.getElementById('found').textContent)")
+    canvas, times = browser.find_element("id", "timeline"), []
+    for _ in range(2):
+        told = text(browser, "#details")
+        canvas.send_keys("n")
+        until(browser, f"document.getElementById('details').textContent !== {told!r}")
+        times.append(float(text(browser, "#details").split("at")[1].split(" s")[0]))
+        canvas.send_keys("m")
+    until(browser, "document.getElementById('measured').dataset.end > 0")
+    found = browser.execute_script(
+        "const { begin, end } = document.getElementById('measured').dataset; return [begin, end]"
+    )
+    assert [int(ns) / 1e9 for ns in found] == pytest.approx(sorted(times), abs=1e-8)
+
+
 def test_a_stretch_is_measured_and_zoomed_to(browser, served):
     open_page(browser, served.server.url, ALL_DRAWN)
     before = shown(browser)[1]
