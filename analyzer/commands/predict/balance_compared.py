@@ -67,6 +67,8 @@ def _print(session: Session, every: Sequence[Comparison], processes: list[Proces
         session.print(partial(report.print_compared, one))
         if found:
             session.print(partial(print_process_times, found))
+        else:
+            session.say("The plan does not say what each process takes")
     if len(processes) > 1:
         session.print(lambda console: print_over_sizes(processes, console))
 

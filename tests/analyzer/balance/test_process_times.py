@@ -120,6 +120,8 @@ def test_a_plan_without_times_of_processes(tmp_path, capsys):
     run = run_of(tmp_path / "a", 10, 11, 7.6)
     assert main(["balance", run, "--plan", str(plan), "--items", "100", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["processes"] is None
+    assert main(["balance", run, "--plan", str(plan), "--items", "100"]) == 0
+    assert "does not say what each process takes" in capsys.readouterr().out
     assert main(["balance", run, "--plan", str(plan), "--items", "100", "--picture", str(tmp_path / "a.png")]) == 1
     assert "does not say what processes take" in capsys.readouterr().err
 
