@@ -136,7 +136,8 @@ MISTYPED = [
     (["info", "nowhere/run.h5"], "nowhere/run.h5: no such file (there is no folder nowhere)"),
     (["lost.h5"], "lost.h5: no such file (rank 0 did not write it, but there is lost.ranks: analyze that)"),
     (["lost.h55"], "lost.h55: no such file (did you mean lost.ranks?)"),
-    (["--hlp"], "No such option '--hlp'. Did you mean '--help'? (see `analyze --help`)"),
+    (["--qiet"], "No such option '--qiet'. Did you mean '--quiet'? (see `analyze --help`)"),
+    (["--hlp"], "No such option '--hlp'. (Did you mean one of: '--help', '--loop'?) (see `analyze --help`)"),
 ]
 
 
