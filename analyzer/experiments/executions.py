@@ -17,6 +17,7 @@ from analyzer.metrics.regions import Accumulated, region_visits
 from analyzer.pairing.requests import window_calls, windows_of_rank
 from analyzer.parallel import Team
 from analyzer.trace import Mark, Regions, State, Trace, TracerTime
+from tracelib.schema.asking import asked_driver
 
 if TYPE_CHECKING:
     import pandas
@@ -162,14 +163,16 @@ def parameters(trace: Trace, rank: int, visits: np.ndarray) -> dict[str, np.ndar
         rows, at = said[of_name], visit[of_name]
         last = np.full(len(visits), -1, np.int64)
         last[at] = np.arange(len(rows))
-        from_around(last, visits, parent)
+        name = names[number - 1] if number <= len(names) else f"parameter {number}"
+        if not asked_driver(name):  # the time of asking is of the region alone that asked
+            from_around(last, visits, parent)
         real = rows["what"] == Mark.REAL
         if not real.any() and (last >= 0).all():
             column = rows["value"][last].astype(np.int64)
         else:
             values = np.where(real, np.ascontiguousarray(rows["value"]).view(np.float64), rows["value"])
             column = np.where(last >= 0, values[last], np.nan)
-        found[names[number - 1] if number <= len(names) else f"parameter {number}"] = column
+        found[name] = column
     return found
 
 

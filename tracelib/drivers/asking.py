@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
@@ -10,6 +11,7 @@ from tracelib import regions
 from tracelib.drivers.driver import BEGIN, END, Driver
 from tracelib.drivers.registry import driver_named
 from tracelib.errors import TracelibError
+from tracelib.schema.asking import asking_parameter
 
 
 def ask(driver: Driver, moment: str, experiment: str) -> Mapping[str, float]:
@@ -38,6 +40,12 @@ def measured(experiment: str, /, *names: str, first: bool = True, **parameters: 
 
 
 def _record(asked: list[Driver], moment: str, experiment: str, first: bool) -> None:
+    """Also how long the program waited for each answer."""
     for driver in asked if first else ():
-        for name, value in ask(driver, moment, experiment).items():
+        if moment not in driver.moments:
+            continue
+        began = time.perf_counter()
+        said = ask(driver, moment, experiment)
+        waited_s = time.perf_counter() - began
+        for name, value in {**said, asking_parameter(driver.name, moment): waited_s}.items():
             regions.parameter(name, value)

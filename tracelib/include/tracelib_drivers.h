@@ -1,12 +1,14 @@
 /* Asks a driver of tracelib (docs/drivers.md) while a C or C++ program runs. `tracelib call` writes the calls.
  *
  * The driver is a process of its own, which prints a line "name value" for each number. The numbers become parameters
- * of the innermost region. It takes some tenths of a second: do not ask inside of what others measure. */
+ * of the innermost region, and so does the time that the program waited for them: ask_DRIVER_MOMENT_s. It takes some
+ * tenths of a second: do not ask inside of what others measure. */
 #ifndef TRACELIB_DRIVERS_H
 #define TRACELIB_DRIVERS_H
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/time.h>
 
 #include "tracelib.h"
 
@@ -36,6 +38,8 @@ static inline void tracelib_driver(const char *driver, const char *moment, const
                           python && *python ? python : TRACELIB_PYTHON, driver, moment, experiment);
     if (length < 0 || (size_t)length >= sizeof command) return;
     fflush(NULL);
+    struct timeval begin, end;
+    gettimeofday(&begin, NULL);
     FILE *said = popen(command, "r");
     if (!said) return;
     while (fgets(line, sizeof line, said)) {
@@ -43,6 +47,10 @@ static inline void tracelib_driver(const char *driver, const char *moment, const
         if (sscanf(line, "%255s %lf", name, &value) == 2) tracelib_region_parameter(name, value);
     }
     pclose(said);
+    gettimeofday(&end, NULL);
+    double waited_s = (double)(end.tv_sec - begin.tv_sec) + 1e-6 * (double)(end.tv_usec - begin.tv_usec);
+    length = snprintf(name, sizeof name, "ask_%s_%s_s", driver, moment);
+    if (length > 0 && (size_t)length < sizeof name) tracelib_region_parameter(name, waited_s > 0 ? waited_s : 0);
 }
 
 #endif

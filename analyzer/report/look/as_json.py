@@ -17,6 +17,7 @@ from analyzer.metrics.regions import RegionProfile
 from analyzer.report.look.counters import counters_json, ipc_json, samples_json
 from analyzer.report.look.findings import findings_json
 from analyzer.report.look.iterations import iterations_json
+from analyzer.report.look.measuring import measuring_json
 from analyzer.report.look.places import places_json
 from analyzer.report.look.summary import Summary
 from analyzer.report.look.system import system_json
@@ -79,6 +80,7 @@ def summary_json(summary: Summary) -> dict[str, Any]:
             "time_s": float(summary.tracer_ns[present].sum()) / 1e9,
             "after_calls_s": float(summary.useful.tracer_by_rank()[present].sum()) / 1e9,
         },
+        "drivers": measuring_json(summary),
         "cpu_waits_s": float(summary.cpu_waits_ns.sum()) / 1e9,
         "counters": counters_json(summary.counted, present),
         "ipc": ipc_json(summary.counted, present),

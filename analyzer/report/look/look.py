@@ -15,6 +15,7 @@ from analyzer.report.hot import sentence as computing_line
 from analyzer.report.look import counters, places, sentences, system, tables
 from analyzer.report.look.findings import findings_lines, overlap_note
 from analyzer.report.look.iterations import iterations_lines
+from analyzer.report.look.measuring import measuring_lines
 from analyzer.report.look.summary import Summary
 from analyzer.report.waits import line as waiting_line
 from analyzer.report.words import replayed, units
@@ -74,6 +75,8 @@ def print_look(summary: Summary, console: Console) -> None:
         _lines(console, "Errors that calls returned", sentences.failed(summary))
     if summary.flushes.count.any():
         _lines(console, "Flushes of the trace buffer", [sentences.flushes(summary)])
+    if costs := measuring_lines(summary):
+        _lines(console, "Measuring, by driver (time of all ranks)", costs)
     if summary.counted.bursts.any():
         content = counters.counters_table(summary.counted, summary.present)
         _section(console, counters.title(summary.counted), content)

@@ -20,6 +20,7 @@ from analyzer.metrics.callers import Callers, CallerSums, FromPlace, from_places
 from analyzer.metrics.collectives import Collective, CollectiveSums
 from analyzer.metrics.counters import Counted, counted
 from analyzer.metrics.cpu_waits import cpu_waits
+from analyzer.metrics.drivers import AskedDriver, asked_drivers
 from analyzer.metrics.flushes import Flushes, flushes
 from analyzer.metrics.hot import Hot, HotSums
 from analyzer.metrics.messages import Messages, messages
@@ -63,6 +64,7 @@ class Summary:
     relatives: list[Relative]
     system: list[NodeSummary]
     regions: RegionProfile
+    drivers: tuple[AskedDriver, ...]  # that the program asked while it ran
     counted: Counted
     cpus: Cpus
     waits: Waits
@@ -187,6 +189,7 @@ def summarize(
         trace.extra(Leftovers).relatives(),
         system(trace),
         own,
+        asked_drivers(trace, team),
         sums,
         cpus(trace, team),
         waited,

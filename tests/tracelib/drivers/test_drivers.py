@@ -1,6 +1,7 @@
 """Drivers: those of the thesis against small servers and programs of their kind, and those of other packages."""
 
 import io
+import json
 import os
 import subprocess
 import sys
@@ -198,6 +199,10 @@ def test_a_running_program_asks_ganglia(folder, gmond):
     done = subprocess.run(["./a"], env=environment, capture_output=True, text=True, timeout=patient(120))
     assert (done.returncode, done.stdout, done.stderr) == (0, "4\n5\n", "")
     frame = analyzer.experiments_frame(["run.h5"])
+    waited = frame["ask_Ganglia_end_s"]
+    assert (waited > 0).all() and (waited <= frame["time"]).all()
+    assert measuring("run.h5")["Ganglia"] == (2, pytest.approx(waited.sum()), "measured")
+    assert "Ganglia: 2 answers, " in info("run.h5")
     numbers = frame["ganglia"].astype(int).tolist()
     assert frame["n"].tolist() == [4, 5]
     assert sorted(path.name for path in folder.glob("*.ganglia.xml")) == [f"gan_exp.{n}.ganglia.xml" for n in numbers]
@@ -217,6 +222,18 @@ def test_a_running_program_asks_ganglia(folder, gmond):
         analyzer.experiments_frame(["run.h5"], ganglia=("load_one",))
 
 
+def info(run, *options):
+    """What `analyze info` prints."""
+    words = [sys.executable, "-m", "analyzer", "info", run, *options]
+    return subprocess.run(words, check=True, capture_output=True, text=True, timeout=patient(120)).stdout
+
+
+def measuring(run):
+    """What `analyze info` says of each driver: count, time, and how it is known."""
+    found = json.loads(info(run, "--json"))
+    return {one["driver"]: (one["count"], one["time_s"], one["how"]) for one in found["drivers"]}
+
+
 PYTHON = """
 from tracelib.drivers.asking import measured
 with measured("exchange", "Ganglia", n=3):
@@ -231,3 +248,24 @@ def test_a_python_program_asks_ganglia(folder, gmond):
     subprocess.run([sys.executable, "-c", PYTHON], env=environment, check=True, timeout=patient(120))
     frame = analyzer.experiments_frame(["run.h5"])
     assert frame["n"].tolist() == [3, 4] and frame["ganglia"].notna().tolist() == [True, False]
+    count, time_s, how = measuring("run.h5")["Ganglia"]
+    assert (count, how) == (1, "measured") and 0 < time_s <= frame["time"][0]
+
+
+NESTED = """
+import time
+from tracelib import regions
+from tracelib.drivers.asking import measured
+with measured("around", "Ganglia"):
+    with regions.region("inner", n=3):
+        time.sleep(0.001)
+"""
+
+
+def test_the_time_of_asking_is_of_the_region_that_asked(folder, gmond):
+    """What the driver says is known in the regions inside; how long it took is not theirs."""
+    environment = os.environ | {"LD_PRELOAD": str(library()), "TRACELIB_GANGLIA": gmond, "TRACELIB_QUIET": "1"}
+    subprocess.run([sys.executable, "-c", NESTED], env=environment, check=True, timeout=patient(120))
+    frame = analyzer.experiments_frame(["run.h5"]).set_index("region")
+    assert frame["ganglia"].notna().all()
+    assert frame["ask_Ganglia_end_s"].notna().to_dict() == {"around": True, "inner": False}
