@@ -65,6 +65,12 @@ def _of_subset(found: Analysed, subset: Subset) -> list[str]:
         f"{_span(series, subset.length)} of {_span(series, whole)} stand for the whole, from "
         f"{_span(series, subset.start)} on: 1/{whole / subset.length:.3g} of it."
     ]
+    if subset.by_calls:
+        said.append(
+            f"{found.metrics[0].text} has no period of its own. This is one of the {round(subset.period.repetitions)} "
+            f"iterations that the calls of rank 0 show, {_span(series, subset.period.samples)} each."
+        )
+        return said
     said.append(
         f"{found.metrics[0].text} repeats every {_span(series, subset.period.samples)}, "
         f"{subset.period.repetitions:.3g} times, with a correlation of {subset.period.correlation:.2f}."
@@ -105,7 +111,7 @@ def analysed_json(found: Analysed) -> dict[str, Any]:
     if subset is None:
         return data
     data |= {"start": subset.start, "length": subset.length, "levels": list(subset.levels)}
-    data |= {"initialisation": subset.initialisation}
+    data |= {"initialisation": subset.initialisation, "by_calls": subset.by_calls}
     data |= {"period": subset.period.samples, "repetitions": subset.period.repetitions}
     data["metrics"] = {
         metric.text: {

@@ -85,7 +85,7 @@ def plan(trace: Trace, team: Team, sets: tuple[str, ...], steps: int = STEPS) ->
     first, last = int(begin.min()), int(end.max())
     if last <= first:
         raise TracelibError(f"{trace.path}: nothing lies between MPI_Init and MPI_Finalize")
-    edges = team.bcast(_passes(trace) if team.rank == 0 else None)
+    edges = team.bcast(passes(trace) if team.rank == 0 else None)
     if edges is None:
         edges = _periods(trace, first, last, steps)
     at = _first_alike(np.diff(edges), len(sets))
@@ -113,7 +113,7 @@ def _loop(trace: Trace) -> tuple[Sequence, np.ndarray] | None:
     return None if loop is None else (calls, np.append(loop.begins, loop.end))
 
 
-def _passes(trace: Trace) -> np.ndarray | None:
+def passes(trace: Trace) -> np.ndarray | None:
     """When rank 0 begins each pass of its outermost loop, and ends the last one (ns); None: it has no loop."""
     found = _loop(trace)
     if found is None:

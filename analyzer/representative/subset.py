@@ -20,6 +20,8 @@ SHARES = tuple(range(20, 201, 20))
 _LEVELS = 4
 _SHORTEST = 2
 _MOST = 0.5
+_FEWEST = 2
+"""Iterations that a run has at least, where one of them stands for it."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,7 @@ class Subset:
     period: Period  # of the outermost level
     levels: tuple[int, ...]
     initialisation: int  # steps before the periods begin
+    by_calls: bool = False  # the values have no period: it is that of the calls
 
     @property
     def part(self) -> slice:
@@ -55,6 +58,29 @@ def representative(values: np.ndarray) -> Subset | None:
         start += offset
         levels.append(length)
     return Subset(start, length, found, tuple(levels), first)
+
+
+def typical_iteration(edges: np.ndarray, steps: int) -> Subset | None:
+    """One iteration as the calls of a run show them, where the values have no period of their own.
+
+    Args:
+        edges: Where each iteration begins, and the last one ends, in steps; float64 (iterations + 1,).
+        steps: Number of steps of the series.
+
+    Returns:
+        The iteration whose length is nearest to the median, but not the first one. None: there are fewer than two, or
+        they are shorter than a step.
+    """
+    lasting = np.diff(edges)
+    if len(lasting) < _FEWEST:
+        return None
+    middle = float(np.median(lasting))
+    chosen = 1 + int(np.abs(lasting[1:] - middle).argmin())
+    start, length = round(float(edges[chosen])), round(float(lasting[chosen]))
+    if length < 1 or start + length > steps:
+        return None
+    period = Period(middle, 0.0, len(lasting), confirmed=False, coarsened=1)
+    return Subset(start, length, period, (length,), max(round(float(edges[0])), 0), by_calls=True)
 
 
 def _steady(values: np.ndarray) -> tuple[int, int]:

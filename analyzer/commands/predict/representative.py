@@ -6,6 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 import click
+import numpy as np
 
 from analyzer.commands.shared.options import all_calls_needed, all_ranks_needed, common_options, file_argument
 from analyzer.commands.shared.outputs import check_replaceable, output_base
@@ -23,9 +24,9 @@ from analyzer.report.representative import (
     plan_json,
     plan_tables,
 )
-from analyzer.representative.plan import Plan, estimates, plan, totals
+from analyzer.representative.plan import Plan, estimates, passes, plan, totals
 from analyzer.representative.series import Series, default_metric, metric_of, read_series, series_of_run
-from analyzer.representative.subset import lengths, representative
+from analyzer.representative.subset import lengths, representative, typical_iteration
 from analyzer.trace.computing_known import check_computing
 from analyzer.whole import whole_file
 
@@ -99,11 +100,13 @@ def _analyse(
     session: Session, file: str, metric: str | None, by: str | None, sweep: bool, steps: int, picture: Path | None,
     as_json: bool,
 ) -> None:  # fmt: skip
-    series = _series(session, file, steps)
+    series, iterations = _series(session, file, steps)
     main = metric_of(series, metric or default_metric(series))
     other = metric_of(series, by) if by else None
     metrics = (main, *([other] if other else []))
     subset = representative(main.values())
+    if subset is None and iterations is not None:
+        subset = typical_iteration(iterations, len(series))
     swept = None
     if sweep and subset:
         from analyzer.representative.sampling import sweep as errors_of_sweep
@@ -120,16 +123,20 @@ def _analyse(
         session.print_tables(analysed_tables(found))
 
 
-def _series(session: Session, file: str, steps: int) -> Series:
+def _series(session: Session, file: str, steps: int) -> tuple[Series, np.ndarray | None]:
+    """The series, and where the iterations of a run begin and end in it, in steps; None: it has none."""
     if Path(file).suffix in _SERIES:
-        return read_series(Path(file))
+        return read_series(Path(file)), None
     with closing(open_trace(file, session.team)) as trace:
         check_computing(trace)
         session.mention_problems(trace)
         begin, end = section_bounds(trace, session.team)
         if end.max() <= begin.min():
             raise TracelibError(f"{file}: nothing lies between MPI_Init and MPI_Finalize")
-        return series_of_run(trace, int(begin.min()), int(end.max()), steps)
+        first = int(begin.min())
+        series = series_of_run(trace, first, int(end.max()), steps)
+        edges = session.team.bcast(passes(trace) if session.team.rank == 0 else None)
+        return series, None if edges is None else (edges - first) / series.step
 
 
 def _plan(

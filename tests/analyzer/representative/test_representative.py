@@ -4,6 +4,7 @@ Source: M. Casas, "Spectral analysis of executions" (2009), chapter 5; the serie
 is 51 samples of 10^7 instructions.
 """
 
+import csv
 import json
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from memory_trace import MemoryTrace
 from nested_runs import Loop, Planted, Start, Work
+from paths import EPOCH
 from synthetic import WORLD, call, write_run
 
 from analyzer.cli import main
@@ -86,6 +88,45 @@ def test_a_run_as_in_table_5_3(tmp_path, capsys):
     for one in data["metrics"].values():
         assert one["error"] == pytest.approx(abs(one["representative"] - one["whole"]) / one["whole"])
     assert "of initialisation" in printed(capsys, *words)
+
+
+def test_cycles_per_instruction_of_a_short_run(tmp_path, capsys):
+    """Three iterations are too few for a period of a counter. The calls show them, and one of them is the part."""
+    planted = Planted(4).run([Start(900), Loop(3, (Work(60, "ring"), Work(40, "reduction"), Work(300, "skip")))])
+    run, (edges,) = planted.written(tmp_path), planted.edges_ns
+    words = ["representative", str(run)]
+    assert main([*words, "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["metric"] == "PAPI_TOT_CYC/PAPI_TOT_INS" and data["by_calls"] and data["repetitions"] == 3
+    start_ns, length_ns = (1e9 * data[name] * data["step_s"] for name in ("start", "length"))
+    first = data["initialisation"] * data["step_s"] * 1e9
+    period = np.diff(edges).mean()
+    assert length_ns == pytest.approx(period, rel=0.02) and first == pytest.approx(edges[0], abs=period)
+    assert (start_ns - first) / period == pytest.approx(round((start_ns - first) / period), abs=0.02)
+    (cpi,) = data["metrics"].values()
+    assert cpi["representative"] == pytest.approx(iteration_cpi((60, 1.6), (40, 1.2), (300, 0.8)), rel=0.03)
+    assert "one of the 3 iterations that the calls of rank 0 show" in printed(capsys, *words)
+
+
+def iteration_cpi(*parts):
+    """Cycles per instruction of parts of so many ms computing at so many instructions a cycle."""
+    return sum(ms for ms, _ in parts) / sum(ms * ipc for ms, ipc in parts)
+
+
+@pytest.mark.parametrize("processes", [1, 2, 4])
+def test_cycles_per_instruction_of_a_real_run(capsys, processes):
+    """EPOCH, four iterations. The CPI of the whole is that of the published sums of cycles and instructions."""
+    if not EPOCH.is_dir():
+        pytest.skip("the folder of published traces is not beside this project")
+    with (EPOCH / "expected.csv").open() as file:
+        published = {name: float(row[[1, 2, 4].index(processes)]) for name, *row in csv.reader(file, delimiter=";")}
+    assert main(["representative", str(EPOCH / f"epoch_{processes}proc.prv.gz"), "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    (cpi,) = data["metrics"].values()
+    truth = published["#Useful cycles (total)"] / published["#Useful instructions (total)"]
+    assert data["by_calls"] and data["repetitions"] >= 4
+    assert cpi["whole"] == pytest.approx(truth, rel=0.02)  # published: with MPI_Init and what is around it
+    assert cpi["representative"] == pytest.approx(truth, rel=0.03)
 
 
 def printed(capsys, *words):
