@@ -20,6 +20,7 @@ from analyzer.machine.machine import (
     COLLECTIVE_NAMES,
     MOST_NODES,
     CollectiveModel,
+    FileSystem,
     Machine,
     Model,
     Network,
@@ -27,6 +28,7 @@ from analyzer.machine.machine import (
     Size,
 )
 
+_KB = 1024
 _MODEL_OF = {1: Model.CONSTANT, 2: Model.LINEAR, 3: Model.LOG}
 
 
@@ -82,6 +84,7 @@ class _Builder:
         self._mappings: list[tuple[int, ...]] = []  # of each application
         self._per_node = 0
         self._wan = 0.0
+        self._file_system_said: FileSystem | None = None
         self._collectives: list[Line] = []
         self._later: list[Callable[[], None]] = []  # what is checked when all is known
 
@@ -96,7 +99,7 @@ class _Builder:
             "predefined mapping information": (self._predefined_mapping, (1, 2)),
             "configuration files": (self._files, (4,)),
             "modules information": (self._module, (3,)),
-            "file system parameters": (lambda _: None, (5,)),
+            "file system parameters": (self._file_system, (5,)),
             "accelerator node information": (lambda _: None, (7,)),
             "dedicated connection information": (self._dedicated, (13,)),
         }
@@ -203,6 +206,18 @@ class _Builder:
         if collectives:
             self._collectives = read_collectives(self._folder / collectives)
 
+    def _file_system(self, record: Record) -> None:
+        """All numbers are 0 in the templates, which then say nothing of files."""
+        latency, rate, block, servers, hits = (*map(record.number, range(3)), record.whole(3), record.number(4))
+        if hits > 1:
+            raise TracelibError(f"{record.where}: a hit ratio of {hits:g}", "it must be from 0 to 1")
+        if not latency and not rate:
+            return
+        if hits != 1:
+            hint = "write 1: then all reads and writes take their time"
+            raise TracelibError(f"{record.where}: a hit ratio of {hits:g} is not simulated", hint)
+        self._file_system_said = FileSystem(latency, rate, rate, servers, round(block * _KB) if block * _KB > 1 else 0)
+
     def _module(self, record: Record) -> None:
         self._modules.append(Module(record.whole(0), record.whole(1), inverse(record.number(2, -math.inf))))
 
@@ -228,7 +243,7 @@ class _Builder:
             nodes=nodes, networks=tuple(self._networks[n] for n in numbers), wan_bandwidth_mb=self._wan,
             mapping=mapping, mappings=tuple(self._mappings[:-1]), dialect="dimemas-5.5",
             collectives=dict.fromkeys(COLLECTIVE_NAMES, defaults[0])
-            | on_machines(self._collectives, dict(enumerate(defaults))), file=name,
+            | on_machines(self._collectives, dict(enumerate(defaults))), file=name, files=self._file_system_said,
         )  # fmt: skip
         return Configuration(machine, tuple(self._modules))
 

@@ -8,7 +8,16 @@ from dataclasses import replace
 from analyzer.errors import TracelibError
 from analyzer.machine.cfg import Module, inverse
 from analyzer.machine.counts import OF_NODE
-from analyzer.machine.machine import COLLECTIVE_NAMES, CollectiveModel, Machine, Model, Node, Scheduling, Size
+from analyzer.machine.machine import (
+    COLLECTIVE_NAMES,
+    CollectiveModel,
+    FileSystem,
+    Machine,
+    Model,
+    Node,
+    Scheduling,
+    Size,
+)
 from analyzer.machine.toml import MODELS, SIZES
 
 _PREDEFINED = {"fill": "FILL_NODES", "round-robin": "INTERLEAVED"}
@@ -49,8 +58,17 @@ def cfg_text(
     lines += _placed(machine, counts) if counts else _mapped(machine)
     table = _collectives_text(_named(machine))
     lines.append(f'"configuration files" {{"", "", "{collectives if table else ""}", ""}};;')
+    if machine.files:
+        lines.append(_files_line(machine.files))
     lines += [f'"modules information" {{{m.type}, {m.value}, {_n(inverse(m.ratio))}}};;' for m in modules]
     return "\n".join(lines) + "\n", table
+
+
+def _files_line(files: FileSystem) -> str:
+    """Dimemas divides by the size of a block: one of a byte changes nothing."""
+    block = _n((files.block_bytes or 1) / 1024)
+    numbers = [_n(files.latency_s), _n(files.read_bandwidth_mb), block, f"{files.servers}", "1.0"]
+    return f'"file system parameters" {{{", ".join(numbers)}}};;'
 
 
 def crashes_dimemas(text: str) -> str:
@@ -130,10 +148,19 @@ def _check_sayable(machine: Machine, nodes: tuple[Node, ...]) -> None:
     for node in nodes:
         quantities += [getattr(node, name) for name in OF_NODE]
         quantities += [node.speed, node.latency_s, node.intra_latency_s, node.intra_bandwidth_mb, node.wan_latency_s]
+    if machine.files:
+        quantities += vars(machine.files).values()
     unsayable = {
         "random parameters": not all(isinstance(q, int | float) for q in quantities),
         "measured networks": any(n.pieces for n in machine.networks) or any(node.intra for node in nodes),
         "links in one direction only": any(map(_one_way, nodes)),
+        "times to open, close and sync files": any(
+            getattr(machine.files, name, 0) for name in ("open_s", "close_s", "sync_s")
+        ),
+        "bandwidth of writing apart from that of reading": (
+            machine.files is not None and machine.files.read_bandwidth_mb != machine.files.write_bandwidth_mb
+        ),
+        "file system that takes no time": machine.files is not None and not _takes_time(machine.files),
         "scheduling policies": machine.scheduling != Scheduling(),
         "eager limit": machine.eager_limit is not None,
         "synchronous sends": machine.synchronous,
@@ -146,6 +173,10 @@ def _check_sayable(machine: Machine, nodes: tuple[Node, ...]) -> None:
     for what, is_wanted in unsayable.items():
         if is_wanted:
             raise TracelibError(f"a .cfg has no {what}", "keep the machine as TOML")
+
+
+def _takes_time(files: FileSystem) -> bool:
+    return bool(files.latency_s or files.read_bandwidth_mb)
 
 
 def _one_way(node: Node) -> bool:

@@ -35,6 +35,7 @@ def with_counts(machine: Machine, ranks: int) -> Machine:
         machine,
         nodes=_all_drawn(machine.with_nodes(ranks), OF_NODE, machine.seed, numbers),
         networks=_all_drawn(machine.networks, ("buses",), machine.seed, numbers),
+        files=machine.files and _all_drawn((machine.files,), ("servers",), machine.seed, numbers)[0],
     )
 
 

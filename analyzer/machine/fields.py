@@ -13,9 +13,9 @@ from analyzer.machine.machine import SPIN, Exponential, Gaussian, Machine, Quant
 
 @dataclass(frozen=True)
 class Field:
-    """A number that all nodes have, or all networks, or the machine itself, or its scheduling.
+    """A number that all nodes have, or all networks, or the machine itself, its scheduling or its files.
 
-    part: "node", "network", "machine", "scheduling". unit: the field's, in that of `get` and `set`.
+    part: "node", "network", "machine", "scheduling", "files". unit: the field's, in that of `get` and `set`.
     """
 
     part: str
@@ -26,8 +26,10 @@ class Field:
     number: int | None = None  # that node or network only
 
     def get(self, machine: Machine) -> float:
-        """The mean of those of all parts; infinite if one is."""
+        """The mean of those of all parts; infinite if one is; NaN where the machine says nothing of files."""
         values = [mean_of(getattr(part, self.names[0])) for part in self._chosen(machine)]
+        if not values:
+            return math.nan
         if SPIN in values or (self.zero_is_infinite and 0 in values):
             return math.inf
         return sum(values) / len(values) * self.unit
@@ -35,6 +37,8 @@ class Field:
     def set(self, machine: Machine, value: float) -> Machine:
         """The machine with this mean: parts that differ, and distributions, change in proportion."""
         chosen = self._chosen(machine)
+        if not chosen:
+            raise TracelibError("the machine says nothing of files", "give its file a table [files]")
         target = 0.0 if math.isinf(value) else value / self.unit
         values = {
             name: dict(zip(map(id, chosen), self._at(target, [getattr(part, name) for part in chosen]), strict=True))
@@ -72,11 +76,13 @@ class Field:
 
 
 def parts_of(machine: Machine, part: str) -> tuple[Any, ...]:
-    """All nodes ("node"), all networks, the machine itself or its scheduling."""
+    """All nodes ("node"), all networks, the machine itself, its scheduling, or its files if they are known."""
     if part == "node":
         return machine.nodes or (machine.node,)
     if part == "network":
         return machine.networks
+    if part == "files":
+        return (machine.files,) if machine.files else ()
     return (machine,) if part == "machine" else (machine.scheduling,)
 
 
@@ -86,6 +92,8 @@ def with_parts(machine: Machine, part: str, changed: Sequence[Any]) -> Machine:
         return replace(machine, nodes=tuple(changed)) if machine.nodes else replace(machine, node=changed[0])
     if part == "network":
         return replace(machine, networks=tuple(changed))
+    if part == "files":
+        return replace(machine, files=changed[0])
     return changed[0] if part == "machine" else replace(machine, scheduling=changed[0])
 
 

@@ -96,6 +96,20 @@ class Network:
     pieces: tuple[Piece, ...] = ()
 
 
+@dataclass(frozen=True)
+class FileSystem:
+    """What all nodes read and write files with: servers that take one request after the other."""
+
+    latency_s: Quantity = 0.0  # of each read and write
+    read_bandwidth_mb: Quantity = 0.0  # MB/s of 2^20 bytes, of each server; 0: infinite
+    write_bandwidth_mb: Quantity = 0.0
+    servers: Count = 0  # requests that are served at once; 0: as many as wanted
+    block_bytes: int = 0  # whole blocks are moved; 0: as many bytes as asked for
+    open_s: Quantity = 0.0  # of each process; also to delete a file, and to set its size
+    close_s: Quantity = 0.0
+    sync_s: Quantity = 0.0
+
+
 class Model(IntEnum):
     """How the time of a phase of a collective grows with its members (Table 2)."""
 
@@ -251,6 +265,7 @@ class Machine:
     synchronous: bool = False  # blocking sends wait for delivery
     matching: str = "sending"  # messages of one key are received in this order; or in that of their "arrival"
     seed: int = 0
+    files: FileSystem | None = None  # None: calls on files last as long as in the trace
     file: str = field(default="", compare=False)  # that says so, for errors
 
     @classmethod

@@ -14,6 +14,8 @@ import numpy as np
 
 from analyzer.machine.machine import Machine
 
+FILES = ("file_latency_s", "read_bandwidth_mb", "write_bandwidth_mb", "open_s", "close_s", "sync_s", "servers")
+"""Of the file system."""
 _LAYOUT = (
     ("nodes", ("speed", "latency_s", "intra_latency_s", "intra_bandwidth_mb", "wan_latency_s")),
     ("networks", ("bandwidth_mb",)),
@@ -23,6 +25,7 @@ _LAYOUT = (
     ("networks", ("buses",)),
     ("levels", ("quantum_ns",)),
     ("machine", ("tick_ns", "decay_ns", "load_ns", "settle_ns")),
+    ("machine", FILES),
 )
 """Whose parameters come one after the other: all of the first node, then all of the second, and so on."""
 

@@ -15,12 +15,23 @@ from dataclasses import dataclass, fields, replace
 
 from analyzer.errors import TracelibError
 from analyzer.machine.fields import Field, mean_of, scaled
-from analyzer.machine.machine import AS_CALLS, MOST, Exponential, Gaussian, Machine, Network, Node, Scheduling, Uniform
+from analyzer.machine.machine import (
+    AS_CALLS,
+    MOST,
+    Exponential,
+    FileSystem,
+    Gaussian,
+    Machine,
+    Network,
+    Node,
+    Scheduling,
+    Uniform,
+)
 from analyzer.machine.measured_parameters import BETWEEN, WITHIN, Measured
 from analyzer.machine.policies import does_use
 
 MB = 1 << 20
-_PARTS = {"node": Node, "network": Network, "scheduling": Scheduling}
+_PARTS = {"node": Node, "network": Network, "scheduling": Scheduling, "files": FileSystem}
 
 
 @dataclass(frozen=True)
@@ -147,8 +158,8 @@ def _policy_time(name: str, meaning: str) -> Parameter:
     return _of(Field("scheduling", (f"{name}_ns",), 1e-9, name == "slice", integer=True), name, "s", meaning)
 
 
-def _rate(name: str, meaning: str, part: str, key: str) -> Parameter:
-    return _of(Field(part, (key,), MB, zero_is_infinite=True), name, "bytes/s", meaning)
+def _rates(name: str, meaning: str, part: str, *keys: str) -> Parameter:
+    return _of(Field(part, keys, MB, zero_is_infinite=True), name, "bytes/s", meaning)
 
 
 def _count(name: str, meaning: str, part: str, *keys: str) -> Parameter:
@@ -169,7 +180,7 @@ def _latency(name: str, meaning: str, key: str, of: Measured) -> Parameter:
 
 
 def _bandwidth(name: str, meaning: str, part: str, key: str, of: Measured) -> Parameter:
-    return _or_measured(_rate(name, meaning, part, key), of, of.bandwidth, of.with_bandwidth)
+    return _or_measured(_rates(name, meaning, part, key), of, of.bandwidth, of.with_bandwidth)
 
 
 _NEVER = 1 << 62
@@ -212,7 +223,10 @@ PARAMETERS: dict[str, Parameter] = {
         _count("intra_buses", "messages within a node at once", "node", "intra_buses"),
         _count("intra_links", "within a node, each way", "node", "intra_links_out", "intra_links_in"),
         _time("wan_latency", "of messages between networks", "wan_latency_s"),
-        _rate("wan_bandwidth", "between networks", "machine", "wan_bandwidth_mb"),
+        _rates("wan_bandwidth", "between networks", "machine", "wan_bandwidth_mb"),
+        _of(Field("files", ("latency_s",)), "file_latency", "s", "of reads and writes"),
+        _rates("file_bandwidth", "of each server", "files", "read_bandwidth_mb", "write_bandwidth_mb"),
+        _count("file_servers", "reads and writes at once", "files", "servers"),
         _policy_time("slice", "that a thread may keep a CPU"),
         _policy_time("context_switch", "from one thread to another"),
         _policy_time("busy_wait", "before a waiting thread gives its CPU up"),
@@ -221,7 +235,9 @@ PARAMETERS: dict[str, Parameter] = {
 }
 """All parameters by name."""
 
-_NUMBERS = ("cpus", "speed", "links_out", "links_in", "intra_buses", "intra_links_out", "intra_links_in", "buses")
+_NUMBERS = (
+    "cpus", "speed", "links_out", "links_in", "intra_buses", "intra_links_out", "intra_links_in", "buses", "servers",
+)  # fmt: skip
 
 
 def _toml_fields(part: str, of: type) -> dict[str, tuple[Field, str]]:

@@ -20,6 +20,7 @@ from analyzer.machine.machine import (
     TABLE_9,
     CollectiveModel,
     Count,
+    FileSystem,
     Machine,
     Model,
     Network,
@@ -81,6 +82,7 @@ def machine_of(given: Mapping[str, Any], folder: Path = Path()) -> Machine:
         synchronous=top.flag("synchronous"),
         matching=top.choice("matching", ("sending", "arrival")),
         seed=top.seed(),
+        files=_files(top.table("files")) if "files" in top else None,
     )
     top.take("module", None)  # not of the machine: `read_modules`
     wan.end()
@@ -129,6 +131,23 @@ def _node(table: Table, folder: Path) -> Node:
     )
     table.end()
     return node
+
+
+def _files(table: Table) -> FileSystem:
+    us = 1e6
+    both = table.quantity("bandwidth_mb", 0.0)
+    found = FileSystem(
+        latency_s=table.quantity("latency_us", 0.0, us),
+        read_bandwidth_mb=table.quantity("read_bandwidth_mb", 0.0) if "read_bandwidth_mb" in table else both,
+        write_bandwidth_mb=table.quantity("write_bandwidth_mb", 0.0) if "write_bandwidth_mb" in table else both,
+        servers=table.count("servers"),
+        block_bytes=table.whole("block_bytes", 0),
+        open_s=table.quantity("open_us", 0.0, us),
+        close_s=table.quantity("close_us", 0.0, us),
+        sync_s=table.quantity("sync_us", 0.0, us),
+    )
+    table.end()
+    return found
 
 
 def _network(table: Table, folder: Path) -> Network:

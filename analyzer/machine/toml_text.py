@@ -15,6 +15,7 @@ from analyzer.machine.machine import (
     LAWS,
     CollectiveModel,
     Count,
+    FileSystem,
     Machine,
     Network,
     Node,
@@ -42,6 +43,8 @@ def machine_text(machine: Machine) -> str:
         parts.append(_section("[[node]]", [("count", str(len(list(same)))), *_node(node)]))
     if machine.wan_bandwidth_mb != 0:
         parts.append(_section("[wan]", [("bandwidth_mb", _quantity(machine.wan_bandwidth_mb))]))
+    if machine.files is not None:
+        parts.append(_section("[files]", _numbers(machine.files, FileSystem())))
     if machine.collectives is not None:
         parts.append(_section("[collectives]", _collectives(machine.collectives)))
     if machine.scheduling != Scheduling():
@@ -96,9 +99,13 @@ def _pieces(pieces: tuple[Piece, ...]) -> str:
 
 
 def _node(node: Node) -> Iterator[Line]:
-    plain = Node()
-    for field in fields(node):
-        value = getattr(node, field.name)
+    return _numbers(node, Node())
+
+
+def _numbers(part: Node | FileSystem, plain: Node | FileSystem) -> Iterator[Line]:
+    """Those that are not as in `plain`."""
+    for field in fields(part):
+        value = getattr(part, field.name)
         if value == getattr(plain, field.name):
             continue
         if field.name.endswith("_s"):

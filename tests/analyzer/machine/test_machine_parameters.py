@@ -9,7 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analyzer.errors import TracelibError
-from analyzer.machine.machine import Exponential, Gaussian, Machine, Network, Node, Piece, Scheduling, Uniform
+from analyzer.machine.machine import (
+    Exponential,
+    FileSystem,
+    Gaussian,
+    Machine,
+    Network,
+    Node,
+    Piece,
+    Scheduling,
+    Uniform,
+)
 from analyzer.machine.parameters import _TABLES, PARAMETERS, parameter, setting_of, value_of, vary
 from analyzer.machine.policies import POLICIES, options_of, policy_of
 from analyzer.machine.toml import machine_of
@@ -27,7 +37,8 @@ MEASURED = Machine(
 @given(st.sampled_from(sorted(set(PARAMETERS) - {"send_overhead", "intra_send_overhead"})), st.integers(1, 1000))
 def test_what_was_set_is_read(name, value):
     """Whole numbers of whatever unit, on the ideal machine, on one with nodes, and infinite where that is allowed."""
-    for machine in (replace(Machine.ideal(), scheduling=DECAY), Machine(nodes=(Node(), Node()), scheduling=DECAY)):
+    for nodes in ((), (Node(), Node())):
+        machine = Machine(nodes=nodes, scheduling=DECAY, files=FileSystem())
         assert parameter(name).get(vary(machine, {name: value})) == pytest.approx(value)
         if PARAMETERS[name].endless:
             assert parameter(name).get(vary(machine, {name: math.inf})) == math.inf
@@ -37,19 +48,27 @@ def test_each_is_one_number_of_the_machine():
     """Setting all of them gives the machine written by hand."""
     fixed = policy_of({"policy": "fixed-rr"})
     found = vary(
-        replace(Machine.ideal(), scheduling=fixed),
+        replace(Machine.ideal(), scheduling=fixed, files=FileSystem(open_s=1e-3)),
         {
             "latency": 5e-6, "bandwidth": 100 * MB, "buses": 4, "links_out": 2, "links_in": 3, "speed": 2, "cpus": 8,
             "eager": 32768, "intra_latency": 1e-6, "intra_bandwidth": 1000 * MB, "intra_buses": 5, "intra_links": 6,
             "wan_latency": 1e-3, "wan_bandwidth": 10 * MB, "slice": 1e-3, "context_switch": 5e-6, "busy_wait": 2e-6,
-            "least_run": 1e-6,
+            "least_run": 1e-6, "file_latency": 5e-4, "file_bandwidth": 200 * MB, "file_servers": 3,
         },
     )  # fmt: skip
     node = Node(8, 2.0, 5e-6, 1e-6, 1000.0, 1e-3, 2, 3, False, 5, 6, 6)
     scheduling = replace(fixed, slice_ns=10**6, context_switch_ns=5000, busy_wait_ns=2000, least_run_ns=1000)
     by_hand = Machine(node=node, networks=(Network(100.0, 4),), wan_bandwidth_mb=10.0, eager_limit=32768)
-    assert found == Machine(**{**vars(by_hand), "scheduling": scheduling})
+    files = FileSystem(5e-4, 200.0, 200.0, servers=3, open_s=1e-3)
+    assert found == Machine(**{**vars(by_hand), "scheduling": scheduling, "files": files})
     assert vary(Machine.ideal(), {"links": 7}).node == Node(links_out=7, links_in=7)
+
+
+def test_a_machine_that_says_nothing_of_files():
+    assert math.isnan(parameter("file_latency").get(Machine.ideal()))
+    with pytest.raises(TracelibError) as error:
+        vary(Machine.ideal(), {"file_servers": 2})
+    assert "[files]" in error.value.hint
 
 
 def test_paths_are_those_of_the_toml():
@@ -59,6 +78,8 @@ def test_paths_are_those_of_the_toml():
         "wan": {"bandwidth_mb": 3}, "scheduling": {"policy": "rr", "slice_us": 50},
     }  # fmt: skip
     machine = machine_of(given_)
+    files = vary(machine_of({"files": {"write_bandwidth_mb": 7}}), {"files.servers": 2, "files.open_us": 5})
+    assert files == machine_of({"files": {"write_bandwidth_mb": 7, "servers": 2, "open_us": 5}})
     names = ("network.0.bandwidth_mb", "network.1.buses", "node.2.latency_us", "node.2.cpus", "wan.bandwidth_mb")
     assert [parameter(n).get(machine) for n in (*names, "scheduling.slice_us")] == [100, 2, pytest.approx(9), 4, 3, 50]
     given_["node"][1]["latency_us"] = 20
@@ -72,10 +93,12 @@ def test_no_number_is_forgotten():
     """Each number of nodes, networks and scheduling has a path, but for choices and priorities."""
     no_quantities = {
         "half_duplex", "network", "preemptive", "priority", "base", "best", "worst", "receiver_first", "receiver_last",
-        "sender_receiver_first",
+        "sender_receiver_first", "block_bytes",
     }  # fmt: skip
-    uses_all = replace(Machine.ideal(), scheduling=DECAY)
-    for table, part in (("node", Node()), ("network", Network()), ("scheduling", Scheduling())):
+    uses_all = replace(Machine.ideal(), scheduling=DECAY, files=FileSystem())
+    for table, part in (
+        ("node", Node()), ("network", Network()), ("scheduling", Scheduling()), ("files", FileSystem()),
+    ):  # fmt: skip
         numbers = [f.name for f in fields(part) if isinstance(getattr(part, f.name), int | float)]
         for name in set(numbers) - no_quantities:
             key = re.sub("_n?s$", "_us", name)

@@ -14,6 +14,7 @@ from analyzer.machine.machine import (
     TABLE_9,
     CollectiveModel,
     Exponential,
+    FileSystem,
     Gaussian,
     Machine,
     Model,
@@ -62,6 +63,7 @@ policy = st.fixed_dictionaries({"policy": st.sampled_from([*POLICIES])}, optiona
     "tick_us": whole | st.just({"exponential": [0.5, 2]}),
     "priorities": st.sampled_from([[], [3], [0, [1, -2]]]),
 }).map(used)  # fmt: skip
+files = st.none() | st.builds(FileSystem, quantity, quantity, quantity, count, st.integers(0, 1 << 20), *[quantity] * 3)
 networks = st.lists(st.builds(Network, quantity, count, maybe_pieces), min_size=1, max_size=2).map(tuple)
 machines = st.builds(
     Machine,
@@ -77,6 +79,7 @@ machines = st.builds(
     synchronous=st.booleans(),
     matching=st.sampled_from(["sending", "arrival"]),
     seed=st.integers(0, 1 << 62),
+    files=files,
 )
 
 
