@@ -11,7 +11,7 @@ from analyzer.errors import TracelibError
 from analyzer.machine.machine import Machine
 from analyzer.metrics.eager import shown_eager_limit
 from analyzer.metrics.unrecorded import Unrecorded
-from analyzer.operations.procedures import NOTHING, plan_of
+from analyzer.operations.procedures import FILE, NOTHING, plan_of
 from analyzer.operations.program import SharedProgram
 from analyzer.parallel import Team
 from analyzer.program.program import LeftOut, Program
@@ -22,7 +22,7 @@ from analyzer.trace import Leftovers, Losses, Trace
 from analyzer.trace.chosen import ranks_lacking
 from analyzer.trace.computing_known import NOT_KNOWN
 from analyzer.trace.ranks import ranks_named
-from tracelib.schema.procedures import TESTS, WAITS, base_name
+from tracelib.schema.procedures import TESTS, WAITS, base_name, is_of_files
 
 EAGER_LIMIT = 32768
 """Bytes from which a send waits for its receive: what the published figures of other tools use."""
@@ -47,8 +47,13 @@ class Ideal:
     eager_limit: int | None = None  # bytes from which sends waited
     eager_shown: bool = False  # by the run, not the usual or the named one
     left_over: str = ""  # what the replay takes as waiting for nobody, in one line; "": nothing
-    left_out: tuple[LeftOut, ...] = ()  # calls that take no time in the replay though they move data
+    left_out: tuple[LeftOut, ...] = ()  # calls whose data the network does not move
     ranks: int = 0
+
+    @property
+    def has_files(self) -> bool:
+        """Whether the run calls MPI for files, which last as long as they did."""
+        return any(is_of_files(row.procedure) for row in self.left_out)
 
     def of(self, visits: np.ndarray) -> Ideal:
         """Some visits instead of the whole run: those of each rank together, the longest of each."""
@@ -77,7 +82,8 @@ def ideal_replay(
     """Replay the trace without latency, with infinite bandwidth and no contention: ranks wait only for each other.
 
     Bursts are as long as they were, so that they add up to the useful time, or by `cpu_time` as their CPU time says,
-    where it was measured. Calls that no operation stands for (files, neighbourhood collectives) take no time. The
+    where it was measured. Calls on files last as long as they did, but for waiting for other ranks; those that no
+    operation stands for (neighbourhood collectives) take no time. The
     team shares the reading and the replay. What only the simulator can replay, or members would have to meet too often
     for, its first member does alone.
     eager_limit: bytes from which a send waits; None: EAGER_LIMIT, or more where the run shows that MPI buffered more
@@ -207,7 +213,7 @@ def lacking(trace: Trace, missed: Unrecorded, *, unpaired: bool = True) -> str:
 def _acts(trace: Trace) -> np.ndarray:
     """Find the procedures that a replay does something for, by themselves or by what they complete."""
     return np.array(
-        [plan_of(name)[0] != NOTHING or base_name(name) in WAITS | TESTS for name in trace.procedures], bool
+        [plan_of(name)[0] not in (NOTHING, FILE) or base_name(name) in WAITS | TESTS for name in trace.procedures], bool
     )
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from analyzer.findings.finding import PART_OF, Evidence, Finding, Kind, Sure
 from analyzer.metrics.profile import Profile
 from analyzer.metrics.useful import Useful
-from tracelib.schema.procedures import FINALIZE, INIT
+from tracelib.schema.procedures import FINALIZE, INIT, is_of_files
 
 LEAST = 0.01
 """Of the run; what costs less is no finding."""
@@ -96,12 +96,14 @@ def _communication(of: Evidence, longest: int, unseen_ns: int) -> Iterator[Findi
     """Find what a run with MPI calls loses on `longest`, which computes longest, but for what is not in the trace."""
     efficiency = of.efficiency
     ideal, waiting = efficiency.ideal, of.waits.time_ns.sum(axis=1)
-    calls = _costly_call(of, longest)
+    calls = _costly_call(of, longest, _starts_or_ends(of))
     if ideal.runtime_ns and ideal.useful_ns is not None:
         most = int(of.present[waiting[of.present].argmax()])
         cost = ideal.runtime_ns - ideal.useful_ns
-        yield Finding(Kind.SERIALIZATION, cost, 0.0, Sure.REPLAYED, most)
+        files = _costly_call(of, longest, ~_are_of_files(of))
+        yield Finding(Kind.SERIALIZATION, cost, 0.0, Sure.REPLAYED, most, files)
         rest, kind, sure = max(efficiency.runtime_ns - ideal.runtime_ns, 0), Kind.TRANSFER, Sure.REPLAYED
+        calls = _costly_call(of, longest, _starts_or_ends(of) | _are_of_files(of))
     else:
         lost = efficiency.runtime_ns - round(efficiency.useful_max_ns) - unseen_ns
         rest, kind, sure = lost, Kind.COMMUNICATION, Sure.MEASURED
@@ -130,15 +132,20 @@ def waiting_call(calls: Profile, computed: Useful, present: np.ndarray, longest:
     return calls.procedures[int(beyond.argmax())] if beyond.max() > less * _EVIDENCE else ""
 
 
-def _costly_call(of: Evidence, rank: int) -> str:
-    """In which a rank is longest, but for starting and ending MPI."""
-    inside = np.where(_starts_or_ends(of), 0, of.profile.inside_ns[rank])
+def _costly_call(of: Evidence, rank: int, but_for: np.ndarray) -> str:
+    """In which a rank is longest, but for some procedures."""
+    inside = np.where(but_for, 0, of.profile.inside_ns[rank])
     return of.profile.procedures[int(inside.argmax())] if inside.any() else ""
 
 
 def _starts_or_ends(of: Evidence) -> np.ndarray:
     """Which procedures do."""
     return np.array([name in INIT or name in FINALIZE for name in of.profile.procedures], bool)
+
+
+def _are_of_files(of: Evidence) -> np.ndarray:
+    """Which procedures are calls on files: a replay on an ideal network keeps their time."""
+    return np.array([is_of_files(name) for name in of.profile.procedures], bool)
 
 
 def _uneven_region(of: Evidence, longest: int, cost_ns: int) -> str:

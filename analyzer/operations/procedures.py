@@ -5,6 +5,8 @@ Source: "Dimemas 5.5.0 input format"; flags and identifiers as prv2dim writes th
 
 from __future__ import annotations
 
+import re
+
 from analyzer._kernels import lib as kernels
 from analyzer._replay import lib
 from analyzer.program.operation import COLLECTIVE_NAMES
@@ -28,6 +30,7 @@ WIN_COMPLETE = kernels.PLAN_WIN_COMPLETE
 WIN_WAIT = kernels.PLAN_WIN_WAIT
 WIN_LOCK = kernels.PLAN_WIN_LOCK
 WIN_UNLOCK = kernels.PLAN_WIN_UNLOCK
+FILE = kernels.PLAN_FILE
 """`enum op_plan` of the kernel."""
 
 _BLOCKING, _RENDEZVOUS, _IMMEDIATE, _IMMEDIATE_RENDEZVOUS = range(4)
@@ -63,6 +66,32 @@ _ON_WINDOWS = {
     "Win_unlock": (WIN_UNLOCK, 0),
     "Win_unlock_all": (WIN_UNLOCK, _ALL_TARGETS),
 }
+_ON_FILES = {
+    "open": lib.FILE_OPEN | kernels.FILE_OF_ALL,
+    "close": lib.FILE_CLOSE | kernels.FILE_OF_ALL,
+    "sync": lib.FILE_SYNC | kernels.FILE_OF_ALL,
+    "set_size": lib.FILE_OPEN | kernels.FILE_OF_ALL,
+    "preallocate": lib.FILE_OPEN | kernels.FILE_OF_ALL,
+    "set_view": lib.FILE_LOCAL | kernels.FILE_OF_ALL,
+    "set_info": lib.FILE_LOCAL | kernels.FILE_OF_ALL,
+    "set_atomicity": lib.FILE_LOCAL | kernels.FILE_OF_ALL,
+    "seek_shared": lib.FILE_LOCAL | kernels.FILE_OF_ALL,
+    "delete": lib.FILE_OPEN,
+}
+"""Calls that ask the file system without reading or writing, and what all ranks call; others are local."""
+_TRANSFER = re.compile(r"(i?)(read|write)(_at|_shared|_ordered)?(_all)?(_begin|_end)?")
+
+
+def _on_file(name: str) -> int:
+    """What "iwrite_at_all" of MPI_File_iwrite_at_all does."""
+    found = _TRANSFER.fullmatch(name)
+    if not found:
+        return _ON_FILES.get(name, lib.FILE_LOCAL)
+    started, verb, where, of_all, half = found.groups()
+    does = lib.FILE_READ if verb == "read" else lib.FILE_WRITE
+    does |= kernels.FILE_OF_ALL if of_all or where == "_ordered" else 0
+    does |= kernels.FILE_STARTS if started else 0
+    return does | {None: 0, "_begin": kernels.FILE_BEGINS, "_end": kernels.FILE_ENDS}[half]
 
 
 def plan_of(procedure: str) -> tuple[int, int]:
@@ -70,8 +99,8 @@ def plan_of(procedure: str) -> tuple[int, int]:
 
     Receives posted in advance and the receiving half of MPI_Sendrecv follow from the trace's requests, and
     where persistent collectives are started.
-    What Dimemas does not know of (I/O, neighbourhood collectives) becomes nothing; one-sided operations are none of
-    its records either, but our own replay knows them.
+    What Dimemas does not know of (neighbourhood collectives) becomes nothing; one-sided operations and those on files
+    are none of its records either, but our own replay knows them.
     """
     name = base_name(procedure).removeprefix("MPI_")
     started = name[1:].capitalize() if name[:1] == "I" else ""
@@ -89,13 +118,15 @@ def plan_of(procedure: str) -> tuple[int, int]:
         return GLOBAL_INIT, OPERATIONS[name.removesuffix("_init")]
     if name.startswith("Pready"):
         return PART_READY, 0
+    if name.startswith("File_"):
+        return FILE, _on_file(name.removeprefix("File_"))
     return _ON_WINDOWS.get(name, (NOTHING, 0))
 
 
 def is_on_window(procedure: str) -> bool:
     """Whether its operation is one on a window."""
     kind, _ = plan_of(procedure)
-    return kind == FENCE or kind >= ACCESS_PUT
+    return kind == FENCE or ACCESS_PUT <= kind <= WIN_UNLOCK
 
 
 def dimemas_plan_of(procedure: str) -> tuple[int, int]:
@@ -106,6 +137,11 @@ def dimemas_plan_of(procedure: str) -> tuple[int, int]:
 def is_in_dimemas(procedure: str) -> bool:
     """Whether Dimemas has a record for the procedure."""
     return NOTHING < plan_of(procedure)[0] < ACCESS_PUT
+
+
+def is_on_file(procedure: str) -> bool:
+    """Whether its operation is one on a file."""
+    return plan_of(procedure)[0] == FILE
 
 
 def moves_data(procedure: str) -> bool:

@@ -35,7 +35,8 @@ def program_of(
     """All operations of a trace, rank after rank; those of a long run lie in a temporary file that has no name.
 
     Communicator 0 is the world, k + 1 that of index k in the trace; where there are fences, windows (all of
-    Objects.known) come after them. An intercommunicator has no members here: nothing
+    Objects.known) come after them; then, for those in which files were opened, the same once more, as calls on files
+    are in no order with others. An intercommunicator has no members here: nothing
     names it. Each thread of a rank is a stream. Bursts are as long as their CPU time
     says, where it was measured and `cpu_time` is wanted. Those in regions that stand for several threads are shared by
     so many `virtual` ones. buffered: find out, too, up to which size MPI_Send does not wait. A Dimemas trace is its
@@ -68,7 +69,7 @@ class SharedProgram:
         walk = RankOperations(trace, cpu_time=cpu_time, by_thread=True)
         mine = together(team, lambda: _Translated.of(trace, walk, trace.share(team), virtual=virtual))
         groups = [c.members if not c.remote else () for c in trace.communicators]
-        communicators = (tuple(range(trace.size)), *groups, *walk.windows)
+        communicators = (tuple(range(trace.size)), *groups, *walk.windows, *walk.files)
         return cls(trace, team, communicators, cpu_time and is_any_measured(trace), mine)
 
     def own(self) -> Program:

@@ -12,8 +12,10 @@ from analyzer.operations.bursts import CpuBursts, is_any_measured, is_measured
 from analyzer.operations.events import NO_EVENTS, ProgramEvents
 from analyzer.operations.persistent import tell_bytes
 from analyzer.operations.procedures import (
+    FILE,
     NOTHING,
     dimemas_plan_of,
+    is_on_file,
     is_on_window,
     moves_data,
     plan_of,
@@ -26,7 +28,7 @@ from analyzer.pairing.requests import Choice, Posted, gather_blocks, window_call
 from analyzer.program.operation import Kind
 from analyzer.program.storage import OperationSpill
 from analyzer.sources.run.run import RunTrace
-from analyzer.trace import FLUSH, REQUEST, Communicator, CpuWaits, Losses, Trace, TracerTime
+from analyzer.trace import FLUSH, REQUEST, Communicator, CpuWaits, Losses, Objects, Trace, TracerTime
 from analyzer.trace.computing_known import check_computing
 from tracelib.schema import WHAT_ORDINAL_SHIFT, What
 
@@ -51,11 +53,21 @@ _DONE = (
     What.RECV_DONE, What.RECEIVED, What.COLLECTIVE_DONE, What.RMA_DONE,
     *_any_ordinal(What.PARTITIONED_SEND_DONE), *_any_ordinal(What.PARTITIONED_RECV_DONE),
 )  # fmt: skip
+_OF_FILES = (What.READ_DONE, What.WRITE_DONE)
+"""In both, where operations on files are wanted."""
 
 
 def is_definable(communicator: Communicator) -> bool:
     """Dimemas knows intracommunicators of distinct tasks only."""
     return not communicator.remote and len(set(communicator.members)) == len(communicator.members) > 0
+
+
+def _file_communicators(trace: Trace) -> list[int]:
+    """Indices in Trace.communicators of those in which files were opened."""
+    if not any(map(is_on_file, trace.procedures)):
+        return []
+    used = {one.comm for one in trace.extra(Objects).known if one.kind == "file" and one.comm >= 0}
+    return sorted(k for k in used if is_definable(trace.communicators[k]))
 
 
 class RankOperations:
@@ -79,14 +91,24 @@ class RankOperations:
         self._numbers = message_numbers(trace) if by_thread else None
         means = plan_of if by_thread else dimemas_plan_of
         self._plan = np.array([*map(means, trace.procedures), (NOTHING, 0)], np.int32)
-        lost = (means(p)[0] == NOTHING and moves_data(p) for p in trace.procedures)
+        lost = (means(p)[0] in (NOTHING, FILE) and moves_data(p) for p in trace.procedures)
         self._lost = np.array([*lost, False], np.uint8)
-        self._done = Choice(_DONE, by_completed=True)
+        self._wanted = (*_POSTED, *_OF_FILES) if by_thread else _POSTED
+        self._done = Choice((*_DONE, *_OF_FILES) if by_thread else _DONE, by_completed=True)
         uses = is_on_window if by_thread else is_fence
         self.windows = window_groups(trace, uses)  # their communicators come after those of the trace
         self._on_window = np.array([*map(uses, trace.procedures), False])
         self._windows = Windows(trace, self._plan)
-        defined = [False, *map(is_definable, trace.communicators), *map(bool, self.windows)]
+        self.files: tuple[
+            tuple[int, ...], ...
+        ] = ()  # the same of communicators that files were opened with, after those
+        self._file_comm = np.zeros(1 + len(trace.communicators), np.int32)
+        if by_thread and (used := _file_communicators(trace)):
+            self.files = tuple(trace.communicators[k].members for k in used)
+            self._file_comm[1 + np.array(used)] = (
+                np.arange(len(used)) + 1 + len(trace.communicators) + len(self.windows)
+            )
+        defined = [False, *map(is_definable, trace.communicators), *map(bool, self.windows), *map(bool, self.files)]
         self._defined = np.array(defined, np.int8)
         ids = [len(self.windows), *(c.id for c in trace.communicators)]
         self._channels = max(ids) + 2 + len(self.windows), len(trace.communicators) + 1
@@ -95,7 +117,7 @@ class RankOperations:
         self._worlds = _worlds(trace)
         self._members = np.array([len(c.members) for c in trace.communicators], np.int64)
         self._translation: Translation | None = None
-        self.left_out = np.zeros((2, len(trace.procedures)), np.int64)  # calls that move data and become nothing; ns in
+        self.left_out = np.zeros((2, len(trace.procedures)), np.int64)  # calls whose data no network moves; ns in them
         self.idle_events = 0  # events that would mean something else to Dimemas
         self.threads = 1  # of the rank under way
         self.slots = 0  # requests that it had open at once
@@ -157,7 +179,7 @@ class RankOperations:
     def _translate_into(self, spill: OperationSpill) -> Translation:
         if self._translation is None or self._translation.spill is not spill:
             on_window = self._on_window.view(np.uint8)
-            self._translation = Translation(spill, self._plans(None), Choice(_POSTED), self._done, on_window)
+            self._translation = Translation(spill, self._plans(None), Choice(self._wanted), self._done, on_window)
         return self._translation
 
     def _forget(self, rank: int) -> None:
@@ -186,9 +208,8 @@ class RankOperations:
         threaded: also which thread completes a collective, where it is begun.
         """
         windows = windows_of_rank(self._trace, rank)
-        posted = Posted(
-            self._trace, rank, windows, (*_POSTED, What.COLLECTIVE_DONE, What.RMA_DONE) if threaded else _POSTED
-        )
+        ended = (What.COLLECTIVE_DONE, What.RMA_DONE) if threaded else ()
+        posted = Posted(self._trace, rank, windows, (*self._wanted, *ended))
         for index, (begin, end) in enumerate(pairwise(windows.tolist())):
             calls = window_calls(self._trace, rank, begin, end)
             rows = gather_blocks(self._trace.requests(rank, begin, end), REQUEST)
@@ -229,7 +250,8 @@ class RankOperations:
     def _plans(self, by_turns: np.ndarray | None) -> Any:
         """`struct op_plans *`; it lives as long as what it points to: this object, and `by_turns`."""
         arrays: Arrays = {
-            "call": self._plan, "defined": self._defined, "by_turns": by_turns, "lost": self._lost,
+            "call": self._plan, "defined": self._defined, "by_turns": by_turns, "file_comm": self._file_comm,
+            "lost": self._lost,
             "left_out": self.left_out[0], "left_out_ns": self.left_out[1],
         }  # fmt: skip
         plans = struct_of("struct op_plans *", arrays)

@@ -53,6 +53,19 @@ class Kind(IntEnum):
     PORT_RECV = lib.OP_PORT_RECV
     LOCK = lib.OP_LOCK
     UNLOCK = lib.OP_UNLOCK
+    FILE = lib.OP_FILE
+
+
+class FileAccess(IntEnum):
+    """`tag` of a FILE."""
+
+    LOCAL = lib.FILE_LOCAL
+    READ = lib.FILE_READ
+    WRITE = lib.FILE_WRITE
+    OPEN = lib.FILE_OPEN
+    CLOSE = lib.FILE_CLOSE
+    SYNC = lib.FILE_SYNC
+    BEGIN = lib.FILE_BEGIN
 
 
 COLLECTIVE_NAMES = (
@@ -77,6 +90,7 @@ class Flag(IntFlag):
     STANDARD = lib.OP_STANDARD
     OF_WINDOW = lib.OP_OF_WINDOW
     OF_ACCESS = lib.OP_OF_ACCESS
+    OF_FILE = lib.OP_OF_FILE
 
 
 def between_calls(ops: np.ndarray) -> np.ndarray:

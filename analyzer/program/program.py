@@ -18,7 +18,8 @@ from analyzer.program.storage import PackedOperations
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Calls of one procedure that move data and are none of the operations; the time in them, of all ranks."""
+    """Calls of one procedure whose data no network moves: they are none of the operations, or on files; the time in
+    them, of all ranks."""
 
     procedure: str
     calls: int

@@ -113,7 +113,8 @@ def _where(program: Program, stream: int, op: int) -> str:
     name = COLLECTIVE_NAMES[row["tag"] % len(COLLECTIVE_NAMES)]
     if name == "Barrier" and row["comm"] == 0:
         name = "Init or MPI_Barrier"
-    collective = f"MPI_{name} of ranks {ranks_text(members)}"
+    called = "a collective call on a file" if row["flags"] & Flag.OF_FILE else f"MPI_{name}"
+    collective = f"{called} of ranks {ranks_text(members)}"
     text = _WAITS_IN.get(Kind(row["kind"]), "an operation")
     if row["kind"] == Kind.WAIT and row["flags"] & Flag.OF_COLLECTIVE:
         text = "a wait for {collective}"

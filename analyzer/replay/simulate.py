@@ -19,6 +19,7 @@ from analyzer.machine.machine import (
     COLLECTIVE_NAMES,
     DIALECTS,
     Count,
+    FileSystem,
     Machine,
     Node,
     Piece,
@@ -161,11 +162,26 @@ def _machine(keep: Kept, machine: Machine, programs: Sequence[Program]) -> tuple
     eager_limit = AS_CALLS if machine.eager_limit is None else machine.eager_limit
     set_quantity(c.eager_limit, eager_limit, numbers.of("eager_limit"))
     _policy(keep, c.policy, machine, numbers)
+    if machine.files:
+        _files(c.files, machine.files, numbers)
     c.seed = machine.seed & (2**64 - 1)
     c.synchronous = machine.synchronous
     c.receiver_pays, c.delivery_frees, c.exclusive = not thesis, thesis, 1 if thesis else 2
     c.as_dimemas, c.by_arrival = machine.dialect == "dimemas-5.5", machine.matching == "arrival"
     return c, machine.place_all(ranks)
+
+
+_OF_FILES = {
+    "latency": ("latency_s", "file_latency_s"), "read": ("read_bandwidth_mb",) * 2,
+    "write": ("write_bandwidth_mb",) * 2, "open": ("open_s",) * 2, "close": ("close_s",) * 2, "sync": ("sync_s",) * 2,
+}  # fmt: skip
+"""The quantities of the kernel's file system, and ours with what they are called among all numbers."""
+
+
+def _files(c: Any, files: FileSystem, numbers: Numbers) -> None:
+    c.known, c.servers, c.block = 1, files.servers, files.block_bytes
+    for name, (ours, called) in _OF_FILES.items():
+        set_quantity(getattr(c, name), getattr(files, ours), numbers.of(called))
 
 
 _OF_NODE = {

@@ -203,7 +203,7 @@ def _about(part: Loss, end_ns: int) -> str:
 
 
 def _is(part: Loss) -> str:
-    return "are" if part.name in ("dependences", "shared CPUs") else "is"
+    return "are" if part.name in ("dependences", "files", "shared CPUs") else "is"
 
 
 def _why(part: Loss, found: Limits) -> str:
@@ -211,6 +211,7 @@ def _why(part: Loss, found: Limits) -> str:
         COMPUTATION: ". Faster processors or less work help: see analyze what-if.",
         "load imbalance": f"; rank {found.longest} computes longest. See analyze waits.",
         "dependences": "; ranks wait for each other even where messages cost nothing. See analyze waits.",
+        "files": ". Fewer and larger reads and writes help, and those that go on while ranks compute.",
         "shared CPUs": "; ranks wait for a CPU. Fewer ranks on a node help.",
         "latency": f", {_how(found.latency)}. Fewer, larger messages help.",
         "bandwidth": ". Smaller messages help, and messages that travel while ranks compute.",

@@ -33,6 +33,7 @@ PARTS = {
     "wait_members": "Waiting for others in collectives",
     "collective": "In collectives",
     "wait_access": "Waiting for one-sided operations",
+    "wait_file": "Opening, reading and writing files",
     "wait_semaphore": "Waiting for semaphores",
     "wait_cpu": "Waiting for a CPU",
     "context_switch": "Switching between threads",

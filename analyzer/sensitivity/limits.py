@@ -6,12 +6,12 @@ Source: "Dimemas specification", section 3 and Table 11 (thesis chapter 7).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
 from analyzer.in_notebook import InNotebook
 from analyzer.machine.fields import mean_of
-from analyzer.machine.machine import Machine
+from analyzer.machine.machine import FileSystem, Machine
 from analyzer.parallel import Team
 from analyzer.program.operation import Kind
 from analyzer.program.program import Program
@@ -19,6 +19,7 @@ from analyzer.program.streams import pieces
 from analyzer.replay.replays import predictions
 from analyzer.replay.simulate import Prediction
 from analyzer.sensitivity.networks import only, pinned
+from tracelib.schema.procedures import is_of_files
 
 COMPUTATION = "computation"
 """Name of the part of the time that is not a loss."""
@@ -111,7 +112,8 @@ class Limits(InNotebook):
 def limits(program: Program, machine: Machine, team: Team, jobs: int | None = None) -> Limits:
     """Replay the program on the machine's network, on parts of it, and on an ideal one.
 
-    Ranks, CPUs, collectives' models and the eager limit stay those of the machine. Raises TracelibError.
+    Ranks, CPUs, collectives' models, files and the eager limit stay those of the machine. Of a run with files it is
+    tried, too, what would be if they took no time. Raises TracelibError.
     """
     machine = pinned(machine, program.ranks)
     enough = len(program.rank) * max(1, program.most_virtual_threads())
@@ -125,8 +127,11 @@ def limits(program: Program, machine: Machine, team: Team, jobs: int | None = No
         only(machine, bandwidth=True, contention=True),
         only(machine, latency=True, contention=True),
     ]
+    if uses_files := any(is_of_files(row.procedure) for row in program.left_out):
+        machines += [replace(of, files=FileSystem()) for of in (only(machine, cpus=enough), machine)]
     found = predictions(program, machines, team, jobs)
-    ideal, latency, bandwidth, free, whole, own_cpus, no_latency, no_bandwidth = (p.end_ns for p in found)
+    ideal, latency, bandwidth, free, whole, own_cpus, no_latency, no_bandwidth, *no_files = (p.end_ns for p in found)
+    waiting, without = no_files if uses_files else (own_cpus, whole)
     computing = _computing(program, machine, found[4])
     mean, longest = sum(computing) / len(computing), max(computing)
     times = zip((IDEAL, LATENCY, BANDWIDTH, FREE, WHOLE), found, strict=False)
@@ -137,7 +142,8 @@ def limits(program: Program, machine: Machine, team: Team, jobs: int | None = No
         longest=computing.index(longest),
         losses=(
             Loss("load imbalance", round(longest - mean)),
-            Loss("dependences", own_cpus - round(longest)),
+            Loss("dependences", waiting - round(longest)),
+            *([Loss("files", own_cpus - waiting, whole - without)] if uses_files else ()),
             Loss("shared CPUs", ideal - own_cpus),
             Loss("latency", latency - ideal, whole - no_latency),
             Loss("bandwidth", bandwidth - ideal, whole - no_bandwidth),

@@ -25,7 +25,21 @@ enum op_kind {
     OP_PORT_RECV = 16,
     OP_LOCK = 17, /* of window `comm` at target `peer` (-1: of all), `tag` is an enum lock_kind */
     OP_UNLOCK = 18,
-    OP_KINDS = 19
+    OP_FILE = 19, /* `tag` is an enum file_use, `other` the ns that the traced run spent in it; opens `request` and
+                     does not wait for it unless that is -1 */
+    OP_KINDS = 20
+};
+
+/* What an OP_FILE does. FILE_LOCAL needs no file system, and FILE_BEGIN, the begin of a split collective, has its bytes
+   in the OP_FILE that ends it. */
+enum file_use {
+    FILE_LOCAL = 0,
+    FILE_READ = 1,
+    FILE_WRITE = 2,
+    FILE_OPEN = 3,
+    FILE_CLOSE = 4,
+    FILE_SYNC = 5,
+    FILE_BEGIN = 6
 };
 
 /* As MPI_LOCK_EXCLUSIVE and MPI_LOCK_SHARED are recorded. */
@@ -43,7 +57,11 @@ enum op_flags {
     OP_BETWEEN_CALLS = 32, /* a semaphore that is of no traced call */
     OP_STANDARD = 64,      /* a blocking send of which MPI decides whether it waits */
     OP_OF_WINDOW = 128,    /* a message by which calls on a window wait for each other */
-    OP_OF_ACCESS = 256     /* an OP_WAIT for the end of an OP_PUT or an OP_GET */
+    OP_OF_ACCESS = 256,    /* an OP_WAIT for the end of an OP_PUT or an OP_GET */
+    OP_OF_FILE = 512 /* an OP_COLLECTIVE or OP_COLLECTIVE_START in which the members of `comm` meet for a file, and
+                        the OP_WAIT for it: `other` is when the traced run entered the call (ns). Else an OP_WAIT
+                        for an OP_FILE: `other` is the ns that the traced run waited. Else an OP_FILE that ends the
+                        FILE_BEGIN of `request`, and waits. */
 };
 
 struct op {
@@ -149,6 +167,15 @@ struct policy {
     int32_t receiver_first, receiver_last, sender_receiver_first, base; /* BOOST, added to the priority */
 };
 
+/* Files of all nodes: servers that take one request after the other. */
+struct file_system {
+    int32_t known;                              /* 0: each OP_FILE lasts as long as in the traced run */
+    int32_t servers;                            /* requests that are served at once; 0: all */
+    int64_t block;                              /* bytes of which whole ones move; 0 or 1: as many as are asked for */
+    struct quantity latency, open, close, sync; /* s */
+    struct quantity read, write;                /* MB/s (2^20), 0: infinite */
+};
+
 struct machine {
     int32_t n_nodes, n_networks;
     const struct node *nodes;
@@ -165,6 +192,7 @@ struct machine {
     int32_t exclusive;           /* collectives hold the network: 0 never, 1 always, 2 where buses are counted */
     int32_t as_dimemas;          /* what Dimemas 5.5 does for no reason of MPI or of machines: docs/dimemas.md */
     int32_t by_arrival;          /* messages of one key are received as they arrive, not as they were sent */
+    struct file_system files;
 };
 
 struct program {
@@ -204,6 +232,7 @@ struct usage {
     int64_t sends, receives, bytes, late_receives;
     int64_t wait_members, collective, wait_semaphore, wait_access;
     int64_t wait_cpu, busy_wait, context_switch, switches;
+    int64_t wait_file;
     int64_t end;
 };
 

@@ -79,7 +79,7 @@ def _of_file(
             program = program_of(trace, session.team, buffered=machine.eager_limit is None)
             found = limits(program, machine, session.team, jobs)
             bears = None if quick else tolerance(program, machine, session.team, jobs)
-            lacking = not_replayed(incomplete(trace, session.team), [program])
+            lacking = not_replayed(incomplete(trace, session.team), [program], machine)
             lost = lost_at(trace, session.team, INIT | FINALIZE)
             had, starting_ns = cpus(trace, session.team), _starting_ns(trace, session.team)
         return Limited(

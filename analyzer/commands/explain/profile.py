@@ -103,4 +103,4 @@ def _found(trace: Trace, configuration: Configuration | None, bins: int, team: T
         return parallelism(trace, team, bins), lacking_at_once(trace)
     machine = configuration.machine
     program = with_modules(program_of(trace, team, buffered=machine.eager_limit is None), configuration.modules)
-    return replayed_parallelism(program, machine, bins), not_replayed(lacking_at_once(trace), [program])
+    return replayed_parallelism(program, machine, bins), not_replayed(lacking_at_once(trace), [program], machine)

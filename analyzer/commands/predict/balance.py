@@ -137,17 +137,18 @@ def _of_run(
 ) -> None:
     with session.step("Replaying"), replaying(trace, session.team):
         known = choice.known(trace, session.team)
+        on = known or choice.or_ideal()
         now = parts_of(load_plan(asked["now"], trace.size), asked["items"]) if asked["now"] else None
         found = propose(
             trace,
-            known or choice.or_ideal(),
+            on,
             session.team,
             region=asked["region"],
             now=now,
             cpu_time=asked["cpu_time"],
             messages=asked["messages"],
         )
-    incomplete = left_out_text(found)
+    incomplete = left_out_text(found, on)
     session.mention([f"{Path(trace.path).name}: {incomplete}"] if incomplete else [])
     machine = choice.file or ("an ideal machine" if known is None else "the machine of the run")
     shown = report.Asked(trace.path, found, asked["items"], asked["region"], asked["cpu_time"], machine, incomplete)

@@ -123,8 +123,8 @@ def _replayed(session: Session, trace: Trace, choice: MachineChoice) -> tuple[in
     with session.step("Replaying"), replaying(trace, session.team):
         machine = choice.known(trace, session.team) or choice.or_ideal()
         program = program_of(trace, session.team, buffered=machine.eager_limit is None)
-        session.mention(left_out_lines([program]))
-        return simulate(program, machine).end_ns, left_out_text(program)
+        session.mention(left_out_lines([program], machine))
+        return simulate(program, machine).end_ns, left_out_text(program, machine)
 
 
 def _taken_ns(session: Session, trace: Trace, region: str | None) -> int:

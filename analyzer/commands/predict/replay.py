@@ -106,7 +106,7 @@ def replay_command(
                 else None
             )
         times = tuple(trace.duration_ns if trace.has_call_times else 0 for trace in traces)
-        lacking = not_replayed("; ".join(filter(None, map(lacking_at_once, traces))), programs)
+        lacking = not_replayed("; ".join(filter(None, map(lacking_at_once, traces))), programs, machine)
         replayed = Replayed((file, *others), times, tuple(programs), prediction, machine, written, together, lacking)
         if changes:
             replayed = replace(replayed, changes=changes, places=traces[0].extra(CallPaths).named())

@@ -110,7 +110,7 @@ def sensitivity_command(
             program = program_of(trace, session.team, buffered=machine.eager_limit is None)
             replayed = blocks_of_regions(trace, program) if divided else program
             found = sensitivity(replayed, machine, chosen, wanted, session.team, jobs)
-        lacking = not_replayed(incomplete(trace, session.team), [program])
+        lacking = not_replayed(incomplete(trace, session.team), [program], machine)
         studied = Studied(
             file=file,
             measured_ns=trace.duration_ns if trace.has_call_times else 0,

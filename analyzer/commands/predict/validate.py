@@ -79,7 +79,7 @@ def _compare(
     shown, team = machine.eager_limit is None, session.team
     section = section_of(other, team, buffered=shown)
     measured, counts = measured_parts(other, section, session.team)
-    session.mention(left_out_lines([section.program]))
+    session.mention(left_out_lines([section.program], machine))
     own = _predicted(session, other, section, machine)
     found = []
     for file in files:
@@ -92,7 +92,7 @@ def _compare(
                     "compare runs with the same number of ranks",
                 )
             mine = section_of(trace, team, buffered=shown)
-            session.mention(left_out_lines([mine.program]))
+            session.mention(left_out_lines([mine.program], machine))
             as_traced, calls = measured_parts(trace, mine, session.team)
             predicted = _predicted(session, trace, mine, machine)
             found.append(
@@ -101,7 +101,7 @@ def _compare(
                     as_traced.total,
                     calls,
                     mine.program.cpu_time,
-                    left_out_text(mine.program),
+                    left_out_text(mine.program, machine),
                     validate(predicted, own, measured, untraced_ns),
                 )
             )

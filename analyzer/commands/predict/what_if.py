@@ -115,7 +115,7 @@ def what_if_command(
             else:
                 found = each_for_free(blocks, machine, top, session.team, jobs)
         on_ranks = f" on {ranks_named(sorted(ranks))}" if ranks is not None else ""
-        lacks = not_replayed(incomplete(trace, session.team), [program])
+        lacks = not_replayed(incomplete(trace, session.team), [program], machine)
         measured = trace.duration_ns if trace.has_call_times else 0
         asked = Asked(
             file=file,

@@ -107,8 +107,8 @@ def opened(session: Session, files: Sequence[str], machine: Machine) -> Iterator
             if reason := not_whole(traces[-1], unrecorded(traces[-1], team)):
                 raise TracelibError(f"{file} cannot be replayed: {reason}", "trace the whole run")
         sections = sections_of(traces, team, buffered=machine.eager_limit is None)
-        session.mention(left_out_lines([section.program for section in sections]))
-        yield [Traced(*row) for row in zip(files, traces, sections, strict=True)]
+        session.mention(left_out_lines([section.program for section in sections], machine))
+        yield [Traced(*row, machine) for row in zip(files, traces, sections, strict=True)]
 
 
 def eager_of(runs: Sequence[Traced], machine: Machine, draw: Draw) -> list[Eager]:
@@ -125,6 +125,7 @@ class Traced:
     file: str
     trace: Trace
     section: Section
+    machine: Machine
 
     @property
     def cpu_time(self) -> bool | None:
@@ -134,7 +135,7 @@ class Traced:
     @property
     def incomplete(self) -> str:
         """Say in one line what the replays of the run leave out; "" if nothing."""
-        return left_out_text(self.section.program)
+        return left_out_text(self.section.program, self.machine)
 
     @property
     def measured_ns(self) -> float | None:

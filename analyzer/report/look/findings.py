@@ -138,10 +138,7 @@ def what(one: Finding, summary: Summary) -> str:
     if one.kind is Kind.IMBALANCE:
         return _imbalance(one, summary)
     if one.kind is Kind.SERIALIZATION:
-        return (
-            f"ranks wait for each other even where messages take no time; rank {one.rank} waits most, "
-            f"{time(int(summary.waits.time_ns[one.rank].sum()))} in all"
-        )
+        return _serialization(one, summary)
     if one.kind in (Kind.TRANSFER, Kind.COMMUNICATION):
         return _transfer(one, summary)
     if one.kind is Kind.NEITHER:
@@ -210,6 +207,13 @@ def _imbalance(one: Finding, summary: Summary) -> str:
     where = f" in region {one.region}" if one.region else ""
     waiting = f", the others wait for it in {one.call}" if one.call else ""
     return f"{Threads(summary).longest()}{where}{asleep_part(summary, one.rank)}{waiting}"
+
+
+def _serialization(one: Finding, summary: Summary) -> str:
+    """Its call, if any, is one on files: they take their time in the replay, too."""
+    whom = f"each other, and in {one.call} for files," if one.call else "each other"
+    waits = time(int(summary.waits.time_ns[one.rank].sum()))
+    return f"ranks wait for {whom} even where messages take no time; rank {one.rank} waits most, {waits} in all"
 
 
 def _transfer(one: Finding, summary: Summary) -> str:

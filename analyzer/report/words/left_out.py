@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
+from analyzer.machine.machine import Machine
 from analyzer.program.program import LeftOut, Program
 from analyzer.report.words import units
 from analyzer.trace import Arrows, Trace, TracerTime
+from tracelib.schema.procedures import is_of_files
 
 _NAMED = 3
+IDEAL = Machine.ideal()
 
 
 class Replayed(Protocol):
@@ -22,7 +25,7 @@ class Replayed(Protocol):
 
     @property
     def left_out(self) -> Sequence[LeftOut]:
-        """The calls that take no time in the replay though they move data."""
+        """The calls whose data no network moves."""
 
 
 def arrows_left_out(trace: Trace) -> list[str]:
@@ -48,40 +51,58 @@ def applications_joined(trace: Trace) -> list[str]:
     return [f"{Path(trace.path).name}: its {count} applications are written as one"] if count > 1 else []
 
 
-def left_out_text(replayed: Replayed) -> str:
-    """Say which calls of the traced run take no time in its replay though they move data; "": none.
+def left_out_text(replayed: Replayed, machine: Machine = IDEAL) -> str:
+    """Say which calls of the traced run take no time in its replay though they move data, and which, on files of which
+    the machine says nothing, the time that they took; "": none.
 
-    The time is that in the calls in the traced run, the mean of all ranks.
+    Times are those in the calls in the traced run, the mean of all ranks.
     """
-    found = replayed.left_out
+    parts = [_without_time(replayed), "" if machine.files else _as_they_were(replayed)]
+    return "; ".join(filter(None, parts))
+
+
+def _without_time(replayed: Replayed) -> str:
+    said = _calls_text([row for row in replayed.left_out if not is_of_files(row.procedure)], replayed.ranks)
+    return said and f"{said[0]} without a model took no time; {said[1]}"
+
+
+def _as_they_were(replayed: Replayed) -> str:
+    said = _calls_text([row for row in replayed.left_out if is_of_files(row.procedure)], replayed.ranks)
+    return said and f"{said[0]} on files took as long as in the run; {said[1]}"
+
+
+def _calls_text(found: Sequence[LeftOut], ranks: int) -> tuple[str, str] | str:
+    """How many calls there are, and the time in them; "": none."""
     if not found:
         return ""
-    calls, time_ns = sum(row.calls for row in found), sum(row.time_ns for row in found) / replayed.ranks
+    calls, time_ns = sum(row.calls for row in found), sum(row.time_ns for row in found) / ranks
     names = [f"{row.procedure} ({row.calls})" for row in found[:_NAMED]]
     if len(found) > _NAMED:
         names.append(f"{len(found) - _NAMED} more")
-    spent = f"a rank spent {units.time(time_ns)} in them on average"
-    return f"{units.plural(calls, 'call')} without a model took no time; {spent}: {', '.join(names)}"
+    spent = f"a rank spent {units.time(time_ns)} in them on average: {', '.join(names)}"
+    return units.plural(calls, "call"), spent
 
 
-def left_out_lines(programs: Sequence[Program]) -> list[str]:
-    """A line for each program that leaves something out, with its name."""
-    return [f"{program.name}: {text}" for program in programs if (text := left_out_text(program))]
+def left_out_lines(programs: Sequence[Program], machine: Machine) -> list[str]:
+    """A line for each program of which the machine does not say all, with its name."""
+    return [f"{program.name}: {text}" for program in programs if (text := left_out_text(program, machine))]
 
 
-def not_replayed(lacking: str, replays: Sequence[Replayed]) -> str:
-    """All reasons why replays are not of the whole run, in one line: what the traces lack, and what is left out of
-    them; "": none is known."""
-    return "; ".join(dict.fromkeys(filter(None, (lacking, *map(left_out_text, replays)))))
+def not_replayed(lacking: str, replays: Sequence[Replayed], machine: Machine) -> str:
+    """All reasons why replays are not of the whole run, in one line: what the traces lack, and what the machine does
+    not say of them; "": none is known."""
+    texts = (left_out_text(replayed, machine) for replayed in replays)
+    return "; ".join(dict.fromkeys(filter(None, (lacking, *texts))))
 
 
-def ideal_note(replayed: Replayed, factor: str) -> str:
-    """The sentence on what the replay on an ideal network leaves out; "": nothing.
+def ideal_note(replayed: Replayed, factor: str, rest: str = "Serialization") -> str:
+    """The sentences on the calls whose data the ideal network does not move; "": there are none.
 
-    factor: which one is the ideal time over the time that the run took.
+    factor: which one is the ideal time over the time that the run took; rest: which one is the longest computation over
+    the ideal time.
     """
-    text = left_out_text(replayed)
-    return f"On the ideal network {text}. {factor} counts this time." if text else ""
+    parts = ((_without_time(replayed), factor), (_as_they_were(replayed), rest))
+    return " ".join(f"On the ideal network {text}. {counts} counts this time." for text, counts in parts if text)
 
 
 def incomplete_line(why: str, what: str = "replay") -> str:

@@ -10,11 +10,12 @@ from analyzer.report.words.units import percent, size, time
 
 
 def serialization(efficiency: Efficiency) -> str:
-    """How much the ranks wait for each other even where messages take no time."""
+    """How much the ranks wait for each other, and for files, even where messages take no time."""
     runtime, useful = efficiency.ideal.runtime_ns, efficiency.ideal.useful_ns
     if not runtime or useful is None:
         return ""
-    return f"on an ideal network the rank that computes longest would still wait {time(runtime - useful)} for others"
+    whom = "others and for files" if efficiency.ideal.has_files else "others"
+    return f"on an ideal network the rank that computes longest would still wait {time(runtime - useful)} for {whom}"
 
 
 def transfer(efficiency: Efficiency, waits_ns: int | None = None) -> str:

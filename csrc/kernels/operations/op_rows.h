@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* What a call becomes; calls on windows from PLAN_FENCE on. */
+/* What a call becomes; calls on windows are PLAN_FENCE, and those from PLAN_ACCESS_PUT to PLAN_WIN_UNLOCK. */
 enum op_plan {
     PLAN_NOTHING,
     PLAN_SEND,
@@ -24,6 +24,17 @@ enum op_plan {
     PLAN_WIN_WAIT,
     PLAN_WIN_LOCK,
     PLAN_WIN_UNLOCK,
+    PLAN_FILE,
+};
+
+/* The second number of a PLAN_FILE: an enum file_use, and whether all ranks that opened the file call it; whether it
+   starts what a request completes; begins or ends a split collective. */
+enum file_plan {
+    FILE_ACCESS = 7,
+    FILE_OF_ALL = 8,
+    FILE_STARTS = 16,
+    FILE_BEGINS = 32,
+    FILE_ENDS = 64,
 };
 
 /* Types of events of the program that are semaphores. */
@@ -37,7 +48,8 @@ enum program_semaphore { PROGRAM_SIGNAL = -1, PROGRAM_WAIT = -2 };
    first_channel: an id that no communicator has, and those after it stand for partitioned messages: `channels` for each
    ordinal, one for each communicator.
    by_turns: collectives of this communicator are called by several threads of the rank. NULL: none is.
-   lost: (n_procedures + 1) whether calls move data and become nothing. left_out: (n_procedures) int64, counts these,
+   file_comm: by communicator, after that of the world, what stands for it where its ranks meet for a file; 0: nothing.
+   lost: (n_procedures + 1) whether calls move data that no network moves. left_out: (n_procedures) int64, counts these,
    and collective operations on communicators that are not defined; left_out_ns: the time in them. first_window: an id
    that no communicator and no partitioned message has; those after it stand for messages of windows. start_waits:
    MPI_Win_start waits for the posts, else MPI_Win_complete does. */
@@ -47,6 +59,7 @@ struct op_plans {
     int32_t first_channel, channels;
     int32_t first_window, start_waits;
     const int8_t *defined, *by_turns;
+    const int32_t *file_comm;
     const uint8_t *lost;
     int64_t *left_out, *left_out_ns;
 };

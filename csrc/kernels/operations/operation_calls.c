@@ -3,6 +3,7 @@
 
 #include "operations/internal/left_out.h"
 #include "operations/internal/op_turns.h"
+#include "operations/internal/operation_files.h"
 #include "operations/internal/operation_windows.h"
 #include "operations/partitioned.h"
 
@@ -141,6 +142,10 @@ void op_put_posted(struct op_walk *walk, struct op_thread *thread, const struct 
     case WHAT_PARTITIONED_SEND_STARTED:
         start_partitioned(walk, plans, r);
         break;
+    case WHAT_READ_DONE:
+    case WHAT_WRITE_DONE:
+        op_put_file_posted(walk, thread, r);
+        break;
     default:
         put_posted_receive(walk, thread, plans, r);
     }
@@ -177,6 +182,8 @@ void op_put_done(struct op_walk *walk, struct op_thread *thread, const struct op
         end_partitioned(walk, thread, plans, r);
     else if (r->what == WHAT_RMA_DONE)
         op_put_access_done(walk, thread, r);
+    else if (op_is_of_file(r))
+        op_put_file_done(walk, thread, r);
     else if (r->what == WHAT_COLLECTIVE_DONE)
         put_done_collective(walk, thread, plans, r);
     else
@@ -209,6 +216,8 @@ void op_put_call(struct op_walk *walk, struct op_thread *thread, const struct op
         struct partitioned_send send;
         if (partitioned_ready(&walk->partitioned, call->comm, call->peer, call->tag, call->sent, &send))
             send_partitioned(walk, thread, &send);
+    } else if (plan[0] == PLAN_FILE) {
+        op_put_on_file(walk, thread, plans, call, completer);
     } else if (plan[0] >= PLAN_FENCE && plan[0] != PLAN_PART_READY) {
         op_put_on_window(walk, thread, feed, call, completer);
     }

@@ -56,8 +56,8 @@ int64_t op_walk_room(const struct op_walk *walk, const struct op_rows *rows)
     int64_t n = walk->n_threads, done = rows->first_done[n], events = rows->first_event[n];
     int64_t on_windows = rows->window ? rows->n_calls + 2 * rows->first_partner[rows->n_calls] : 0;
     on_windows += (int64_t)walk->deferred.n;
-    if (n == 1) return rows->n_calls + on_windows + rows->n_posted + done + events + 1;
-    return 3 * rows->n_calls + on_windows + 2 * rows->n_posted + 2 * done + events + n; /* with semaphores */
+    if (n == 1) return 2 * rows->n_calls + on_windows + rows->n_posted + 2 * done + events + 1;
+    return 5 * rows->n_calls + on_windows + 2 * rows->n_posted + 4 * done + events + n; /* with semaphores */
 }
 
 void op_cursor_open(const struct op_rows *rows, int32_t t, struct op_cursor *c)

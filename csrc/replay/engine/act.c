@@ -7,6 +7,7 @@
 #include "engine/internal/setup.h"
 #include "meeting/access.h"
 #include "meeting/collective.h"
+#include "meeting/file.h"
 #include "meeting/lock.h"
 #include "meeting/message.h"
 #include "meeting/semaphore.h"
@@ -76,7 +77,11 @@ static void wait_for(struct sim *sim, struct thread *thread, struct receive *rec
 static void wait_for_slot(struct sim *sim, struct thread *thread)
 {
     struct slot *at = thread_slot(thread), slot = *at;
-    *at = (struct slot){NULL, NULL};
+    if ((thread->op->flags & (OP_OF_FILE | OP_OF_COLLECTIVE)) == OP_OF_FILE) {
+        file_wait(sim, thread);
+        return;
+    }
+    *at = (struct slot){NULL, NULL, 0};
     if (slot.receive) {
         wait_for(sim, thread, slot.receive);
     } else if (slot.instance) {
@@ -164,6 +169,9 @@ void thread_act(struct sim *sim, struct thread *thread)
         break;
     case OP_UNLOCK:
         lock_give(sim, thread);
+        break;
+    case OP_FILE:
+        file_access(sim, thread);
         break;
     case OP_PRIORITY:
         if (policy_says(sim, thread, thread->op->other)) cpu_reorder(sim, thread);

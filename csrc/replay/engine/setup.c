@@ -155,6 +155,7 @@ void sim_free(struct sim *sim)
     }
     for (int32_t k = 0; sim->nodes && k < sim->machine->n_nodes; k++) free(sim->nodes[k].ready);
     network_free(sim);
+    free(sim->servers.free);
     free(sim->windows.at);
     free(sim->matching.at);
     free(sim->events.crowd.at);

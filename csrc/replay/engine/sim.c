@@ -80,6 +80,9 @@ static void handle(struct sim *sim, const struct event *event)
     case PHASE_ENDED:
         collective_ended(sim, event->what);
         break;
+    case PHASE_FILE:
+        thread_wake(sim, event->what);
+        break;
     case PHASE_MEET:
         message_met(sim, event->what);
         break;

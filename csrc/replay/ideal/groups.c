@@ -19,6 +19,8 @@ struct gathering {
     struct gathering *next;
     struct group *group;
     int64_t number, time; /* time: when the last member so far entered it */
+    int64_t entered;      /* the same in the traced run, of those that meet for a file */
+    bool of_file;
     int32_t operation, arrived, told;
     int32_t left; /* members of ours that it is not over for */
     bool done;
@@ -103,6 +105,13 @@ static void leave(struct ideal *ideal, struct gathering *gathering, int32_t memb
     pool_give(&ideal->gatherings, gathering);
 }
 
+/* Note how long a rank waited in the traced run for those whom it meets for a file. */
+static void note_met(const struct gathering *gathering, struct rank_at *rank)
+{
+    if (!gathering->of_file) return;
+    rank->met_before = gathering->entered > rank->entered ? gathering->entered - rank->entered : 0;
+}
+
 /* The members of one more process are all there. */
 static void process_is_there(struct ideal *ideal, struct gathering *gathering)
 {
@@ -111,6 +120,7 @@ static void process_is_there(struct ideal *ideal, struct gathering *gathering)
     gathering->done = true;
     for (struct rank_at *next, *rank = gathering->waiting; rank; rank = next, woken++) {
         next = rank->next;
+        note_met(gathering, rank);
         wake(ideal, rank, gathering->time);
     }
     gathering->waiting = NULL;
@@ -119,7 +129,8 @@ static void process_is_there(struct ideal *ideal, struct gathering *gathering)
 
 static bool tell_others(struct ideal *ideal, const struct group *group, const struct gathering *gathering, int32_t comm)
 {
-    struct told told = {gathering->time, gathering->number, gathering->operation, 0, comm, 0, TOLD_MEMBERS, 0};
+    struct told told = {gathering->time,   gathering->number, gathering->operation, 0, comm, 0, TOLD_MEMBERS, 0,
+                        gathering->entered};
     for (int32_t k = 0; k < group->n_processes; k++) {
         told.process = group->processes[k];
         if (!tell(ideal, told)) return false;
@@ -140,8 +151,9 @@ static bool know(struct ideal *ideal, const struct rank_at *rank, const struct o
     return true;
 }
 
-static bool wait_in(struct rank_at *rank, struct gathering *gathering)
+static bool wait_in(struct rank_at *rank, const struct op *op, struct gathering *gathering)
 {
+    rank->entered = op->other;
     rank->next = NULL;
     *gathering->last = rank;
     gathering->last = &rank->next;
@@ -155,7 +167,11 @@ bool groups_enter(struct ideal *ideal, struct rank_at *rank, const struct op *op
     struct gathering *gathering = gathering_of(ideal, group, (*known->entered)++, op->tag);
     if (!gathering) return false;
     if (rank->now > gathering->time) gathering->time = rank->now;
-    if (op->kind == OP_COLLECTIVE) wait_in(rank, gathering);
+    if (op->flags & OP_OF_FILE) {
+        gathering->of_file = true;
+        if (op->other > gathering->entered) gathering->entered = op->other;
+    }
+    if (op->kind == OP_COLLECTIVE) wait_in(rank, op, gathering);
     if (op->kind == OP_COLLECTIVE_START) rank->requests[op->request].gathering = gathering;
     bool last = ++gathering->arrived == group->n_members;
     if (last && !tell_others(ideal, group, gathering, op->comm)) return false;
@@ -163,9 +179,11 @@ bool groups_enter(struct ideal *ideal, struct rank_at *rank, const struct op *op
     return op->kind == OP_COLLECTIVE_START;
 }
 
-bool groups_wait(struct ideal *ideal, struct rank_at *rank, struct gathering *gathering)
+bool groups_wait(struct ideal *ideal, struct rank_at *rank, const struct op *op, struct gathering *gathering)
 {
-    if (!gathering->done) return wait_in(rank, gathering);
+    if (!gathering->done) return wait_in(rank, op, gathering);
+    rank->entered = op->other;
+    note_met(gathering, rank);
     if (gathering->time > rank->now) rank->now = gathering->time;
     leave(ideal, gathering, 1);
     return true;
@@ -182,5 +200,6 @@ void groups_told(struct ideal *ideal, const struct told *told)
     struct gathering *gathering = gathering_of(ideal, group, told->number, told->source);
     if (!gathering) return;
     if (told->time > gathering->time) gathering->time = told->time;
+    if (told->entered > gathering->entered) gathering->entered = told->entered;
     process_is_there(ideal, gathering);
 }

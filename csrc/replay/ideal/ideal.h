@@ -23,6 +23,7 @@ struct told {
     int32_t comm, tag;
     int32_t kind;
     int32_t process; /* whom it is told */
+    int64_t entered; /* of members that meet for a file: when the last of them did in the traced run */
 };
 
 struct ideal_state {

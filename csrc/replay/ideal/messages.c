@@ -56,7 +56,7 @@ static bool met(struct ideal *ideal, struct receive *receive, struct letter of, 
     if (of.kind == TOLD_WAITING) {
         struct rank_at *sender = own_rank(ideal, of.source);
         int32_t destination = ideal->first[ideal->own] + receive->rank->number;
-        struct told told = {arrived, 0, of.source, destination, 0, 0, TOLD_RECEIVED, 0};
+        struct told told = {arrived, 0, of.source, destination, 0, 0, TOLD_RECEIVED, 0, 0};
         if (!sender) {
             told.process = process_of(ideal, of.source);
             if (!tell(ideal, told)) return false;
@@ -99,7 +99,8 @@ bool messages_send(struct ideal *ideal, struct rank_at *rank, const struct op *o
     enum told_kind kind = waits ? TOLD_WAITING : large ? TOLD_LARGE_SEND : TOLD_SEND;
     int32_t own = ideal->first[ideal->own] + rank->number;
     if (!own_rank(ideal, op->peer)) {
-        struct told told = {rank->now, op->other, own, op->peer, op->comm, op->tag, kind, process_of(ideal, op->peer)};
+        int32_t process = process_of(ideal, op->peer);
+        struct told told = {rank->now, op->other, own, op->peer, op->comm, op->tag, kind, process, 0};
         if (!tell(ideal, told)) return false;
         rank->waits_to_send = waits;
         return !waits;

@@ -18,8 +18,8 @@ static bool is_sound(const struct ideal *ideal, const struct rank_at *rank, cons
 {
     bool access = op->kind == OP_PUT || op->kind == OP_GET, waited = op->kind == OP_WAIT && op->peer >= 0;
     bool message = access || op->kind == OP_SEND || op->kind == OP_RECV || op->kind == OP_IRECV;
-    bool request =
-        (access && op->request >= 0) || op->kind == OP_IRECV || op->kind == OP_WAIT || op->kind == OP_COLLECTIVE_START;
+    bool request = ((access || op->kind == OP_FILE) && op->request >= 0) || op->kind == OP_IRECV ||
+                   op->kind == OP_WAIT || op->kind == OP_COLLECTIVE_START;
     if (op->kind >= OP_KINDS || op->bytes < 0 || op->block || op->flags & OP_SHARED) return false;
     if (message && op->peer < 0) return false;
     if ((message || (waited && !(op->flags & (OP_OF_COLLECTIVE | OP_OF_ACCESS)))) &&
@@ -59,12 +59,23 @@ static const struct op *next(struct ideal *ideal, struct rank_at *rank, struct k
     return &rank->shapes[place];
 }
 
+/* A call on a file lasts as long as in the traced run, less what the rank waited there for others. */
+static bool last(struct ideal *ideal, struct rank_at *rank, const struct op *op)
+{
+    int64_t ns = op->other - rank->met_before;
+    rank->met_before = 0;
+    if (ns > LONGEST - rank->now) return refuse(ideal, IDEAL_OTHER);
+    if (ns > 0) rank->now += ns;
+    return true;
+}
+
 static bool wait_for_request(struct ideal *ideal, struct rank_at *rank, const struct op *op)
 {
+    if ((op->flags & (OP_OF_FILE | OP_OF_COLLECTIVE)) == OP_OF_FILE) return last(ideal, rank, op);
     struct request request = rank->requests[op->request];
     rank->requests[op->request] = (struct request){NULL, NULL};
     if (request.receive) return messages_wait(ideal, rank, request.receive);
-    return request.gathering ? groups_wait(ideal, rank, request.gathering) : refuse(ideal, IDEAL_OTHER);
+    return request.gathering ? groups_wait(ideal, rank, op, request.gathering) : refuse(ideal, IDEAL_OTHER);
 }
 
 /* false: it waits, or nothing goes on. */
@@ -85,6 +96,8 @@ static bool act(struct ideal *ideal, struct rank_at *rank, const struct op *op, 
     case OP_PUT:
     case OP_GET:
         return messages_access(ideal, rank, op);
+    case OP_FILE:
+        return last(ideal, rank, op);
     case OP_NONE:
     case OP_EVENT:
     case OP_PRIORITY:

@@ -262,3 +262,42 @@ int64_t cost_collective(const struct sim *sim, const struct instance *instance)
     }
     return total;
 }
+
+static int64_t file_time(const struct sim *sim, struct thread *thread, const struct quantity *time)
+{
+    return ns_of(value_for(time, sim, thread, false));
+}
+
+/* In whole blocks. */
+static double moved_bytes(int64_t bytes, int64_t block)
+{
+    return block > 1 ? (double)((bytes - 1) / block + 1) * (double)block : (double)bytes;
+}
+
+static int64_t moving(const struct sim *sim, struct thread *thread, const struct quantity *rate)
+{
+    const struct file_system *files = &sim->machine->files;
+    int64_t latency = file_time(sim, thread, &files->latency), bytes = thread->op->bytes;
+    double bandwidth = bandwidth_of(rate, sim, thread);
+    int64_t ns = latency + (bytes ? transfer_ns(moved_bytes(bytes, files->block), bandwidth) : 0);
+    return ns < LONGEST ? ns : LONGEST;
+}
+
+int64_t cost_file(const struct sim *sim, struct thread *thread)
+{
+    const struct file_system *files = &sim->machine->files;
+    switch (thread->op->tag) {
+    case FILE_READ:
+        return moving(sim, thread, &files->read);
+    case FILE_WRITE:
+        return moving(sim, thread, &files->write);
+    case FILE_OPEN:
+        return file_time(sim, thread, &files->open);
+    case FILE_CLOSE:
+        return file_time(sim, thread, &files->close);
+    case FILE_SYNC:
+        return file_time(sim, thread, &files->sync);
+    default:
+        return 0;
+    }
+}

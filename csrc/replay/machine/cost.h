@@ -24,5 +24,6 @@ bool cost_is_drawn(const struct sim *sim, int32_t from, int32_t to); /* that of 
 struct cost cost_message(const struct sim *sim, struct thread *thread, int32_t from, int32_t to, int64_t bytes);
 int64_t cost_receive(const struct sim *sim, struct thread *thread, int32_t from, int32_t to, int64_t bytes);
 int64_t cost_collective(const struct sim *sim, const struct instance *instance);
+int64_t cost_file(const struct sim *sim, struct thread *thread); /* of its OP_FILE, on a file system that is known */
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "machine/cost.h"
 #include "machine/resources.h"
+#include "meeting/file.h"
 #include "network/network.h"
 #include "network/start.h"
 #include "state/fail.h"
@@ -78,6 +79,11 @@ static int32_t member_of(const struct comm *comm, int32_t rank)
 static void note_sizes(struct instance *instance, struct thread *thread, bool as_dimemas)
 {
     const struct op *op = thread->op;
+    if (op->flags & OP_OF_FILE) {
+        instance->of_file = true;
+        if (op->other > instance->entered) instance->entered = op->other;
+        return;
+    }
     if (op->peer == thread->rank && op->kind == OP_COLLECTIVE) instance->root = thread;
     if (op->bytes > instance->sent) instance->sent = op->bytes;
     if (op->other > instance->received) instance->received = op->other;
@@ -103,7 +109,7 @@ static bool holds_network(const struct sim *sim, const struct instance *instance
 static void all_there(struct sim *sim, struct instance *instance)
 {
     instance->complete = true;
-    if (!holds_network(sim, instance)) {
+    if (instance->of_file || !holds_network(sim, instance)) {
         start_collective(sim, instance);
         return;
     }
@@ -169,6 +175,7 @@ void collective_ended(struct sim *sim, struct instance *instance)
     for (struct thread *next, *thread = instance->waiting; thread; thread = next) {
         next = thread->next;
         instance->open--;
+        if (instance->of_file) file_met(instance, thread);
         thread_wake(sim, thread);
     }
     if (!instance->open) forget(sim, instance);
@@ -209,6 +216,7 @@ void collective_enter(struct sim *sim, struct thread *thread)
 void collective_wait(struct sim *sim, struct thread *thread, struct instance *instance)
 {
     if (instance->done) {
+        if (instance->of_file) file_met(instance, thread);
         if (!--instance->open) forget(sim, instance);
         thread_goes_on(sim, thread);
         return;

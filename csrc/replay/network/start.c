@@ -33,5 +33,6 @@ void start_collective(struct sim *sim, struct instance *instance)
         thread->since = sim->now;
         thread->waits = WAIT_COLLECTIVE;
     }
-    schedule(sim, sim->now + cost_collective(sim, instance), PHASE_ENDED, instance, 0);
+    int64_t ns = instance->of_file ? 0 : cost_collective(sim, instance); /* who meets for a file sends nothing */
+    schedule(sim, sim->now + ns, PHASE_ENDED, instance, 0);
 }

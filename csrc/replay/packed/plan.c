@@ -26,6 +26,7 @@ static const uint8_t PHASE_OF[OP_KINDS] = {
     [OP_PORT_RECV] = PHASE_POST,
     [OP_LOCK] = PHASE_POST,
     [OP_UNLOCK] = PHASE_POST,
+    [OP_FILE] = PHASE_SUBMIT,
 };
 
 static bool is_access(const struct op *op)
@@ -71,7 +72,7 @@ static bool is_sound(const struct sim *sim, const struct thread *thread)
     bool message = op->kind == OP_SEND || op->kind == OP_RECV || op->kind == OP_IRECV || is_access(op);
     bool waited = op->kind == OP_WAIT && takes(op);
     bool slot = op->kind == OP_IRECV || op->kind == OP_WAIT || op->kind == OP_COLLECTIVE_START ||
-                (is_access(op) && op->request >= 0);
+                ((is_access(op) || op->kind == OP_FILE) && op->request >= 0);
     if (op->kind >= OP_KINDS || op->bytes < 0) return false;
     if (message && op->peer < 0) return false;
     if ((message || waited) && op->peer >= program->n_ranks) return false;

@@ -11,6 +11,7 @@ enum phase {
     PHASE_ARRIVE,   /* messages arrive, links and buses become free */
     PHASE_FREE,     /* a link is free before or after its message arrived (networks with a gap) */
     PHASE_ENDED,    /* collectives end */
+    PHASE_FILE,     /* files were read or written */
     PHASE_TICK,     /* the clock of decaying priorities */
     PHASE_SLICE,    /* slices end */
     PHASE_BUSY,     /* busy waiting ends */

@@ -16,7 +16,8 @@ struct instance {
     int64_t number;
     int64_t sent, received;           /* the largest of any member */
     int64_t root_sent, root_received; /* of the root; as Dimemas does, of the last to enter */
-    bool complete, running, done, rooted;
+    int64_t entered;                  /* of a file: when the last member did in the traced run */
+    bool complete, running, done, rooted, of_file;
     int32_t buses;        /* in_turn.c: that it has */
     int64_t sequence;     /* in which it asked for them */
     int32_t open;         /* members that have not waited for it yet */

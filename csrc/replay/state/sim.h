@@ -42,6 +42,12 @@ struct handlers {
     void (*ready)(struct sim *sim, struct thread *thread);
 };
 
+/* Of files, that had a request: when each becomes free, as a heap. */
+struct servers {
+    int64_t *free;
+    size_t n, room;
+};
+
 struct sim {
     struct handlers above;
     const struct machine *machine;
@@ -62,6 +68,7 @@ struct sim {
         semaphores;
     struct table matching; /* the channels by name */
     struct table windows;  /* what is under way in them, and their locks */
+    struct servers servers;
     /* network */
     struct resource *resources; /* the limited ones of the nodes, and behind them the buses of the networks */
     int32_t n_resources, first_bus;

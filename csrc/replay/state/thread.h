@@ -21,7 +21,8 @@ enum waiting {
     WAIT_ACCESS,
     WAIT_MEMBERS,
     WAIT_COLLECTIVE,
-    WAIT_CHILDREN
+    WAIT_CHILDREN,
+    WAIT_FILE
 };
 
 enum thread_state { THREAD_READY, THREAD_RUNNING, THREAD_BUSY, THREAD_BLOCKED, THREAD_DONE };
@@ -30,6 +31,7 @@ enum thread_state { THREAD_READY, THREAD_RUNNING, THREAD_BUSY, THREAD_BLOCKED, T
 struct slot {
     struct receive *receive;
     struct instance *instance;
+    int64_t file; /* when an OP_FILE is over; when a FILE_BEGIN was asked for */
 };
 
 /* What an operation is to its thread, found when it does it first and kept while it repeats it. */
@@ -98,7 +100,8 @@ struct thread {
     int64_t kept_until; /* before that nobody takes its processor away */
     int64_t busy_until;
     double decayed;
-    uint32_t spans[4]; /* random numbers of each span_kind so far */
+    uint32_t spans[4];  /* random numbers of each span_kind so far */
+    int64_t met_before; /* ns that the traced run waited for others in the call on a file that is under way */
 };
 
 #endif

@@ -56,6 +56,9 @@ static void account(struct sim *sim, struct thread *thread)
     case WAIT_ACCESS:
         usage->wait_access += waited;
         break;
+    case WAIT_FILE:
+        usage->wait_file += waited;
+        break;
     case WAIT_MEMBERS:
         usage->wait_members += waited;
         profile_note(sim, DOING_COLLECTIVES, thread->since, sim->now, 1);

@@ -76,7 +76,8 @@ def test_waiting_in_mpi_init_is_followed_where_it_is_shown():
 def test_files_are_named_where_they_take_the_time():
     ranks = [[("MPI_File_write_all", 100 * MS, 1000 * MS, {"comm": 0})] for _ in range(2)]
     assert findings_lines(of_calls(*ranks))[0].startswith(
-        "Files, messages and calls themselves take time, on rank 0 most of it in MPI_File_write_all: up to 900 ms"
+        "Ranks wait for each other, and in MPI_File_write_all for files, even where messages take no time; rank 0 "
+        "waits most, 0 s in all: up to 900 ms"
     )
 
 

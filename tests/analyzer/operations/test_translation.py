@@ -15,7 +15,7 @@ from analyzer.operations.program import program_of
 from analyzer.operations.walk import RankOperations
 from analyzer.pairing import requests as windows_of
 from analyzer.program import storage as spill
-from analyzer.program.operation import Kind
+from analyzer.program.operation import Flag, Kind
 from analyzer.program.storage import OperationSpill, packed
 from analyzer.sources.rank_file import row_stream
 from analyzer.sources.rank_file.rank_file import RankFile
@@ -30,7 +30,9 @@ from tracelib.schema import WHAT_ORDINAL_SHIFT, What
 PROCEDURES = (
     "MPI_Isend", "MPI_Irecv", "MPI_Waitall", "MPI_Send", "MPI_Recv", "MPI_Ssend", "MPI_Allreduce", "MPI_Ibcast",
     "MPI_Sendrecv", "MPI_Start", "MPI_Barrier_init", "MPI_Pready", "MPI_File_write_all", "MPI_Comm_rank", "MPI_Barrier",
+    "MPI_File_iread_at", "MPI_File_iwrite_at_all", "MPI_File_read_all_begin", "MPI_File_read_all_end", "MPI_File_sync",
 )  # fmt: skip
+FILES = tuple((7 + comm, 0, 0, comm, 2, 1, 0, b"file") for comm in (WORLD, FIRST))
 ORDINAL = 1 << WHAT_ORDINAL_SHIFT
 COMMUNICATORS = ([1, 0], ([0], [1]))
 
@@ -65,7 +67,7 @@ def random_rank(rng, n, late, odd):
     flushes = [row for a, b in sorted(set(chosen))[1::2] for row in flush(a + 1, b - 1)]
     said = [event(int(t), 7, 1) for t in rng.choice(40 * n, n // 4)]
     events = sorted([*flushes, *said], key=lambda row: row["time"])
-    return {"calls": calls, "requests": done, "polls": polls, "events": events}
+    return {"calls": calls, "requests": done, "polls": polls, "events": events, "objects": FILES}
 
 
 def programs(path, monkeypatch):
@@ -103,7 +105,18 @@ def assert_slots_are_told_apart(program):
         opened, most = {}, 0
         for op in program.ops[:][first:last]:
             said = tuple(op[["peer", "tag", "comm"]].tolist())
-            if op["kind"] in (Kind.IRECV, Kind.COLLECTIVE_START):
+            starts = op["kind"] == Kind.FILE and op["request"] >= 0 and not op["flags"] & Flag.OF_FILE
+            if op["flags"] & Flag.OF_FILE:
+                said = ()  # the wait says who is waited for, and when, not what
+            if op["kind"] == Kind.FILE and op["flags"] & Flag.OF_FILE:
+                assert opened.pop(int(op["request"])) == "file"
+            elif starts:
+                assert int(op["request"]) not in opened and (opened or op["request"] == 0)
+                opened[int(op["request"])] = "file"
+                most = max(most, len(opened))
+            elif op["kind"] == Kind.WAIT and op["flags"] & Flag.OF_FILE and not op["flags"] & Flag.OF_COLLECTIVE:
+                assert opened.pop(int(op["request"])) == "file"
+            elif op["kind"] in (Kind.IRECV, Kind.COLLECTIVE_START):
                 assert int(op["request"]) not in opened and (opened or op["request"] == 0)
                 opened[int(op["request"])] = said
                 most = max(most, len(opened))

@@ -63,7 +63,7 @@ def assert_same(program, machine):
 @pytest.mark.parametrize("part", range(5))
 def test_equals_the_reference(dialect, part):
     """Over all of them every kind of operation, contention and processors that threads wait for."""
-    kinds, ends, queues, cpu_waits = set(), 0, 0, 0
+    kinds, ends, queues, cpu_waits, at_files = set(), 0, 0, 0, 0
     for k in range(130):
         random = Random(f"{dialect} {part} {k}")
         program = random_program(random)
@@ -72,9 +72,10 @@ def test_equals_the_reference(dialect, part):
         ends += any(m.start > expected.end[m.op] for m in expected.messages.values())
         queues += expected.queue_lengths()[0] > 1
         cpu_waits += sum(map(len, expected.cpu_waits.values()))
+        at_files += expected.file_waits
     assert kinds == set(map(int, Kind)) - {Kind.PORT_SEND, Kind.PORT_RECV}
     assert ends > 12
-    assert queues > 3 and cpu_waits > 600
+    assert queues > 2 and cpu_waits > 600 and at_files > 3
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -152,7 +153,7 @@ def some(number, dialect="dimemas-5.5", **changes):
 
 PARTS = (
     "computing", "overhead", "context_switch", "busy_wait", "wait_message", "wait_send", "wait_cpu",
-    "wait_semaphore", "wait_access", "wait_members", "collective",
+    "wait_semaphore", "wait_access", "wait_members", "collective", "wait_file",
 )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from analyzer.machine.machine import (
     CollectiveModel,
     Count,
     Exponential,
+    FileSystem,
     Gaussian,
     Level,
     Machine,
@@ -32,9 +33,11 @@ from analyzer.machine.machine import (
     Uniform,
     simple_collectives,
 )
-from analyzer.program.operation import Flag, Kind, operations
+from analyzer.program.operation import FileAccess, Flag, Kind, operations
 from analyzer.program.program import Program
 
+WINDOWS = (Kind.PUT, Kind.GET, Kind.ACCESSES_WAIT, Kind.LOCK, Kind.UNLOCK)
+MORE_THAN_COMMS = 1000
 BYTE_A_NS = 1e9 / 2**20
 """MB/s at which a byte takes 1 ns."""
 
@@ -67,7 +70,7 @@ class Writer:
     def wait(self, who: tuple[int, int]) -> None:
         if self.open[who]:
             request = self.open[who].pop(self.random.randrange(len(self.open[who])))
-            self.add(who, Kind.WAIT, request=request, **self.waited.pop((*who, request), {}))
+            self.add(who, **{"kind": Kind.WAIT, "request": request, **self.waited.pop((*who, request), {})})
 
     def message(self) -> None:
         r = self.random
@@ -119,6 +122,42 @@ class Writer:
         self.add(who, Kind.ACCESSES_WAIT, comm=window, peer=target)
         self.add(who, Kind.UNLOCK, peer=target, comm=window)
 
+    def part(self, who: tuple[int, int]) -> None:
+        """A call on a file, without the others of a collective one."""
+        r = self.random
+        moved = {"bytes": r.randint(0, 5), "other": r.randint(0, 6), "peer": -1}
+        access = r.choice((FileAccess.READ, FileAccess.WRITE))
+        how = r.random()
+        if how < 0.5:
+            self.add(who, Kind.FILE, tag=r.choice([a for a in FileAccess if a != FileAccess.BEGIN]), **moved)
+            return
+        request = self.request(who)
+        if how < 0.75:
+            self.add(who, Kind.FILE, tag=access, request=request, **moved | {"other": 0})
+            ends = {"flags": Flag.OF_FILE, "other": r.randint(0, 6), "peer": -1}
+        else:
+            self.add(who, Kind.FILE, tag=FileAccess.BEGIN, request=request, **moved | {"bytes": 0})
+            ends = {"kind": Kind.FILE, "tag": access, "flags": Flag.OF_FILE, **moved}
+        self.waited[*who, request] = ends
+
+    def file(self) -> None:
+        """All of a communicator, or one alone."""
+        r = self.random
+        if r.random() < 0.6:
+            return self.part(r.choice([*self.streams]))
+        comm, start = r.randrange(len(self.comms)), r.random() < 0.4
+        columns = {"comm": comm, "peer": -1, "flags": Flag.OF_FILE}
+        for rank in self.comms[comm]:
+            if start:
+                request = self.request((rank, 0))
+                flags = Flag.OF_FILE | Flag.OF_COLLECTIVE
+                self.waited[rank, 0, request] = {"flags": flags, "peer": -1, "other": r.randint(0, 9)}
+                self.add((rank, 0), Kind.COLLECTIVE_START, request=request, other=r.randint(0, 5), **columns)
+            else:
+                self.add((rank, 0), Kind.COLLECTIVE, other=r.randint(0, 5), **columns)
+            self.part((rank, 0))
+        return None
+
     def semaphore(self) -> None:
         rank = self.random.randrange(self.ranks)
         threads = [who for who in self.streams if who[0] == rank]
@@ -136,8 +175,8 @@ class Writer:
         r = self.random
         for _ in range(steps):
             what = r.choices(
-                (self.message, self.collective, self.access, self.locked, self.semaphore, self.alone),
-                (10, 2, 1, 1, 1, 2),
+                (self.message, self.collective, self.access, self.locked, self.semaphore, self.alone, self.file),
+                (12, 2, 1, 1, 1, 2, 1),
             )[0]
             what()
             for who in self.streams:
@@ -219,7 +258,8 @@ def as_one(programs: Sequence[Program]) -> Program:
         port = np.isin(ops["kind"], (Kind.PORT_SEND, Kind.PORT_RECV))
         there = np.where(port, np.array(first)[ops["comm"] * port], first[a])
         ops["peer"] += np.where(ops["peer"] >= 0, there, 0).astype(np.int32)
-        ops["comm"] = np.where(port, comms[-1], ops["comm"] + comms[a])
+        window = np.isin(ops["kind"], WINDOWS)
+        ops["comm"] = np.where(port, comms[-1], ops["comm"] + np.where(window, MORE_THAN_COMMS * a, comms[a]))
         ops["block"] += blocks[a]
         ops["kind"][ops["kind"] == Kind.PORT_SEND] = Kind.SEND
         ops["kind"][ops["kind"] == Kind.PORT_RECV] = Kind.RECV
@@ -320,7 +360,18 @@ def random_machine(random: Random, ranks: int, dialect: str) -> Machine:
         mapping=r.choice(("fill", "round-robin", tuple(r.randrange(len(nodes)) for _ in range(ranks)))),
         scheduling=random_scheduling(r), eager_limit=r.choice((None, None, None, AS_CALLS, 0, 2)),
         synchronous=r.random() < 0.2, matching=r.choice(("sending", "sending", "arrival")),
+        files=random_files(r),
     )  # fmt: skip
+
+
+def random_files(random: Random) -> FileSystem | None:
+    """Half of the machines say nothing of files."""
+    r = random
+    if r.random() < 0.5:
+        return None
+    times = [r.randint(0, 3) * 1e-9 for _ in range(4)]
+    rates = [BYTE_A_NS * r.choice((0, 0.5, 1.0, 2.0)) for _ in range(2)]
+    return FileSystem(times[0], *rates, r.choice((0, 1, 1, 2, 3)), r.choice((0, 0, 2)), *times[1:])
 
 
 def with_draws(random: Random, machine: Machine, *, counted: bool = True) -> Machine:
@@ -368,9 +419,17 @@ def with_draws(random: Random, machine: Machine, *, counted: bool = True) -> Mac
         for n in machine.networks
     )
     wan = rate(machine.wan_bandwidth_mb)
+    files = machine.files
+    if files:
+        files = replace(
+            files,
+            latency_s=latency(files.latency_s), open_s=latency(files.open_s), close_s=latency(files.close_s),
+            read_bandwidth_mb=rate(files.read_bandwidth_mb), write_bandwidth_mb=rate(files.write_bandwidth_mb),
+            sync_s=latency(files.sync_s), servers=count(files.servers) if counted else files.servers,
+        )  # fmt: skip
     return replace(
         machine, nodes=nodes, networks=networks, wan_bandwidth_mb=wan, eager_limit=limit, scheduling=scheduling,
-        seed=r.choice((0, 7, 2**64 - 1)),
+        seed=r.choice((0, 7, 2**64 - 1)), files=files,
     )  # fmt: skip
 
 

@@ -78,7 +78,11 @@ class Costs:
             number += 1
             networks.append(replace(network, buses=Draws(machine.seed).count(network.buses, number)))
         self.first_level = number + 1  # the parameter after the counts
-        return replace(machine, nodes=tuple(nodes), networks=tuple(networks))
+        self.first_of_files = self.first_level + len(machine.scheduling.levels) + 4
+        files = machine.files
+        if files:
+            files = replace(files, servers=Draws(machine.seed).count(files.servers, self.first_of_files + 6))
+        return replace(machine, nodes=tuple(nodes), networks=tuple(networks), files=files)
 
     def message(self, a: int, b: int, size: int, draws: Draws) -> tuple[int, int, int]:
         """From node a to node b, ns: latency on the processor, to the arrival, that links are held."""

@@ -37,6 +37,8 @@ class Messages:
     make_ready: Callable[[Thread], None]
     boost: Callable[[Thread, dict[str, Any], Receive], None]
     place: Callable[[Thread, dict[str, Any], int], tuple[int, ...]]
+    file_wait: Callable[[Thread, dict[str, Any]], Any]
+    met: Callable[[Thread, Instance, dict[str, Any]], None]
 
     def send(self, thread: Thread, op: dict[str, Any]) -> Message | None:
         here, there = self.costs.node_of[thread.rank], self.costs.node_of[op["peer"]]
@@ -111,9 +113,13 @@ class Messages:
         else:
             self.open_receives.setdefault(channel, []).append(receive)
 
-    def wait(self, thread: Thread, op: dict[str, Any]) -> Receive | Instance | None:
+    def wait(self, thread: Thread, op: dict[str, Any]) -> Receive | Instance | str | None:
+        if op["flags"] & (Flag.OF_FILE | Flag.OF_COLLECTIVE) == Flag.OF_FILE:
+            return self.file_wait(thread, op)
         what = thread.requests.pop(op["request"])
         if isinstance(what, Instance):
+            if what.done:
+                self.met(thread, what, op)
             return None if what.done else what
         if isinstance(what, Message):
             return None if what.arrival >= 0 else what

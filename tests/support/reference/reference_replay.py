@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from reference_draws import Draws
+from reference_files import Files
 from reference_machine import Costs
 from reference_messages import Messages
 from reference_network import Links
@@ -39,7 +40,7 @@ from analyzer.program.operation import Flag, Kind
 from analyzer.program.program import Program
 
 
-class Reference(Policies, Messages, Links, Windows):
+class Reference(Policies, Messages, Links, Windows, Files):
     """One run of one program: `begin` and `end` of each operation, and when it `acted` after its overhead. The
     `messages` by operation, `cpu_waits` by thread.
 
@@ -72,6 +73,8 @@ class Reference(Policies, Messages, Links, Windows):
         self.in_flight = 0  # between nodes: those that take links
         self.instances: dict[tuple[int, int], Instance] = {}
         self.entered: dict[tuple[int, int], int] = {}  # collectives, by communicator and rank
+        self.file_served: list[tuple[int, int]] = []
+        self.file_waits = 0
         self.accesses: Counter[tuple[int, ...]] = Counter()
         self.held: dict[tuple[int, int], list[tuple[int, int, int]]] = {}  # by window: rank, target, kind
         self.queues: dict[tuple[int, int], dict[int, list[tuple[Thread, int]]]] = {}
@@ -311,7 +314,7 @@ class Reference(Policies, Messages, Links, Windows):
         thread.turn += 1
         turn, number = thread.turn, thread.first + thread.at
         kind = thread.ops[thread.at]["kind"] if thread.at < len(thread.ops) else Kind.NONE
-        phase = SUBMIT if kind in (*MESSAGES, *COLLECTIVES) else POST
+        phase = SUBMIT if kind in (*MESSAGES, *COLLECTIVES, Kind.FILE) else POST
         self.schedule(
             starts + thread.remaining, phase, thread.key(number), lambda: thread.turn == turn and self.act(thread)
         )
@@ -383,7 +386,7 @@ class Reference(Policies, Messages, Links, Windows):
             Kind.IRECV: self.receive, Kind.WAIT: self.wait, Kind.COLLECTIVE: self.enter,
             Kind.COLLECTIVE_START: self.enter, Kind.PRIORITY: self.set_priority, Kind.SEM_WAIT: self.sem_wait,
             Kind.SEM_SIGNAL: self.sem_signal, Kind.ACCESSES_WAIT: self.accesses_wait, Kind.PARALLEL: self.join,
-            Kind.LOCK: self.lock, Kind.UNLOCK: self.unlock,
+            Kind.LOCK: self.lock, Kind.UNLOCK: self.unlock, Kind.FILE: self.file,
         }  # fmt: skip
         waits_for = does.get(op["kind"], lambda _thread, _op: None)(thread, op)
         between = op["kind"] == Kind.NONE and thread.at + 1 < len(thread.ops) and self.as_dimemas
@@ -404,7 +407,7 @@ class Reference(Policies, Messages, Links, Windows):
         if thread.rank == self.program.communicators[comm][0]:
             instance.draws = self.draws(thread)
         if len(instance.entered) == len(self.program.communicators[comm]):
-            if self.costs.exclusive(comm):
+            if self.costs.exclusive(comm) and not instance.of_file:
                 self.holding.append(instance)
                 if self.in_turn:
                     network = self.costs.nodes[self.costs.node_of[self.program.communicators[comm][0]]].network
@@ -420,7 +423,9 @@ class Reference(Policies, Messages, Links, Windows):
     def start_collective(self, instance: Instance) -> None:
         instance.running = True
         assert instance.draws
-        cost = self.costs.collective(instance.comm, instance.entered, instance.draws)
+        cost = 0
+        if not instance.of_file:
+            cost = self.costs.collective(instance.comm, instance.entered, instance.draws)
         self.schedule(
             self.now + cost, ENDED, (instance.comm, instance.number, 0), lambda: self.collective_ends(instance)
         )
@@ -431,6 +436,9 @@ class Reference(Policies, Messages, Links, Windows):
             self.holding.remove(instance)
             self.free_buses(instance)
         self.ask_network()
+        for thread in self.threads:
+            if thread.waits_for is instance:
+                self.met(thread, instance, thread.ops[thread.at])
         self.wake_members(instance)
 
     def wake(self, what: Any) -> None:

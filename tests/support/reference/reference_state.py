@@ -7,9 +7,9 @@ from typing import Any
 
 from reference_draws import Draws
 
-from analyzer.program.operation import Kind
+from analyzer.program.operation import Flag, Kind
 
-ARRIVE, FREE, ENDED, TICK, SLICE, BUSY, POST, SUBMIT, NETWORK, DISPATCH = range(10)
+ARRIVE, FREE, ENDED, FILE, TICK, SLICE, BUSY, POST, SUBMIT, NETWORK, DISPATCH = range(11)
 """What happens first at one instant."""
 
 MESSAGES = (Kind.SEND, Kind.PUT, Kind.GET)
@@ -53,6 +53,7 @@ class Thread:
     used: float = 0.0  # ticks of processor, less those that are forgotten
     run: int = 0  # of its application
     done: bool = False
+    met_before: int = 0  # ns that the traced run waited for others in the call on a file under way
 
     @property
     def name(self) -> tuple[int, int, int]:
@@ -110,3 +111,7 @@ class Instance:
     done: bool = False
     buses: int = 0  # that it has
     root: Thread | None = None  # that says so and waits in it
+
+    @property
+    def of_file(self) -> bool:
+        return any(op["flags"] & Flag.OF_FILE for op in self.entered.values())

@@ -1,11 +1,11 @@
-/* Calls that a program of operations leaves out. */
+/* Calls whose data no network moves in a replay. */
 #ifndef LEFT_OUT_H
 #define LEFT_OUT_H
 
 #include "operations/op_rows.h"
 #include "records.h"
 
-/* Count a call that becomes nothing though it moves data, and the time in it. */
+/* Count a call that moves data and becomes nothing, or is on a file, and the time in it. */
 static inline void op_leave_out(const struct op_plans *plans, const struct trace_call *call)
 {
     plans->left_out[call->call] += call->count;

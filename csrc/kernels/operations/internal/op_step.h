@@ -83,17 +83,18 @@ static inline void op_put_computation(struct op_walk *walk, const struct op_rows
     if (ns > 0) thread->burst += ns;
 }
 
-/* Take what the call posted, and say who completes the collective or one-sided operation that it begins. */
+/* Take what the call posted, and say who completes the collective, one-sided operation or one on a file that it begins.
+ */
 static inline int32_t op_put_all_posted(struct op_walk *walk, const struct op_plans *plans, struct op_thread *thread,
                                         struct request_source *posted, int64_t entered)
 {
     const struct trace_request *row;
     int32_t completer = (int32_t)thread->number;
     for (; (row = next_request(posted)) && row->posted <= entered; posted->next++) {
-        if (op_what_of(row) == WHAT_COLLECTIVE_DONE || op_what_of(row) == WHAT_RMA_DONE)
-            completer = row->thread;
-        else
-            op_put_posted(walk, thread, plans, row);
+        unsigned what = op_what_of(row);
+        bool ends_call = what == WHAT_COLLECTIVE_DONE || what == WHAT_RMA_DONE;
+        if (ends_call || op_is_of_file(row)) completer = row->thread;
+        if (!ends_call) op_put_posted(walk, thread, plans, row);
     }
     return completer;
 }

@@ -135,4 +135,9 @@ static inline unsigned op_what_of(const struct trace_request *r)
     return (unsigned)r->what & ((1u << WHAT_ORDINAL_SHIFT) - 1);
 }
 
+static inline bool op_is_of_file(const struct trace_request *r)
+{
+    return r->what == WHAT_READ_DONE || r->what == WHAT_WRITE_DONE;
+}
+
 #endif

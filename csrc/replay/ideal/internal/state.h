@@ -61,7 +61,9 @@ struct rank_at {
     int64_t position;
     uint8_t *buffer;
     int32_t number, slots;
-    int64_t waiting; /* messages that it sent to ranks of this process, and that nobody received yet */
+    int64_t entered;    /* the call in which it meets others for a file, in the traced run */
+    int64_t met_before; /* ns that it waited for them there */
+    int64_t waiting;    /* messages that it sent to ranks of this process, and that nobody received yet */
     bool waits_to_send;
 };
 
