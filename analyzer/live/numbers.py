@@ -49,7 +49,7 @@ class DrawnNumbers:
     unit: str
     level: str
     rows: tuple[str, ...]
-    colours: tuple[str, ...]  # names of values; (): the values are numbers
+    colours: tuple[str, ...] | None  # names of values that last any time; None: the values are numbers
     measured: Measured
 
 
@@ -61,7 +61,8 @@ def drawn_numbers(reading: Reading, view: View, views: Views) -> list[DrawnNumbe
             drawn = reading.drawn((draw.view, draw.level), views.find(draw.view, draw.level))
             measured = drawn.measured(view.ranks, view.begin_ns, view.end_ns)
             names = drawn.chosen(view.ranks).rows.names
-            found.append(DrawnNumbers(draw.view, drawn.unit, drawn.level, names, drawn.colours, measured))
+            colours = drawn.colours if drawn.is_named else None
+            found.append(DrawnNumbers(draw.view, drawn.unit, drawn.level, names, colours, measured))
     return found
 
 

@@ -79,7 +79,8 @@ def drawn_json(every: list[DrawnNumbers]) -> list[dict[str, Any]]:
         {
             "name": one.name, "unit": one.unit, "level": one.level, "rows": one.rows,
             **(
-                {"seconds": dict(zip(one.colours, plain(one.measured.seconds.T), strict=True))} if one.colours else
+                {"seconds": dict(zip(one.colours, plain(one.measured.seconds.T), strict=True))}
+                if one.colours is not None else
                 {name: plain(getattr(one.measured, name)) for name in ("mean", "least", "most")}
             ),
         }
@@ -92,7 +93,10 @@ def print_drawn(of: DrawnNumbers, console: Console) -> None:
     console.print()
     console.print(Text(f"{of.name}{f' ({of.unit})' if of.unit else ''}", style="bold"))
     shown = range(min(len(of.rows), MOST_ROWS))
-    if of.colours:
+    if of.colours == ():
+        console.print("0 all the time: none of its names comes")
+        return
+    if of.colours is not None:
         columns = [
             (name, [units.time(round(s * 1e9)) for s in seconds[: len(shown)]])
             for name, seconds in zip(of.colours, of.measured.seconds.T.tolist(), strict=True)

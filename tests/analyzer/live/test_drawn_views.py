@@ -259,6 +259,16 @@ def test_a_window_shows_the_objects_that_it_selects(file, capsys, tmp_path):
     assert said["mean"] == pytest.approx(every["columns"]["average value"])
 
 
+def test_names_that_never_come(file, capsys, tmp_path):
+    """They are no numbers, and nobody makes any of them up."""
+    path = tmp_path / "none.toml"
+    path.write_text('thread = "call"\n[filter]\ncalls = "MPI_Finalize"\niterations = "0"\n')
+    (said,) = printed(capsys, "view", file, "--draw", path)["views"]
+    assert said["seconds"] == {} and "mean" not in said
+    assert main(["view", str(file), "--draw", str(path), "--print"]) == 0
+    assert "none of its names comes" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("words", [["--draw", "none"], ["--draw", "none.toml"], ["--cfg", "none.cfg"]])
 def test_a_view_that_there_is_not(file, capsys, words):
     assert main(["view", str(file), "--print", *words]) in (1, 2)
