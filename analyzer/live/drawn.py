@@ -74,19 +74,14 @@ class Drawn:
         self._trace = run.trace
         self._rows = _row_set(rows.names, rows.of_lane, lanes.of(run.lanes.rank, run.lanes.thread), lanes)
         self.course = Course(bursts(view, run), len(rows), run.trace.duration_ns)
-        names = value_names(view, run.trace)
-        self.colours = self._colours(names) if names else ()
-        self._names, self._value_names = bool(names), names
+        self._names = value_names(view, run.trace)
+        self.is_named = bool(self._names)  # values stand for something: calls, states, regions
+        self.colours = self._colours() if self.is_named else ()
         self.chosen = lru_cache(_CHOICES)(self._chosen)
         self.hits = lru_cache(_CHOICES)(self._hits)
         self.tile = Kept(self._tile).get
 
-    @property
-    def is_named(self) -> bool:
-        """Whether its values stand for something: calls, states, regions."""
-        return self._names
-
-    def _colours(self, names: dict[int, str]) -> tuple[str, ...]:
+    def _colours(self) -> tuple[str, ...]:
         """Names of the values that take most time, which get a colour; of each the intervals. 0 is nothing."""
         values, times = self._times_of_values()
         order = np.argsort(-times, kind="stable")
@@ -99,7 +94,9 @@ class Drawn:
                 axis.append(row[here], begin[here], length[here])
         for axis in self._axes:
             axis.close()
-        named = [names.get(int(value), f"{value:g}") if value == int(value) else f"{value:g}" for value in own.tolist()]
+        named = [
+            self._names.get(int(value), f"{value:g}") if value == int(value) else f"{value:g}" for value in own.tolist()
+        ]
         return (*named, *([OTHERS] if len(rest) else []))
 
     def _times_of_values(self) -> tuple[np.ndarray, np.ndarray]:
@@ -142,24 +139,24 @@ class Drawn:
         return found
 
     def _matching(self, wanted: str) -> Any:
-        if not self._names:
+        if not self.is_named:
             return Numbers.of(wanted).matches
         try:
             pattern = re.compile(wanted, re.IGNORECASE)
         except re.error as error:
             raise TracelibError(f"{wanted!r} is not a regular expression: {error}") from None
-        fits = np.array([value for value, name in self._value_names.items() if pattern.search(name)], np.float64)
+        fits = np.array([value for value, name in self._names.items() if pattern.search(name)], np.float64)
         return lambda values: np.isin(values, fits)
 
     def said(self, value: float) -> str:
         """The name of a value; "": it is a number."""
-        return self._value_names.get(int(value), "") if self._names and value == int(value) else ""
+        return self._names.get(int(value), "") if value.is_integer() else ""
 
     def measured(self, ranks: str, begin: int, end: int) -> Measured:
         """Of the rows that have some of these ranks, in [begin, end) ns."""
         numbers, edges = self.chosen(ranks).numbers, np.array([begin, end])
         found = self.course.stretches(numbers, edges)
-        seconds = [axis.times(numbers, edges)[:, 0] / 1e9 for axis in self._axes] if self._names else []
+        seconds = [axis.times(numbers, edges)[:, 0] / 1e9 for axis in self._axes] if self.is_named else []
         table = np.stack(seconds, axis=1) if seconds else np.zeros((len(numbers), 0))
         return Measured(found.mean[:, 0], found.least[:, 0], found.most[:, 0], table)
 
@@ -171,12 +168,12 @@ class Drawn:
         sums = np.zeros((len(self.colours) or 1, _STRETCHES))
         for first in range(0, len(numbers), _ROWS):
             some = numbers[first : first + _ROWS]
-            if self._names:
+            if self.is_named:
                 for k, axis in enumerate(self._axes):
                     sums[k] += axis.times(some, edges).sum(axis=0)
             else:
                 sums[0] += np.nan_to_num(self.course.stretches(some, edges).mean).sum(axis=0)
-        whole = np.maximum(np.diff(edges), 1) if self._names else 1
+        whole = np.maximum(np.diff(edges), 1) if self.is_named else 1
         return sums / (max(len(numbers), 1) * whole)
 
     @cached_property
@@ -198,7 +195,7 @@ class Drawn:
         of names shares of time in steps of 1 / STEPS, uint8 of shape (rows, BINS, colours)."""
         numbers = self.chosen(tile.ranks).numbers[tile.block * BLOCK : (tile.block + 1) * BLOCK]
         edges = (np.arange(BINS + 1, dtype=np.int64) + tile.stretch * BINS) << tile.level
-        if not self._names:
+        if not self.is_named:
             return np.stack(self.course.stretches(numbers, edges), axis=-1).astype("<f4").tobytes()
         if not self._axes:
             return b""

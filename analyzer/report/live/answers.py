@@ -216,7 +216,7 @@ class Answers:
         row = _whole(query, "row", len(rows) - 1)
         value, begin, end = found.course.at(int(numbers[row]), _whole(query, "at", _LARGEST))
         return {
-            "row": rows.names[row], "level": found.level, "value": None if np.isnan(value) else value,
+            "row": rows.names[row], "level": found.level, "value": value if np.isfinite(value) else None,
             "name": found.said(value), "unit": found.unit, "begin_s": begin / 1e9, "end_s": end / 1e9,
         }  # fmt: skip
 
