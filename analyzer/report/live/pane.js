@@ -217,7 +217,10 @@ const Panes = (() => {
       } else delete this.said.hits;
       if (this.draw.isView && this.draw.value) {
         const query = { ...asked, begin, end, ...strips, value: this.draw.value };
-        each.push(newest("value_hits", query).then(answer => told("values", answer)));
+        each.push(newest("value_hits", query).then(answer => told("values", answer)).catch(error => {
+          if (error instanceof TypeError) throw error; /* the server has ended */
+          this.tell(error.message);
+        }));
       } else delete this.said.values;
       await Promise.all(each);
     }

@@ -278,6 +278,8 @@ def test_a_stretch_is_measured_and_zoomed_to(browser, served):
 
 def test_the_cursor_goes_through_all_panes(browser, served):
     open_page(browser, served.server.url, ALL_DRAWN)
+    choose(browser, "#arrows", "none")  # else a message may be nearer
+    until(browser, f"{PANES}.every(c => c.dataset.messages === '0')")
     at = """
         const canvas = document.querySelectorAll('canvas.timeline')[1], box = canvas.getBoundingClientRect();
         const clientX = box.left + Layers.LEFT + 0.3 * (box.width - Layers.LEFT - Layers.RIGHT);
