@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
+from typing import Protocol
 
 from analyzer.errors import TracelibError
 from analyzer.machine.fields import Field, mean_of, scaled
@@ -32,6 +33,25 @@ from analyzer.machine.policies import does_use
 
 MB = 1 << 20
 _PARTS = {"node": Node, "network": Network, "scheduling": Scheduling, "files": FileSystem}
+
+
+class Variable(Protocol):
+    """A number that can be varied: of a machine, or of the input of any program."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def unit(self) -> str: ...
+
+    @property
+    def whole(self) -> bool: ...
+
+    @property
+    def least(self) -> float: ...
+
+    @property
+    def positive(self) -> bool: ...
 
 
 @dataclass(frozen=True)

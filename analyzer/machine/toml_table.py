@@ -1,4 +1,4 @@
-"""The keys of a table of a machine's TOML, with what is wrong with each."""
+"""The keys of a table of a TOML file, of a machine or of a study, with what is wrong with each."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from analyzer.machine.machine import LAWS, MOST, Count, Quantity
 class Table:
     """The keys of a table, each taken once; what is left over is a mistake."""
 
-    def __init__(self, name: str, given: Any) -> None:
+    def __init__(self, name: str, given: Any, page: str = "docs/machine.md") -> None:
+        """page: where an example of such a file is."""
         if not isinstance(given, Mapping):
-            raise TracelibError(f"{name} is {given!r}, not a table", "see docs/machine.md for an example")
-        self.name, self._given, self._known = name, dict(given), set[str]()
+            raise TracelibError(f"{name} is {given!r}, not a table", f"see {page} for an example")
+        self.name, self._given, self._known, self._page = name, dict(given), set[str](), page
 
     def __contains__(self, key: str) -> bool:
         return key in self._given
@@ -33,12 +34,12 @@ class Table:
 
     def table(self, key: str) -> Table:
         """A table within, empty if it is not there."""
-        return Table(f"[{key}]", self.take(key, {}))
+        return Table(f"[{key}]", self.take(key, {}), self._page)
 
     def tables(self, key: str, default: Any) -> list[Table]:
         """One table or an array of them."""
         value = self.take(key, default)
-        return [Table(f"[{key}]", v) for v in (value if isinstance(value, list) else [value] if value else [])]
+        return [Table(f"[{key}]", v, self._page) for v in (value if isinstance(value, list) else [value] if value else [])]
 
     def rest(self) -> dict[str, Any]:
         """All that was not taken."""

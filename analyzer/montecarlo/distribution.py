@@ -1,10 +1,11 @@
-"""What the parameters of a machine are drawn from.
+"""What the parameters of a machine, or the variables of any program, are drawn from.
 
 Source: "Dimemas specification", sections 1.14 and 1.17 (each random variable has a density that the user chooses).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
 from statistics import NormalDist
@@ -12,9 +13,11 @@ from statistics import NormalDist
 import numpy as np
 
 from analyzer.errors import TracelibError
-from analyzer.machine.parameters import Parameter, parameter, two_values_of
+from analyzer.machine.parameters import Variable, parameter, two_values_of
 
 UNIFORM, LOG, GAUSSIAN, EXPONENTIAL = "uniform", "log", "gaussian", "exponential"
+_TINY = 2.0**-54
+"""What a share of 0 counts as where the distribution has no end."""
 _HINT = "write latency=1us..100us, latency=log:1us..100us, gaussian:MEAN,DEVIATION or exponential:LEAST,MEAN"
 
 
@@ -24,7 +27,7 @@ class Varied:
     number; gaussian of mean `a` and deviation `b`, of which what is below the least value becomes that;
     exponential, `a` and a time of mean `b` more."""
 
-    parameter: Parameter
+    parameter: Variable
     law: str
     a: float
     b: float
@@ -53,11 +56,11 @@ class Varied:
         elif self.law == LOG:
             value = a * (b / a) ** u
         elif self.law == GAUSSIAN:
-            value = NormalDist(a, b).inv_cdf(u) if u > 0 else -np.inf
+            value = NormalDist(a, b).inv_cdf(max(u, _TINY))
         else:
             value = a - b * float(np.log1p(-u))
         if self.whole:
-            value = np.floor(value) if self.law in (UNIFORM, LOG) else np.rint(np.clip(value, 0, 2**62))
+            value = np.floor(value) if self.law in (UNIFORM, LOG) else np.rint(np.clip(value, -(2**62), 2**62))
         low, high = (self.a, self.b) if self.law in (UNIFORM, LOG) else (self._least(), np.inf)
         return float(min(max(value, low), high))
 
@@ -81,26 +84,39 @@ class Varied:
 
     def _least(self) -> float:
         """One that has to be above 0 stays a thousandth of the mean above it."""
-        return max(self.parameter.least, self.a / 1000 if self.parameter.positive else 0.0)
+        return max(self.parameter.least, self.a / 1000 if self.parameter.positive else self.parameter.least)
 
 
 def varied(text: str) -> Varied:
-    """A parameter and its distribution from NAME=[LAW:]VALUES. Raises TracelibError."""
-    name, equals, rest = text.partition("=")
+    """A parameter of a machine and its distribution from NAME=[LAW:]VALUES. Raises TracelibError."""
+    name, equals, _ = text.partition("=")
     if not equals:
         raise TracelibError(f"{text!r} names no parameter with its values", _HINT)
-    of = parameter(name.strip())
-    law, colon, values = rest.rpartition(":")
+    return distribution(parameter(name.strip()), text, two_values_of)
+
+
+def distribution(of: Variable, text: str, two_values: Callable[..., tuple[float, float]]) -> Varied:
+    """Read the distribution of a variable from NAME=[LAW:]VALUES.
+
+    Args:
+        of: The variable.
+        text: As the user wrote it.
+        two_values: Reads two values of the variable from two words, as `two_values_of`.
+
+    Raises:
+        TracelibError: The law is not known, or makes no sense for the variable.
+    """
+    law, colon, values = text.partition("=")[2].rpartition(":")
     law = law.strip() if colon else UNIFORM
     words = values.split(".." if law in (UNIFORM, LOG) else ",")
     if law not in (UNIFORM, LOG, GAUSSIAN, EXPONENTIAL) or len(words) != 2:
         raise TracelibError(f"{text!r} is not a known distribution", _HINT)
-    a, b = two_values_of(of, *words)
+    a, b = two_values(of, *words)
     _check(text, of, law, a, b)
     return Varied(of, law, a, b, text.replace(" ", ""))
 
 
-def _check(text: str, of: Parameter, law: str, a: float, b: float) -> None:
+def _check(text: str, of: Variable, law: str, a: float, b: float) -> None:
     if not (isfinite(a) and isfinite(b)):
         raise TracelibError(f"{text!r}: values to draw must be finite", "a large number does the same as inf")
     if law in (UNIFORM, LOG) and not a < b:

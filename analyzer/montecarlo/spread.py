@@ -1,4 +1,4 @@
-"""How the time of runs spreads where the machine's parameters are random.
+"""How the time of runs, or what else a program gives, spreads where parameters are random.
 
 Source: "Dimemas specification", sections 1.14 and 1.17.
 """
@@ -17,7 +17,7 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 @dataclass(frozen=True)
 class Spread:
-    """How the predicted times of one run spread; times in ns."""
+    """How the results of samples spread: the predicted times of one run in ns, or an output of any program."""
 
     mean: float
     deviation: float  # standard deviation; 0 of one sample
@@ -38,10 +38,19 @@ def mean_within(times: np.ndarray) -> float:
 
 def spread(samples: Samples, run: int) -> Spread:
     """The spread of one run's times."""
-    times = samples.times_ns[:, run]
-    deviation = float(times.std(ddof=1)) if len(times) > 1 else 0.0
-    correlation = correlations(samples.values, times[:, None])[:, 0]
+    return spread_of(samples.values, samples.times_ns[:, run])
+
+
+def spread_of(values: np.ndarray, results: np.ndarray) -> Spread:
+    """Describe how results spread.
+
+    Args:
+        values: What was drawn, float64 of shape (samples, parameters).
+        results: What came out, float64 of shape (samples,), in any unit; that of the answer.
+    """
+    deviation = float(results.std(ddof=1)) if len(results) > 1 else 0.0
+    correlation = correlations(values, results[:, None])[:, 0]
     return Spread(
-        float(times.mean()), deviation, mean_within(times), float(times.min()), float(times.max()),
-        tuple(np.quantile(times, QUANTILES).tolist()), tuple(correlation.tolist()),
+        float(results.mean()), deviation, mean_within(results), float(results.min()), float(results.max()),
+        tuple(np.quantile(results, QUANTILES).tolist()), tuple(correlation.tolist()),
     )  # fmt: skip

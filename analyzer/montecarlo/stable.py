@@ -32,9 +32,13 @@ def looks(most: int) -> Iterator[int]:
 
 
 def is_stable(samples: Samples, share: float) -> bool:
-    """Whether half the 95 % confidence interval of the mean of each run's time is at most this share of the mean."""
-    columns = samples.times_ns.T
-    return all(mean_within(times) <= share * float(times.mean()) for times in columns)
+    """Whether the mean of each run's time is known to this share of it."""
+    return are_known(samples.times_ns, share)
+
+
+def are_known(results: np.ndarray, share: float) -> bool:
+    """Whether half the 95 % confidence interval of the mean of each column is at most this share of the mean."""
+    return all(mean_within(column) <= share * abs(float(column.mean())) for column in results.T)
 
 
 def replayed_until(

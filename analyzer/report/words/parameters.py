@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from analyzer.machine.parameters import Parameter
+from analyzer.machine.parameters import Variable
 from analyzer.report.words import units
 
 NOT_ALL_KNOWN = "What ranks waited for is not known everywhere: {}."
@@ -12,7 +12,7 @@ _NS = {"s": 1e9, "us": 1e3}
 _BYTES = {"bytes/s": 1.0, "MB/s": float(1 << 20)}
 
 
-def value_text(of: Parameter, value: float) -> str:
+def value_text(of: Variable, value: float) -> str:
     """ "5.00 us", "100 MiB/s", "4", "infinite"."""
     if math.isnan(value):
         return "as traced"
