@@ -72,6 +72,10 @@ GROUPS: dict[str, tuple[str, dict[str, Entry]]] = {
         "monte-carlo": Entry(
             "predict.monte_carlo:monte_carlo", "How predicted times spread with the machine's parameters."
         ),
+        "study": Entry(
+            "predict.study:study_command", "How results of any program spread with its inputs.",
+            "one process gives shots to hosts",
+        ),
         "validate": Entry("predict.validate:validate_command", "Compare predictions from one run with another run."),
         "schedule": Entry(
             "predict.schedule:schedule_command", "What predicted run times buy on a cluster with a batch scheduler.",

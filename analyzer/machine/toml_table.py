@@ -39,7 +39,8 @@ class Table:
     def tables(self, key: str, default: Any) -> list[Table]:
         """One table or an array of them."""
         value = self.take(key, default)
-        return [Table(f"[{key}]", v, self._page) for v in (value if isinstance(value, list) else [value] if value else [])]
+        given = value if isinstance(value, list) else [value] if value else []
+        return [Table(f"[{key}]", v, self._page) for v in given]
 
     def rest(self) -> dict[str, Any]:
         """All that was not taken."""

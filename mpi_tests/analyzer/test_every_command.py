@@ -69,7 +69,7 @@ OF_ITERATIONS = {
 """Of the pattern that has some."""
 ONE_PATTERN = ("look", "report", "clusters", "structure of runs", "structure of signals")
 """Those that take long, and share their work in the same way whatever the pattern is."""
-READS_NO_CALLS = {"ring", "machine", "schedule"}
+READS_NO_CALLS = {"ring", "machine", "schedule", "study"}
 
 
 def test_no_command_is_forgotten():

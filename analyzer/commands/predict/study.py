@@ -1,0 +1,104 @@
+"""`analyze study`: any program with random inputs, on any hosts."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import closing
+from pathlib import Path
+
+import click
+
+from analyzer.commands.shared.options import common_options
+from analyzer.commands.shared.session import Session
+from analyzer.errors import TracelibError
+from analyzer.report.shots import print_results, results_json
+from analyzer.shots.book import Book
+from analyzer.shots.folder import shot_folder
+from analyzer.shots.hosts import HostsFile
+from analyzer.shots.plan import Plan, read_plan
+from analyzer.shots.results import Results
+from analyzer.shots.scheduler import Scheduler
+from analyzer.signals import Ended
+from analyzer.whole import cannot_write
+
+_BOOK, _TABLE, _PICTURE = "shots.jsonl", "results.csv", "results.png"
+
+
+@click.command("study")
+@click.argument("file", type=click.Path(), metavar="STUDY.toml")
+@click.option("-n", "--samples", type=click.IntRange(1), help="Shots, instead of the study's samples.")
+@click.option("--until", metavar="PERCENT", help="End when the mean of each output is known to this, such as 1%.")
+@click.option("--seed", type=click.IntRange(0), help="Draw other values.")
+@click.option("--hosts", type=click.Path(), metavar="FILE", help="Who runs shots; read again while the study goes on.")
+@click.option("--retry", is_flag=True, help="Run shots again that failed, hung or were lost.")
+@click.option("-o", "--output", type=click.Path(), help="Folder of the study (default: NAME.study).")
+@click.option("-f", "--force", is_flag=True, help="Begin anew: forget what the folder holds.")
+@common_options(as_json=True)
+@click.pass_obj
+def study_command(
+    session: Session, file: str, samples: int | None, until: str | None, seed: int | None, hosts: str | None,
+    retry: bool, output: str | None, force: bool, as_json: bool, quiet: bool,
+) -> None:  # fmt: skip
+    """Run any program with inputs drawn at random. Print how its outputs spread, and which inputs they depend on.
+
+    STUDY.toml names the variables and their distributions, a job script and input files with placeholders {{NAME}}, and
+    where the outputs stand. Shots run on this host, on hosts that a command such as ssh reaches, or in a batch system.
+
+    A study that was interrupted goes on where it stopped.
+    """
+    session.quiet = quiet
+    if not session.speaks:
+        return
+    changes = {"samples": samples, "until": until, "seed": seed, "hosts": hosts}
+    plan = read_plan(Path(file), {key: value for key, value in changes.items() if value is not None})
+    found_hosts = HostsFile(plan.hosts)
+    folder = Path(output) if output else Path(f"{Path(file).stem}.study")
+    with closing(_opened(plan, folder, force)) as book:
+        if retry:
+            for shot in book.forget_failures():
+                shot_folder(folder, shot).remove()
+        count = _run(session, plan, book, folder, found_hosts)
+        results = Results(plan, [book.records[shot] for shot in range(1, count + 1)])
+    written = _write(results, folder)
+    if as_json:
+        session.print_json(results_json(results, written))
+    elif not quiet:
+        session.print(lambda console: print_results(results, written, console))
+
+
+def _opened(plan: Plan, folder: Path, force: bool) -> Book:
+    """The results so far in the folder of a study. Raises TracelibError if it holds something else."""
+    try:
+        if folder.exists() and not (folder / _BOOK).is_file() and (not folder.is_dir() or any(folder.iterdir())):
+            raise TracelibError(f"{folder} is no folder of a study", "name another one with -o")
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(folder, error) from error
+    book = Book(folder / _BOOK, plan.question, plan.reads, anew=force)
+    if force:
+        for old in (folder / "inputs", *folder.glob("shot-*")):
+            shutil.rmtree(old, ignore_errors=True)
+    return book
+
+
+def _run(session: Session, plan: Plan, book: Book, folder: Path, hosts: HostsFile) -> int:
+    """Run the shots that are missing; returns how many count."""
+
+    def say(line: str) -> None:
+        session.mention([line])
+
+    try:
+        with session.step("Running") as progress:
+            return Scheduler(plan, book, folder, hosts, say, progress=progress).run()
+    except Ended:
+        say(f"Ended after {len(book.records)} shots (the same command goes on from {folder})")
+        raise
+
+
+def _write(results: Results, folder: Path) -> list[Path]:
+    from analyzer.report.pictures.shots import draw_results
+
+    table, picture = folder / _TABLE, folder / _PICTURE
+    results.write_csv(table)
+    draw_results(results, picture)
+    return [table, picture]

@@ -1,0 +1,185 @@
+"""The folder of one shot: what is put into it, what comes out of it, and how far it got when a study has died.
+
+| file | |
+|---|---|
+| job.sh, the templates | filled with the values of the shot |
+| shot.sh, host | runs it on its host, the name of that |
+| stdout, stderr | what it printed |
+| status | its exit status: it has ended by itself |
+| remote | it was copied to a host, and its results are not here yet |
+| batch.json, submitted | it was given to a batch system, and what that said |
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from analyzer.errors import TracelibError
+from analyzer.shots.hosts import Batch, Host
+from analyzer.shots.outputs import NoOutput
+from analyzer.shots.plan import Plan
+from analyzer.shots.record import Kind, Record
+from analyzer.shots.shell import BEAT_S, JOB, SCRIPT, STATUS, shot_script
+from analyzer.whole import cannot_write
+
+_HOST, _BATCH, _SUBMITTED, _REMOTE = "host", "batch.json", "submitted", "remote"
+_OWN = {SCRIPT, JOB, STATUS, "stdout", "stderr", _HOST, _BATCH, _SUBMITTED, _REMOTE, "began"}
+
+
+@dataclass(frozen=True)
+class ShotFolder:
+    """The folder of a shot."""
+
+    path: Path
+
+    def fill(self, plan: Plan, shot: int, host: Host, there: str, inputs: str) -> None:
+        """Make it anew, with the values of the shot. What a lost host writes still goes elsewhere.
+
+        Args:
+            plan: The study.
+            shot: The shot's number.
+            host: Where it will run.
+            there: The name of the folder on that host.
+            inputs: The name of the folder of inputs there.
+
+        Raises:
+            TracelibError: The disk is full, or the folder cannot be written.
+        """
+        texts = plan.texts(shot, plan.values[shot - 1], host.name)
+        script = texts.pop("")
+        beat_s = min(BEAT_S, host.silence_s / 4)
+        try:
+            self.remove()
+            self.path.mkdir(parents=True)
+            for file, text in texts.items():
+                target = self.path / file
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(text.encode(errors="surrogateescape"))
+                target.chmod((plan.job.folder / file).stat().st_mode)
+            for name, text in ((JOB, script), (SCRIPT, shot_script(script, there, inputs, beat_s)), (_HOST, host.name)):
+                (self.path / name).write_bytes(text.encode(errors="surrogateescape"))
+                (self.path / name).chmod(0o755)
+        except OSError as error:
+            raise cannot_write(self.path, error) from error
+
+    def remove(self) -> None:
+        """Take it away. It is renamed first: a process that a lost host still runs does not write into the next one."""
+        if self.path.exists():
+            old = self.path.with_name(f".{self.path.name}.old")
+            shutil.rmtree(old, ignore_errors=True)
+            self.path.rename(old)
+            shutil.rmtree(old, ignore_errors=True)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the shot has ended by itself, and all of its results are here."""
+        return (self.path / STATUS).exists() and not (self.path / _REMOTE).exists()
+
+    def mark_remote(self, *, remote: bool) -> None:
+        """Note that the results are on another host, or that they have come."""
+        mark = self.path / _REMOTE
+        if remote:
+            mark.touch()
+        else:
+            mark.unlink(missing_ok=True)
+
+    def mark_batch(self, there: str) -> Path:
+        """Note that the shot goes to a batch system; returns the file for what that says."""
+        (self.path / _BATCH).write_text(json.dumps({"there": there}))
+        return self.path / _SUBMITTED
+
+    def unmark_batch(self) -> None:
+        """Note that the batch system has it no more."""
+        (self.path / _BATCH).unlink(missing_ok=True)
+
+    @property
+    def in_batch(self) -> str:
+        """The folder's name on the host whose batch system has the shot; "": none has it."""
+        try:
+            return json.loads((self.path / _BATCH).read_text())["there"]
+        except (OSError, ValueError, KeyError):
+            return ""
+
+    @property
+    def host(self) -> str:
+        """The host that it was given to last; "": none."""
+        try:
+            return (self.path / _HOST).read_text()
+        except OSError:
+            return ""
+
+    @property
+    def took_s(self) -> float:
+        """From when it was made until the job ended; of one that has ended."""
+        return max((self.path / STATUS).stat().st_mtime - (self.path / SCRIPT).stat().st_mtime, 0.0)
+
+    def batch_id(self, batch: Batch) -> str:
+        """The name that the batch system gave the job; "": it has said none."""
+        try:
+            found = re.search(batch.id, (self.path / _SUBMITTED).read_text(errors="replace"))
+        except OSError:
+            return ""
+        return found[1] if found else ""
+
+    def harvest(self, plan: Plan, shot: int, host: str, seconds: float) -> Record:
+        """What a shot that has ended gave. Files that are not kept are removed of a good one."""
+        try:
+            status = int((self.path / STATUS).read_text())
+            if status:
+                return Record(shot, Kind.FAILED, host, seconds, {}, self._told(status))
+            outputs = {output.name: output.read(self.path) for output in plan.outputs}
+        except (NoOutput, OSError, ValueError) as error:
+            return Record(shot, Kind.FAILED, host, seconds, {}, str(error))
+        if plan.job.keep:
+            self._keep_only({*plan.job.keep, *plan.job.templates, *(output.file for output in plan.outputs)})
+        return Record(shot, Kind.GOOD, host, seconds, outputs)
+
+    def _told(self, status: int) -> str:
+        try:
+            lines = (self.path / "stderr").read_text(errors="replace").split("\n")
+        except OSError:
+            lines = []
+        last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+        return f"exit status {status}" + (f": {last[:200]}" if last else "")
+
+    def _keep_only(self, names: set[str]) -> None:
+        wanted = {os.path.normpath(name) for name in names} | _OWN
+        for top, folders, files in os.walk(self.path, topdown=False):
+            for name in files:
+                path = Path(top) / name
+                if str(path.relative_to(self.path)) not in wanted:
+                    path.unlink(missing_ok=True)
+            for name in folders:
+                path = Path(top) / name
+                if not path.is_symlink() and not any(path.iterdir()):
+                    path.rmdir()
+
+
+def shot_folder(study: Path, shot: int) -> ShotFolder:
+    """The folder of a shot in that of its study."""
+    return ShotFolder(study / f"shot-{shot:04}")
+
+
+def copy_inputs(plan: Plan, target: Path) -> None:
+    """Copy what all shots need into a folder, once. Raises TracelibError."""
+    part = target.with_name(f".{target.name}.part")
+    try:
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir(parents=True)
+        for name in plan.job.inputs:
+            source, copy = plan.job.folder / name, part / name
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            if source.is_dir():
+                shutil.copytree(source, copy)
+            else:
+                shutil.copy2(source, copy)
+        part.rename(target)
+    except (OSError, shutil.Error) as error:
+        if isinstance(error, OSError) and error.errno:
+            raise cannot_write(target, error) from error
+        raise TracelibError(f"cannot copy the inputs: {error}") from error

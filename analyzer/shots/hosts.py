@@ -1,0 +1,185 @@
+"""Who runs shots: hosts that a command line reaches, each with its limits; read anew while a study goes on."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from math import inf
+from pathlib import Path
+from typing import Any
+
+from analyzer.errors import TracelibError, about
+from analyzer.machine.toml_table import Table
+from analyzer.shots import words
+from analyzer.shots.placeholders import filled, names_in
+from analyzer.shots.windows import Window, read_window
+
+FINISH, SUSPEND, GIVE_BACK = OUTSIDE = ("finish", "suspend", "give back")
+"""What becomes of a shot that runs when the window of its host closes."""
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A batch system: shots are submitted, and have ended when they have written their exit status."""
+
+    submit: str  # command line with {{script}}
+    id: str = r"(\d\S*)"  # where in its output the job's name is
+    alive: str = ""  # command line with {{id}}: fails or prints nothing if the system does not know the job
+    cancel: str = ""  # command line with {{id}}
+    poll_s: float = 10.0
+
+
+@dataclass(frozen=True)
+class Host:
+    """A host, how a command is run there, and what it may be used for.
+
+    run: a command line that runs {{command}} there and passes on its standard input and output.
+    work: a folder of the host's own; "": it sees the folder of the study under the same name.
+    put, get: command lines that copy a shot's folder {{here}} to {{there}}, and back.
+    """
+
+    name: str
+    slots: int = 1
+    run: str = "sh -c {{command}}"
+    work: str = ""
+    put: str = ""
+    get: str = ""
+    windows: tuple[Window, ...] = ()
+    outside: str = FINISH
+    most_load: float = inf
+    least_memory: float = 0.0  # bytes that stay available
+    least_disk: float = 0.0
+    silence_s: float = 60.0  # a host that says nothing for so long is lost
+    copy_s: float = 600.0  # a copy may take so long
+    again_s: float = 15.0  # after so long it is asked again whether it is there
+    batch: Batch | None = None
+
+    def line(self, command: str) -> list[str]:
+        """The words of a process that runs a shell command on the host."""
+        return ["/bin/sh", "-c", filled(self.run, {"command": shlex.quote(command), "host": self.name}, self.name)]
+
+    def is_open(self, moment: datetime) -> bool:
+        """Whether a moment lies in one of its windows."""
+        return not self.windows or any(window.has(moment) for window in self.windows)
+
+
+def local() -> tuple[Host, ...]:
+    """This host, with a shot at a time for each CPU."""
+    return (Host("here", len(os.sched_getaffinity(0))),)
+
+
+class HostsFile:
+    """The hosts in a file, which may change while a study goes on."""
+
+    def __init__(self, path: Path | None) -> None:
+        """path: a study or a file of hosts; None: this host alone. Raises TracelibError."""
+        self._path = path
+        self._text = b""
+        self.hosts = local()
+        if path is not None:
+            self.hosts = self._read()
+
+    def refresh(self) -> str:
+        """Read the file again if it has changed; returns what is wrong with it (then all stays as it was), or ""."""
+        if self._path is None:
+            return ""
+        before = self._text
+        try:
+            self.hosts = self._read()
+        except TracelibError as error:
+            return "" if self._text == before else f"{error}; the hosts stay as they were"
+        return ""
+
+    def _read(self) -> tuple[Host, ...]:
+        assert self._path is not None
+        try:
+            text = self._path.read_bytes()
+        except OSError as error:
+            raise TracelibError(f"cannot read {self._path}: {error.strerror}", "name a file of hosts") from error
+        if text == self._text:
+            return self.hosts
+        self._text = text
+        try:
+            given = tomllib.loads(text.decode())
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise TracelibError(f"{self._path}: not a TOML file: {error}") from error
+        with about(self._path):
+            return read_hosts(given.get("hosts"))
+
+
+def read_hosts(given: Any) -> tuple[Host, ...]:
+    """The hosts of the tables [hosts.NAME]. Raises TracelibError."""
+    if not isinstance(given, Mapping) or not given:
+        raise TracelibError("there are no hosts", "write [hosts.NAME] for each")
+    return tuple(_host(name, Table(f"[hosts.{name}]", of, "docs/analyze-study.md")) for name, of in given.items())
+
+
+def _host(name: str, table: Table) -> Host:
+    if not _NAME.fullmatch(name):
+        raise TracelibError(f"a host cannot be called {name!r}", "use letters, digits, '.', '_' and '-'")
+    given: dict[str, Any] = {"slots": words.whole(f"{table.name} slots", table.take("slots", 1), 0)}
+    for key, placeholders in (("run", {"command"}), ("put", {"here", "there"}), ("get", {"here", "there"})):
+        if key in table:
+            given[key] = _line(table, key, placeholders, {"host"})
+    if "work" in table:
+        given["work"] = words.text(f"{table.name} work", table.take("work", "")).rstrip("/")
+    if "windows" in table:
+        texts = words.texts(f"{table.name} windows", table.take("windows", []))
+        given["windows"] = tuple(read_window(text) for text in texts)
+    given["outside"] = table.choice("outside", OUTSIDE)
+    if "most_load" in table:
+        given["most_load"] = table.quantity("most_load", inf)
+    for key in ("least_memory", "least_disk"):
+        if key in table:
+            given[key] = words.size_bytes(f"{table.name} {key}", table.take(key, ""))
+    for key, field in (("silence", "silence_s"), ("copy", "copy_s"), ("again", "again_s")):
+        if key in table:
+            given[field] = words.seconds(f"{table.name} {key}", table.take(key, ""))
+    given["batch"] = _batch(table)
+    table.end()
+    host = Host(name, **given)
+    if len({bool(host.work), bool(host.put), bool(host.get)}) > 1:
+        raise TracelibError(
+            f"{table.name}: work, put and get belong together", "give all three, or none where the folder is shared"
+        )
+    if host.batch and host.outside == SUSPEND:
+        raise TracelibError(f"{table.name}: a shot in a batch system cannot be suspended", 'use outside = "finish"')
+    return host
+
+
+def _batch(table: Table) -> Batch | None:
+    if "submit" not in table:
+        return None
+    given: dict[str, Any] = {"submit": _line(table, "submit", {"script"}, {"shot"})}
+    for key in ("alive", "cancel"):
+        if key in table:
+            given[key] = _line(table, key, {"id"}, set())
+    if "id" in table:
+        pattern = given["id"] = words.text(f"{table.name} id", table.take("id", ""))
+        try:
+            groups = re.compile(pattern).groups
+        except re.error as error:
+            raise TracelibError(f"{table.name} id = {pattern!r}: {error}", "it is a regular expression") from error
+        if groups < 1:
+            raise TracelibError(f"{table.name} id = {pattern!r} has no group", "put ( ) around the name of the job")
+    if "poll" in table:
+        given["poll_s"] = words.seconds(f"{table.name} poll", table.take("poll", ""))
+    return Batch(**given)
+
+
+def _line(table: Table, key: str, needed: set[str], more: set[str]) -> str:
+    """A command line with its placeholders. Raises TracelibError."""
+    text = words.text(f"{table.name} {key}", table.take(key, ""))
+    names = names_in(text)
+    if missing := needed - names:
+        raise TracelibError(f"{table.name} {key} = {text!r}", f"{{{{{min(missing)}}}}} must stand in it")
+    if unknown := names - needed - more:
+        known = ", ".join(f"{{{{{name}}}}}" for name in sorted(needed | more))
+        raise TracelibError(f"{table.name} {key}: {{{{{min(unknown)}}}}} stands for nothing", f"there are {known}")
+    return text

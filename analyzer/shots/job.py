@@ -1,0 +1,137 @@
+"""What one shot runs: a job script, the files that it needs, and what it may take.
+
+A job script may have lines of directives as Promenvir's have (Girona 2003, section 5.6, figure 20):
+
+    #& input beam.dat
+    #& output beam.out
+    #& resources memory 10.0 Mb
+    #& resources temporal disk space 16.0 Mb
+    #& deadline now + 1 hour
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from analyzer.errors import TracelibError
+from analyzer.machine.toml_table import Table
+from analyzer.shots import words
+from analyzer.shots.placeholders import names_in
+
+TRIES = 3
+"""How many hosts may lose a shot that they have begun, before it counts as failed."""
+BUILT_IN = ("shot", "seed", "host")
+"""Placeholders besides the variables."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """The nominal job, with placeholders."""
+
+    script: str  # text of a shell script
+    where: str  # its name, for errors
+    folder: Path  # the files are named from here
+    templates: tuple[str, ...] = ()  # files with placeholders
+    inputs: tuple[str, ...] = ()  # files and folders that all shots need as they are
+    keep: tuple[str, ...] = ()  # files that are kept of a shot that went well; (): all
+    timeout_s: float | None = None
+    memory_bytes: float = 0.0
+    disk_bytes: float = 0.0
+    tries: int = TRIES
+
+    def check(self, variables: Iterable[str]) -> None:
+        """Raise TracelibError if files are missing, or a variable stands nowhere."""
+        for file in (*self.templates, *self.inputs):
+            if not (self.folder / file).exists():
+                raise TracelibError(f"{self.folder / file}: there is no such file", "correct the name in the study")
+        texts = [self.script, *(self.template(file) for file in self.templates)]
+        used = set().union(*map(names_in, texts))
+        for name in variables:
+            if name in BUILT_IN:
+                raise TracelibError(f"a variable cannot be called {name}", f"{{{{{name}}}}} has a meaning of its own")
+            if name not in used:
+                raise TracelibError(
+                    f"{name} is drawn, but {{{{{name}}}}} stands in no template",
+                    "put it into the job script or a template",
+                )
+
+    def input_files(self) -> list[Path]:
+        """All files that all shots need as they are, those in folders among them."""
+        named = [self.folder / name for name in self.inputs]
+        return [path for of in named for path in (sorted(of.rglob("*")) if of.is_dir() else [of]) if path.is_file()]
+
+    def template(self, file: str) -> str:
+        """The text of a template, bytes that are no text kept. Raises TracelibError."""
+        try:
+            return (self.folder / file).read_bytes().decode(errors="surrogateescape")
+        except OSError as error:
+            raise TracelibError(f"cannot read {self.folder / file}: {error.strerror}") from error
+
+
+def read_job(table: Table, folder: Path) -> Job:
+    """The job of a study file in `folder`. Raises TracelibError."""
+    command, script = table.take("command", None), table.take("script", None)
+    if (command is None) == (script is None):
+        raise TracelibError("[job]: what is run?", 'give a command = "./beam beam.dat", or the name of a script')
+    if script is not None:
+        path = folder / words.text("script", script)
+        try:
+            text, where = path.read_bytes().decode(errors="surrogateescape"), path.name
+        except OSError as error:
+            raise TracelibError(f"cannot read {path}: {error.strerror}", "correct script in [job]") from error
+    else:
+        text, where = words.text("command", command), "command"
+    limits: dict[str, Any] = {}
+    for key, field, read in (
+        ("timeout", "timeout_s", words.seconds),
+        ("memory", "memory_bytes", words.size_bytes),
+        ("disk", "disk_bytes", words.size_bytes),
+    ):
+        if (value := table.take(key, None)) is not None:
+            limits[field] = read(key, value)
+    job = Job(
+        text if text.endswith("\n") else f"{text}\n", where, folder,
+        templates=tuple(_plain(name) for name in words.texts("templates", table.take("templates", []))),
+        inputs=tuple(_plain(name) for name in words.texts("inputs", table.take("inputs", []))),
+        keep=words.texts("keep", table.take("keep", [])),
+        tries=words.whole("tries", table.take("tries", TRIES), 1),
+        **limits,
+    )  # fmt: skip
+    table.end()
+    return _directed(job)
+
+
+def _plain(name: str) -> str:
+    """A name within the folder of the study: it is the name within the folder of a shot, too."""
+    if Path(name).is_absolute() or ".." in Path(name).parts:
+        raise TracelibError(f"{name} is not below the folder of the study", "name files from there, or use a link")
+    return name
+
+
+_DIRECTIVE = re.compile(r"^#&\s*(.*?)\s*$", re.MULTILINE)
+
+
+def _directed(job: Job) -> Job:
+    """The job as the directives in its script say. Raises TracelibError for one that is not known."""
+    for found in _DIRECTIVE.finditer(job.script):
+        where = f"{job.where}:{job.script.count(chr(10), 0, found.start()) + 1}"
+        word, _, rest = found[1].partition(" ")
+        rest = rest.strip()
+        if word == "input":
+            if rest not in job.templates and rest not in job.inputs and not names_in(rest):
+                job = replace(job, inputs=(*job.inputs, _plain(rest)))
+        elif word == "output":
+            job = replace(job, keep=(*job.keep, rest))
+        elif word == "resources" and rest.startswith("memory "):
+            job = replace(job, memory_bytes=words.size_bytes(f"{where}: memory", rest.removeprefix("memory ")))
+        elif word == "resources" and (size := re.fullmatch(r"(?:temporal )?disk space (.*)", rest)):
+            job = replace(job, disk_bytes=words.size_bytes(f"{where}: disk space", size[1]))
+        elif word == "deadline" and (time := re.fullmatch(r"now \+ ?(\S+) ?(\w*)", rest)):
+            job = replace(job, timeout_s=words.seconds(f"{where}: deadline", f"{time[1]} {time[2] or 'h'}"))
+        elif word not in ("promenvir", "task", "replicator"):
+            raise TracelibError(f"{where}: {found[0].strip()} is not known", "see docs/analyze-study.md")
+    return job

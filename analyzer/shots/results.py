@@ -1,0 +1,104 @@
+"""What came out of a study: numbers of the good shots, and why others gave none."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import nan
+from pathlib import Path
+from statistics import fmean
+
+import numpy as np
+
+from analyzer.errors import TracelibError
+from analyzer.montecarlo.spread import Spread, spread_of
+from analyzer.montecarlo.stable import are_known
+from analyzer.shots.plan import Plan
+from analyzer.shots.record import Kind, Record
+from analyzer.whole import whole_file
+
+
+@dataclass(frozen=True)
+class HostShare:
+    """What a host has done."""
+
+    name: str
+    shots: int
+    response_s: float  # mean of the shots that ended; NaN without any
+
+
+@dataclass(frozen=True)
+class Results:
+    """The shots of a study that count, in their order."""
+
+    plan: Plan
+    records: Sequence[Record]
+
+    def __post_init__(self) -> None:
+        """Raise TracelibError if no shot gave a result."""
+        if not self.good:
+            raise TracelibError(
+                f"none of {len(self.records)} shots gave a result; shot 1: {self.records[0].error}",
+                "look into its folder; --retry runs those shots again",
+            )
+
+    @property
+    def good(self) -> list[Record]:
+        """The shots that gave all outputs."""
+        return [record for record in self.records if record.kind is Kind.GOOD]
+
+    @property
+    def values(self) -> np.ndarray:
+        """What was drawn for the good ones, float64 of shape (shots, variables)."""
+        return self.plan.values[[record.shot - 1 for record in self.good]]
+
+    @property
+    def outputs(self) -> np.ndarray:
+        """What they gave, float64 of shape (shots, outputs)."""
+        return np.array([[record.outputs[output.name] for output in self.plan.outputs] for record in self.good])
+
+    def spreads(self) -> list[Spread]:
+        """How each output spreads, and with which variables it goes."""
+        values = self.values
+        return [spread_of(values, column) for column in self.outputs.T]
+
+    @property
+    def stable(self) -> bool | None:
+        """Whether the means are known as well as was wanted; None: nobody wanted that."""
+        return None if self.plan.until is None else are_known(self.outputs, self.plan.until)
+
+    def troubles(self) -> dict[tuple[Kind, str], list[int]]:
+        """The shots without a result, by what became of them."""
+        found: dict[tuple[Kind, str], list[int]] = {}
+        for record in self.records:
+            if record.kind is not Kind.GOOD:
+                found.setdefault((record.kind, record.error), []).append(record.shot)
+        return found
+
+    def hosts(self) -> list[HostShare]:
+        """Who did how much, most first."""
+        counts = Counter(record.host for record in self.records)
+        return [
+            HostShare(name, shots, fmean(times) if (times := self._times(name)) else nan)
+            for name, shots in sorted(counts.items(), key=lambda of: (-of[1], of[0]))
+        ]
+
+    def _times(self, host: str) -> list[float]:
+        return [record.seconds for record in self.records if record.host == host and record.kind is not Kind.LOST]
+
+    def write_csv(self, path: Path) -> None:
+        """Write a table with a line for each shot, empty cells where it gave nothing. Raises TracelibError."""
+        names = [of.name for of in self.plan.varied], [output.name for output in self.plan.outputs]
+        text = io.StringIO()
+        table = csv.writer(text, lineterminator="\n")
+        table.writerow(["shot", *names[0], *names[1], "ended", "host", "seconds"])
+        for record in self.records:
+            drawn = self.plan.named(record.shot, self.plan.values[record.shot - 1], record.host)
+            outputs = [record.outputs.get(name, "") for name in names[1]]
+            row = [record.shot, *(drawn[name] for name in names[0]), *outputs]
+            table.writerow([*row, record.kind.value, record.host, f"{record.seconds:.3f}"])
+        with whole_file(path) as file:
+            file.write(text.getvalue().encode())

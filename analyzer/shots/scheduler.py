@@ -1,0 +1,339 @@
+"""Which shot runs on which host, and when: first come, first served, on the quickest host that is free.
+
+Hosts are asked in the order of the response times of their last shots, those first that have none yet. So a host that
+is slow, busy or badly connected gets fewer shots, and nobody has to say how quick it is (Girona 2003, section 5.5).
+"""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from statistics import fmean
+from threading import Event, Thread
+
+import numpy as np
+
+from analyzer.errors import TracelibError
+from analyzer.montecarlo.stable import are_known, looks
+from analyzer.shots.book import Book
+from analyzer.shots.execution import Ending, Execution, How, Inputs, control
+from analyzer.shots.folder import ShotFolder, copy_inputs, shot_folder
+from analyzer.shots.hosts import FINISH, GIVE_BACK, SUSPEND, Host, HostsFile
+from analyzer.shots.load import PROBE, Load, read_load
+from analyzer.shots.plan import Plan
+from analyzer.shots.record import Kind, Record
+
+_INPUTS = "inputs"
+_TICK_S = 0.1
+_REFRESH_S = 1.0
+"""How often the file of hosts is looked at."""
+_LOAD_S = 10.0
+"""How long a measured load counts."""
+_LAST = 10
+"""Response times of so many last shots of a host count."""
+_END_S = 20.0
+"""How long the study waits at its end for hosts that are to end a shot."""
+
+
+@dataclass
+class _State:
+    """A host, and what the study knows of it."""
+
+    host: Host
+    inputs: Inputs
+    running: dict[int, Execution] = field(default_factory=dict)
+    times_s: deque[float] = field(default_factory=lambda: deque(maxlen=_LAST))
+    trouble: str = ""  # why it cannot be used; "": it can
+    ask_at: float = 0.0  # when it is asked again, by the monotonic clock
+    asking: bool = False
+    load: Load | None = None
+    load_at: float = -np.inf
+    fresh: int = 0  # shots that it began since its load was measured
+
+    @property
+    def response_s(self) -> float:
+        return fmean(self.times_s) if self.times_s else 0.0
+
+
+class Scheduler:
+    """Runs the shots of a study that have not ended yet."""
+
+    def __init__(
+        self, plan: Plan, book: Book, folder: Path, hosts: HostsFile, say: Callable[[str], None],
+        *, progress: Callable[[str], None] = lambda text: None, now: Callable[[], datetime] = datetime.now,
+    ) -> None:  # fmt: skip
+        """Prepare a study.
+
+        Args:
+            plan: What is to be done.
+            book: What has been done.
+            folder: The folder of the study.
+            hosts: Who does it.
+            say: Gets a line when something happens that the user should know.
+            progress: Gets how far the study is.
+            now: The clock of time windows.
+        """
+        self._plan, self._book, self._folder, self._file = plan, book, folder.resolve(), hosts
+        self._say, self._progress, self._now = say, progress, now
+        self._events: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._states: dict[str, _State] = {}
+        self._pending: deque[int] = deque()
+        self._lost: dict[int, list[str]] = {}
+        self._asking: list[Thread] = []
+        self._closing = Event()
+        self._refreshed = -np.inf
+        self._alone_since = time.monotonic()
+
+    def run(self) -> int:
+        """Run all shots, or as many as the study needs; returns how many count. Raises TracelibError."""
+        if not (self._folder / _INPUTS).is_dir():
+            copy_inputs(self._plan, self._folder / _INPUTS)
+        counts = self._counts()
+        count = next(counts)
+        self._pending.extend(shot for shot in range(1, self._plan.samples + 1) if shot not in self._book.records)
+        self._take_hosts()
+        try:
+            self._take_up()
+            while True:
+                while all(shot in self._book.records for shot in range(1, count + 1)):
+                    following = None if self._is_known(count) else next(counts, None)
+                    if following is None:
+                        return count
+                    count = following
+                self._step()
+        finally:
+            self._end()
+
+    def _counts(self) -> Iterator[int]:
+        if self._plan.until is None:
+            return iter([self._plan.samples])
+        return looks(self._plan.samples)
+
+    def _is_known(self, count: int) -> bool:
+        """Whether the means of the first shots are known as well as is wanted."""
+        if self._plan.until is None:
+            return False
+        rows = [self._book.records[shot].outputs for shot in range(1, count + 1)]
+        good = [[row[output.name] for output in self._plan.outputs] for row in rows if row]
+        return len(good) > 1 and are_known(np.array(good), self._plan.until)
+
+    def _step(self) -> None:
+        """Look at hosts, give them shots, and wait a moment for something to happen."""
+        moment = time.monotonic()
+        if moment - self._refreshed > _REFRESH_S:
+            self._refreshed = moment
+            if wrong := self._file.refresh():
+                self._say(wrong)
+            self._take_hosts()
+        for state in self._states.values():
+            self._keep_window(state)
+        for state in sorted(self._states.values(), key=lambda state: state.response_s):
+            while self._pending and self._is_free(state):
+                self._begin(state)
+        self._progress(f"{len(self._book.records)} of {self._plan.samples} shots")
+        self._check_patience()
+        with suppress(Empty):
+            self._events.get(timeout=_TICK_S)()
+            while True:
+                self._events.get_nowait()()
+
+    # Hosts
+
+    def _take_hosts(self) -> None:
+        """Take up hosts that are new in the file. One that is gone from it ends what it runs, and gets no more."""
+        for host in self._file.hosts:
+            state = self._states.setdefault(host.name, _State(host, Inputs(self._folder / _INPUTS)))
+            if state.host != host:
+                state.host, state.trouble, state.load = host, "", None
+        named = {host.name for host in self._file.hosts}
+        for name in [name for name, state in self._states.items() if name not in named and not state.running]:
+            del self._states[name]
+        for name, state in self._states.items():
+            if name not in named and state.host.slots:
+                state.host = replace(state.host, slots=0)
+
+    def _is_free(self, state: _State) -> bool:
+        """Whether a host can begin another shot now."""
+        host = state.host
+        if len(state.running) >= host.slots or not host.is_open(self._now()):
+            return False
+        if state.trouble:
+            self._ask(state)
+            return False
+        return self._has_room(state)
+
+    def _has_room(self, state: _State) -> bool:
+        """Whether the load, memory and disk of a host allow another shot, as they were measured a moment ago."""
+        host, job = state.host, self._plan.job
+        if host.most_load == np.inf and not any((host.least_memory, host.least_disk, job.memory_bytes, job.disk_bytes)):
+            return True
+        if time.monotonic() - state.load_at > _LOAD_S or state.load is None:
+            self._ask(state)
+            return False
+        more = state.fresh + 1
+        return (
+            state.load.load + state.fresh < host.most_load
+            and state.load.memory_bytes - more * job.memory_bytes >= host.least_memory
+            and state.load.disk_bytes - more * job.disk_bytes >= host.least_disk
+        )
+
+    def _ask(self, state: _State) -> None:
+        """Have a thread ask a host for its load; the answer shows that it is there, too."""
+        if state.asking or time.monotonic() < state.ask_at:
+            return
+        state.asking = True
+        host = state.host
+        where = shlex.quote(host.work or str(self._folder))
+
+        def ask() -> None:
+            try:
+                answer = control(host, PROBE.format(folder=where), host.silence_s, self._closing)
+            except OSError as error:
+                answer = 1, str(error.strerror)
+            self._events.put(lambda: self._answered(state, *answer))
+
+        self._asking = [thread for thread in self._asking if thread.is_alive()]
+        self._asking.append(Thread(target=ask))
+        self._asking[-1].start()
+
+    def _answered(self, state: _State, code: int, said: str) -> None:
+        state.asking = False
+        load = None if code else read_load(said)
+        if load is None:
+            why = said or f"its command line ended with exit status {code}"
+            self._set_aside(state, why if code else f"it does not say its load: {said.splitlines()[-1:]}")
+            return
+        if state.trouble:
+            self._say(f"{state.host.name} is there again")
+        state.trouble, state.ask_at = "", 0.0
+        state.load, state.load_at, state.fresh = load, time.monotonic(), 0
+
+    def _set_aside(self, state: _State, why: str) -> None:
+        """Use a host no more until it answers again."""
+        if not state.trouble:
+            self._say(f"{state.host.name} cannot be used: {why}")
+        state.trouble, state.ask_at = why or "unknown", time.monotonic() + state.host.again_s
+
+    def _keep_window(self, state: _State) -> None:
+        """Do to running shots what the host wants outside of its windows."""
+        if state.host.outside == FINISH or not state.running:
+            return
+        is_open = state.host.is_open(self._now())
+        for execution in state.running.values():
+            if state.host.outside == SUSPEND:
+                execution.pause(paused=not is_open)
+            elif state.host.outside == GIVE_BACK and not is_open:
+                execution.stop()
+
+    def _check_patience(self) -> None:
+        """Raise TracelibError if no host has answered for too long."""
+        usable = [state for state in self._states.values() if state.running or not state.trouble]
+        if usable or not self._states:
+            self._alone_since = time.monotonic()
+        elif time.monotonic() - self._alone_since > self._plan.patience_s:
+            name, state = next(iter(self._states.items()))
+            raise TracelibError(
+                f"no host answers: {name}: {state.trouble}", "correct the hosts; the same command then goes on"
+            )
+
+    # Shots
+
+    def _take_up(self) -> None:
+        """Take up what a study has left that has died: results that it did not note, and jobs in batch systems."""
+        for shot in list(self._pending):
+            folder = shot_folder(self._folder, shot)
+            if folder.has_ended:
+                self._pending.remove(shot)
+                before = self._book.unread.get(shot)
+                host, seconds = (before.host, before.seconds) if before else (folder.host, folder.took_s)
+                self._keep(folder.harvest(self._plan, shot, host, seconds))
+            elif there := folder.in_batch:
+                state = self._states.get(folder.host)
+                if state is None or state.host.batch is None:
+                    self._say(f"shot {shot} is begun anew: {folder.host} has no batch system any more")
+                    continue
+                self._pending.remove(shot)
+                self._give(state, shot, folder, there, adopted=True)
+
+    def _begin(self, state: _State) -> None:
+        """Give the first pending shot to a host."""
+        shot, host = self._pending.popleft(), state.host
+        folder = shot_folder(self._folder, shot)
+        there = f"{host.work}/{self._folder.name}-{folder.path.name}" if host.work else str(folder.path)
+        inputs = state.inputs.place(host, self._folder.name) if self._plan.job.inputs else ""
+        folder.fill(self._plan, shot, host, there, inputs)
+        self._give(state, shot, folder, there)
+
+    def _give(self, state: _State, shot: int, folder: ShotFolder, there: str, *, adopted: bool = False) -> None:
+        host, inputs = state.host, state.inputs
+        state.fresh += 1
+
+        def bring(unwanted: Event) -> None:
+            if self._plan.job.inputs:
+                inputs.put(host, inputs.place(host, self._folder.name), unwanted)
+
+        def ended(ending: Ending) -> None:
+            self._events.put(lambda: self._ended(state, shot, ending))
+
+        timeout_s = self._plan.job.timeout_s
+        state.running[shot] = Execution(host, folder, there, timeout_s, ended, bring=bring, adopted=adopted)
+        state.running[shot].start()
+
+    def _ended(self, state: _State, shot: int, ending: Ending) -> None:
+        """Keep what a shot gave, or give it to another host."""
+        del state.running[shot]
+        name = state.host.name
+        if ending.how is How.ENDED:
+            state.times_s.append(ending.seconds)
+            self._keep(shot_folder(self._folder, shot).harvest(self._plan, shot, name, ending.seconds))
+        elif self._closing.is_set():
+            return
+        elif ending.how is How.HUNG:
+            state.times_s.append(ending.seconds)
+            said = f"longer than {self._plan.job.timeout_s:g} s"
+            self._keep(Record(shot, Kind.HUNG, name, ending.seconds, {}, said))
+        elif ending.how is How.LOST:
+            state.inputs.forget()
+            self._set_aside(state, ending.said)
+            self._lose(shot, name, ending)
+        else:
+            self._pending.appendleft(shot)
+
+    def _lose(self, shot: int, host: str, ending: Ending) -> None:
+        """Have another host run a shot that one has lost; not for ever, as the shot itself may end its hosts."""
+        if ending.began:
+            self._lost.setdefault(shot, []).append(host)
+        hosts = self._lost.get(shot, [])
+        if len(hosts) >= self._plan.job.tries:
+            said = f"begun {len(hosts)} times and lost ({', '.join(hosts)}: {ending.said})"
+            self._keep(Record(shot, Kind.LOST, host, ending.seconds, {}, said))
+        else:
+            self._pending.appendleft(shot)
+
+    def _keep(self, record: Record) -> None:
+        row = self._plan.values[record.shot - 1]
+        self._book.add(record, self._plan.named(record.shot, row, record.host))
+
+    def _end(self) -> None:
+        """Leave nothing behind: end what runs still, and wait for that."""
+        self._closing.set()
+        running = [execution for state in self._states.values() for execution in state.running.values()]
+        for execution in running:
+            execution.stop()
+        last = time.monotonic() + _END_S
+        for execution in running:
+            execution.join(max(last - time.monotonic(), 0.0))
+        for thread in self._asking:
+            thread.join(max(last - time.monotonic(), 0.0))
+        with suppress(Empty):
+            while True:
+                self._events.get_nowait()()
+        for state in self._states.values():
+            state.inputs.remove(state.host, self._folder.name)

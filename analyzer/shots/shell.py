@@ -1,0 +1,87 @@
+"""The shell script that runs one shot on its host, and what it says meanwhile.
+
+It is the daemon of Promenvir's architecture (Girona 2003, section 5.4), started for each shot: it runs the job in a
+session of its own, listens on its standard input for signals to pass on, and ends the job when that input ends: so
+nothing goes on when the study has died, on whatever host. In a batch system nobody listens: there it only writes the
+exit status.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+SCRIPT, JOB, STATUS, CUT = "shot.sh", "job.sh", "status", "cut"
+BEGAN, ALIVE, ENDED = "shot began", "shot alive", "shot ended"
+BEAT_S = 5.0
+"""How often the script says that it is alive, unless the host counts as lost sooner than that."""
+
+
+def shot_script(job: str, there: str, inputs: str, beat_s: float = BEAT_S) -> str:
+    """The script.
+
+    Args:
+        job: Text of the job script. Comments at its head are copied: batch systems have their options there.
+        there: The folder of the shot on its host.
+        inputs: A folder on that host whose contents are copied into it; "": none.
+        beat_s: It says that it is alive this often.
+    """
+    start = f"./{JOB}" if job.startswith("#!") else f"/bin/sh ./{JOB}"
+    head = re.match(r"(?:#!.*\n)?((?:#.*\n)*)", job)
+    options = head[1] if head else ""
+    folder = shlex.quote(there)
+    copy = f"cp -R {shlex.quote(inputs)}/. . || exit 125\n" if inputs else ""
+    return f"""#!/bin/sh
+{options}# One shot of a study: runs {JOB}, and writes its exit status into the file {STATUS}.
+cd {folder} || exit 125
+rm -f {STATUS} {CUT}
+{copy}if [ "$1" != watch ]; then
+    echo >began
+    {start} >stdout 2>stderr </dev/null
+    echo $? >{STATUS}.part && mv {STATUS}.part {STATUS}
+    exit
+fi
+trap '' HUP INT TERM PIPE
+exec 3<&0 4>&1 >/dev/null 2>&1 </dev/null
+(
+    trap - HUP INT TERM PIPE
+    exec setsid {start} >stdout 2>stderr 3<&- 4>&-
+) &
+job=$!
+echo {BEGAN} >&4
+(
+    trap 'kill "$pause"; exit' TERM
+    while :; do
+        sleep {beat_s:g} 3<&- 4>&- &
+        pause=$!
+        wait "$pause"
+        kill -s 0 "$$" || exit
+        echo {ALIVE} >&4 || exit
+    done
+) 3<&- &
+beat=$!
+(
+    trap - TERM
+    while read -r word <&3; do kill -s "$word" -- "-$job"; done
+    echo >{CUT}
+    kill -s TERM -- "-$job"
+    kill -s CONT -- "-$job"
+    left=20
+    while [ "$left" -gt 0 ] && kill -s 0 "$job"; do
+        sleep 0.1
+        left=$((left - 1))
+    done
+    kill -s KILL -- "-$job"
+    kill -s KILL "$job"
+    pkill -KILL -s "$job"
+) 4>&- &
+listen=$!
+wait "$job"
+status=$?
+kill -s KILL -- "-$job"
+pkill -KILL -s "$job"
+[ -e {CUT} ] || {{ echo "$status" >{STATUS}.part && mv {STATUS}.part {STATUS}; }}
+kill -s TERM "$beat" "$listen"
+wait
+[ -e {CUT} ] || echo {ENDED} "$status" >&4
+"""
