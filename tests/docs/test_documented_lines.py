@@ -27,7 +27,7 @@ ELSEWHERE = {
     "analyze representative run-2.h5 --estimate": "needs a run that followed a plan: tests of representative",
 }
 """Lines that are not run here, and why."""
-OTHER_FILES = {"analyze-loggp", "balance", "call", "views"}
+OTHER_FILES = {"analyze-loggp", "analyze-study", "balance", "call", "views"}
 """Pages whose lines read what their own programs write, or that have a test of their own."""
 CODES = {
     'analyze info run.h5 --fail-if "efficiency < 0.8"': 1,
