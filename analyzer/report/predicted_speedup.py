@@ -122,13 +122,18 @@ def _notes(found: Prediction) -> list[str]:
         notes.append(f"Intervals hold {share} of what new runs would measure, if the curves are the right ones.")
         if found.held_out:
             notes.append("The interval of the expected speedup is at least as wide as held-out runs were off.")
-    for predicted in found.predicted:
-        for one in predicted.factors:
-            if one.floored:
-                notes.append(
-                    f"At {units.plural(predicted.ranks, 'rank')} the curve of {one.factor.name} is below 0: that is "
-                    "farther than it reaches."
-                )
+    notes += [
+        f"The curve of {factor.name} would fall below 0 before {units.plural(found.predicted[-1].ranks, 'rank')}: "
+        "its logarithm is fitted instead, by a + b ln P."
+        for factor in found.bounded
+    ]
+    notes += [
+        f"At {units.plural(predicted.ranks, 'rank')} the curve of {one.factor.name} is almost 0: that is farther than "
+        "it reaches."
+        for predicted in found.predicted
+        for one in predicted.factors
+        if one.floored
+    ]
     return [*notes, *found.fitted.notes, *left_out_notes(runs)]
 
 
@@ -169,6 +174,7 @@ def prediction_json(found: Prediction) -> dict[str, Any]:
             "ranks": list(found.held_out.ranks),
             "errors": {name: expm1(error) for name, error in found.held_out.errors.items()},
         },
+        "bounded": [factor.key for factor in found.bounded],
         "curves": {factor.key: curve.text() for factor, curve in found.curves},
         "notes": list(found.fitted.notes),
         "predicted": [_one_json(one) for one in found.predicted],

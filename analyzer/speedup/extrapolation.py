@@ -6,7 +6,7 @@ thesis does not say which log-linear form: all three are here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -121,6 +121,25 @@ def fitted(form: Form) -> Selector:
         return Line(form, intercept, slope, len(x), mean, spread, residual)
 
     return fit
+
+
+def staying_above(least: float, selector: Selector, at: Sequence[float]) -> Selector:
+    """Make a selector whose curves stay above 0 where they are asked for.
+
+    Args:
+        least: What a curve must not fall below.
+        selector: Its curve is taken, unless it falls below `least` at one of `at`.
+        at: Rank counts.
+
+    Returns:
+        A selector that takes ln y = a + b ln P then, which has no value below 0.
+    """
+
+    def select(p: np.ndarray, y: np.ndarray) -> Curve:
+        curve = selector(p, y)
+        return curve if min(curve.value(x) for x in at) >= least else fitted(FORMS["power"])(p, y)
+
+    return select
 
 
 def baselines(p: np.ndarray, speedup: np.ndarray, at: float) -> dict[str, float | None]:

@@ -14,7 +14,16 @@ import numpy as np
 
 from analyzer.errors import TracelibError
 from analyzer.in_notebook import InNotebook
-from analyzer.speedup.extrapolation import FORMS, LINEAR, Curve, Reciprocal, Selector, baselines, fitted
+from analyzer.speedup.extrapolation import (
+    FORMS,
+    LINEAR,
+    Curve,
+    Reciprocal,
+    Selector,
+    baselines,
+    fitted,
+    staying_above,
+)
 from analyzer.speedup.factors import Factor
 from analyzer.speedup.held_out import MODEL, HeldOut, held_out
 from analyzer.speedup.model import NEAR, WEAK, Speedup, speedup
@@ -23,7 +32,8 @@ from analyzer.speedup.parameters import Parameters
 CONFIDENCE = 0.9
 """Share of new measurements that an interval is to hold."""
 LEAST = 0.001
-"""A factor that its curve lets fall to less, or below 0, is taken as this: there the curve says nothing any more."""
+"""A factor whose curve falls to less at the ranks that are asked for, or below 0, gets a curve that stays above 0. If that
+falls to less, too, the factor is taken as this: there the curve says nothing any more."""
 _DRAWS = 20_000
 _SEED = 4093
 
@@ -79,6 +89,7 @@ class Prediction(InNotebook):
 
     fitted: Speedup
     curves: tuple[tuple[Factor, Curve], ...]
+    bounded: tuple[Factor, ...]  # the curve that was asked for would fall below 0: theirs is ln y = a + b ln P
     held_out: HeldOut | None  # None: too few rank counts to hold one out
     predicted: tuple[Predicted, ...]
 
@@ -106,7 +117,9 @@ def predict(
     model = Speedup(tuple(run for run in model.runs if run in kept), model.kind, model.factors, model.notes)
     factors = [factor for factor in model.factors if factor.in_model]
     p = np.array([run.ranks for run in model.runs], float)
-    curves = tuple((factor, _curve(model, factor, p, selector)) for factor in factors)
+    curves = tuple((factor, _curve(model, factor, p, selector, ranks)) for factor in factors)
+    asked = [_curve(model, factor, p, selector, p) for factor in factors]
+    bounded = [factor for (factor, curve), of in zip(curves, asked, strict=True) if curve.text() != of.text()]
     held = {run.ranks: run for run in runs if run.ranks in ranks}
     width = next(iter(per_rank))
     shown = _held_out(model, factors, selector)
@@ -115,7 +128,7 @@ def predict(
         _at(model, curves, shown, number, of_number, held.get(number))
         for number, of_number in zip(ranks, linear, strict=True)
     ]
-    return Prediction(model, curves, shown, tuple(found))
+    return Prediction(model, curves, tuple(bounded), shown, tuple(found))
 
 
 def _held_out(model: Speedup, factors: Sequence[Factor], selector: Selector) -> HeldOut | None:
@@ -128,16 +141,17 @@ def _held_out(model: Speedup, factors: Sequence[Factor], selector: Selector) -> 
         fewer = Speedup(tuple(compress(model.runs, known)), model.kind, model.factors, model.notes)
         product = model.linear(model.runs[i])
         for factor in factors:
-            value = _possible(factor, np.asarray(_curve(fewer, factor, p[known], selector).value(p[i])))
+            value = _possible(factor, np.asarray(_curve(fewer, factor, p[known], selector, [p[i]]).value(p[i])))
             product *= float(_quotient(fewer, factor, value))
         return {MODEL: product} | baselines(p[known], measured[known], p[i])
 
     return held_out(p, measured, by_method)
 
 
-def _curve(model: Speedup, factor: Factor, p: np.ndarray, selector: Selector) -> Curve:
+def _curve(model: Speedup, factor: Factor, p: np.ndarray, selector: Selector, at: Sequence[float]) -> Curve:
     """A share or a rate is fitted as it is, an amount relative to the reference (with weak scaling per rank), or the
-    reciprocal of that where it falls."""
+    reciprocal of that where it falls. The curve stays above 0 at the rank counts that are asked for."""
+    selector = staying_above(LEAST, selector, at)
     if not factor.is_amount:
         return selector(p, np.array([factor.of(run) or 0.0 for run in model.runs]))
     quotients = np.array([model.moved_by(factor, run).quotient for run in model.runs])

@@ -136,12 +136,26 @@ def test_intervals_hold_what_they_say():
     assert held >= 100 * CONFIDENCE - 8
 
 
-def test_a_curve_that_falls_below_0_says_so():
+def test_a_curve_that_would_fall_below_0_stays_above():
+    """A share that loses 0.3 for each e-fold of ranks is 0 at e^3.3 of them: its logarithm is fitted then."""
     losses = CODES["SP"] | {"balance": 0.3}
-    (one,) = predict([run_of(losses, ranks) for ranks in FITTED], [4096], LOG).predicted
+    runs = [run_of(losses, ranks) for ranks in FITTED]
+    found = predict(runs, [4096], LOG)
+    (one,) = found.predicted
     (balance,) = (f for f in one.factors if f.factor.key == "balance")
-    assert balance.floored and balance.quotient > 0 and one.worst is balance
+    assert [factor.key for factor in found.bounded] == ["balance"]
+    powers = fitted(FORMS["power"])(np.array(FITTED), np.array([run.balance for run in runs]))
+    assert balance.value.value == pytest.approx(powers.value(4096)) and not balance.floored
+    assert balance.quotient > 0 and one.worst is balance
     assert one.measured is None and one.error(3.0) is None
+    assert not predict(runs, [max(FITTED) + 1], LOG).bounded
+
+
+def test_a_factor_that_falls_to_nothing_says_so():
+    """By P^-4 a share is a billionth at 256 times the ranks."""
+    runs = [Parameters("", p, p, 1e9 * p**3, 1e9, p**-4.0, 1.0) for p in (1, 2, 4)]
+    (one,) = predict(runs, [1024], fitted(FORMS["power"])).predicted
+    assert any(factor.floored for factor in one.factors)
 
 
 def test_weak_scaling_multiplies_time_by_the_work():
