@@ -17,7 +17,7 @@ from analyzer.structure.calls.multiples import (
 )
 from analyzer.structure.calls.passes import MOST_PASSES, SAME_KINDS, counts_of
 from analyzer.structure.calls.sequence import Detail, Sequence
-from analyzer.structure.calls.unnamed import are_alike, around_by_steps, around_rows, with_first, with_usual_ends
+from analyzer.structure.calls.unnamed import are_alike, around_by_steps, around_rows, between_steps, with_first, with_usual_ends
 
 WITH_PATHS = (Detail.PEER, Detail.PROCEDURE, Detail.SIZE)
 WITHOUT_PATHS = (Detail.SIZE, Detail.PEER, Detail.PROCEDURE)
@@ -54,7 +54,7 @@ def loop_of(calls: Sequence, first: int = 0, last: int | None = None) -> Loop | 
         found = _of_collectives(calls, part, found)
     if found is not None and not calls.is_named:
         found = around_rows(calls, part, around_by_steps(calls, part, with_first(calls, part, found)))
-        found = with_usual_ends(calls, part, found)
+        found = with_usual_ends(calls, part, between_steps(calls, part, found))
     if found is None:
         return None
     if knows_paths:
@@ -70,13 +70,11 @@ def loop_of(calls: Sequence, first: int = 0, last: int | None = None) -> Loop | 
 
 def _of_steps(calls: Sequence, part: slice, loop: Loop) -> Loop | None:
     """A loop of steps whose kinds alone are known, or one around it, whichever has passes that are alike first."""
-    found = next((one for one in (loop, *loop.around) if are_alike(calls, part, one)), None)
-    if found is None:
-        return None
-    loop = found
-    if loop.parts is None and np.diff(loop.begins, append=loop.end).min() > 1:
-        loop = grouped_by_begin(loop, calls.burst[part])
-    return loop.shifted(part.start)
+    for one in (loop, *loop.around):
+        grouped = grouped_by_begin(one, calls.burst[part]) if one.parts is None else one
+        if grouped is not one or are_alike(calls, part, one):
+            return grouped.shifted(part.start)
+    return None
 
 
 def _seen(calls: Sequence, part: slice) -> Iterator[tuple[Detail, Loop | None]]:

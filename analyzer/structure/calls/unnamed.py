@@ -9,6 +9,8 @@ import numpy as np
 
 from analyzer.structure.calls.candidates import FEWEST
 from analyzer.structure.calls.loops import Loop, varies
+from analyzer.structure.calls.nested import FEW
+from analyzer.structure.calls.multiples import grouped_by_begin, grouped_by_computing
 from analyzer.structure.calls.sequence import Detail, Sequence
 
 AT_ENDS, BESIDE = 8, 4
@@ -18,19 +20,21 @@ USUAL = 0.5
 they do."""
 MOST = 0.9
 """Share of the passes around that end with a shorter one."""
-MUCH_LONGER, OUTWEIGHS = 4.0, 0.25
+MUCH_LONGER, OUTWEIGHS, MUCH = 4.0, 0.25, 0.2
 """Passes that begin a loop around compute this many times what the usual ones do, and beside that together this share
-of all."""
+of all; third: if they hold what else is done at even distances."""
 SET_UP, OFTEN = 4.0, 0.95
-"""A pass at the begin that computes this many times what this share of all passes do has some of the set-up."""
-FEW_STEPS, UNLIKE = 2, 0.38
+"""A pass at the begin that computes this many times what this share of the later passes do has some of the set-up."""
+FEW_STEPS, UNLIKE = 2, 0.45
 """Passes of up to so many steps are none where they differ from the next one by more than this in the natural logarithm
 of what they compute: then they are not alike, and do not change slowly either."""
 HALF, MOST_OF_SEVERAL = 0.5, 0.75
 """Share of the passes that differ by less: of one step, whose work may depend on data, and of several."""
-ROWS, THROUGHOUT = 6, 0.75
+ROWS, THROUGHOUT = 6, 0.85
 """Fewest rows that make a loop. They are looked for where it is around another one, or that one has a smaller share of
 all steps than this."""
+LITTLE = 0.25
+"""A step that is done now and then computes less than this share of what the steps between do."""
 MANY = 12
 """The same is asked of passes of more steps if there are fewer passes."""
 
@@ -45,14 +49,16 @@ def with_usual_ends(calls: Sequence, part: slice, loop: Loop) -> Loop | None:
     Returns:
         The loop; None: too few passes are left.
     """
-    if loop.end - int(loop.begins[0]) > loop.count:
+    if np.median(np.diff(loop.begins, append=loop.end)) > 1:
         return loop  # passes of several steps have these in common
     computed = _computed(calls, part, loop)
     usual = _usual_at_begin(computed) & _usual_at_begin(computed[::-1])[::-1]
     first = int(np.argmax(usual))
-    set_up = np.flatnonzero(computed[:AT_ENDS] >= SET_UP * np.quantile(computed, OFTEN))
-    if len(set_up):  # the last of these computes what the first pass does, too
-        usual[: set_up[-1]] = False
+    later = computed[AT_ENDS:] if loop.count >= 2 * AT_ENDS else computed
+    set_up = np.flatnonzero(computed[:AT_ENDS] >= SET_UP * np.quantile(later, OFTEN))
+    if len(set_up):  # the last of these, if it is one step, computes what the first pass does, too
+        alone = set_up[-1] == 0 or loop.begins[set_up[-1] + 1] - loop.begins[set_up[-1]] == 1
+        usual[: set_up[-1] + (0 if alone else 1)] = False
     elif first and _behind(calls, part, loop) >= USUAL * float(np.median(computed[usual][-BESIDE:])):
         usual[first - 1] = True
     if usual.all():
@@ -125,8 +131,9 @@ def _changes(kinds: np.ndarray) -> np.ndarray:
 
 def around_by_steps(calls: Sequence, part: slice, loop: Loop) -> Loop:
     """Take the loop around, where its passes show in those of the loop inside. What is done now and then is done beside
-    the usual steps, at even distances. But the last pass of a loop inside may lack what prepares the next one; and
-    passes at uneven distances that compute much more, and all about as much, are where a loop has converged."""
+    the usual steps, at even distances, and computes little. But the last pass of a loop inside may lack what prepares the
+    next one; and passes at uneven distances that compute much more, and all about as much, are where a loop has
+    converged."""
     steps = np.diff(np.append(loop.begins, loop.end))
     for around in loop.around:
         for off in (0, 1, 2):
@@ -139,6 +146,10 @@ def around_by_steps(calls: Sequence, part: slice, loop: Loop) -> Loop:
     usual = float(np.median(computed))
     longer = np.flatnonzero(computed >= MUCH_LONGER * usual)
     between = np.diff(longer)
+    if len(longer) >= FEWEST and (computed[longer] - usual).sum() >= MUCH * computed.sum():
+        around = next((one for one in loop.around if abs(one.count - len(longer)) <= 1), None)
+        if around is not None:
+            return around
     if len(longer) < FEWEST or len(np.unique(between)) < FEWEST or longer[0] > between.max():
         return loop
     is_throughout = loop.count - longer[-1] <= 2 * between.max()
@@ -153,16 +164,41 @@ def around_rows(calls: Sequence, part: slice, loop: Loop) -> Loop:
     each: a loop inside that converges, or gets shorter."""
     kinds, burst = calls.symbols[Detail.PROCEDURE][part], calls.burst[part]
     covered = loop.end - int(loop.begins[0])
+    is_grouped = any(group(loop, burst) is not loop for group in (grouped_by_computing, grouped_by_begin))
     for kind in range(int(kinds.max(initial=-1)) + 1):
         at = np.flatnonzero(kinds == kind)
         at = at[np.diff(at, append=len(kinds) + 1) > 1]  # the last one of a row at the begin
-        if len(at) < ROWS or (len(at) >= loop.count and covered >= THROUGHOUT * len(kinds)):
+        has_one_more = not is_grouped and len(at) == loop.count + 1 and burst[at[0]] >= USUAL * np.median(burst[at])
+        is_known = len(at) >= loop.count and not has_one_more
+        if len(at) < ROWS or (is_known and covered >= THROUGHOUT * len(kinds)):
             continue
         between, inside = np.diff(at), np.setdiff1d(np.arange(at[0], at[-1]), at)
         reaches = max(int(at[0]), len(kinds) - 1 - int(at[-1])) <= between.max()
         if reaches and len(np.unique(kinds[inside])) == 1 and varies(between) and _unlike(burst[inside]) <= UNLIKE:
             return Loop(at.astype(np.int64), len(kinds), loop.regularity)
     return loop
+
+
+def between_steps(calls: Sequence, part: slice, loop: Loop) -> Loop:
+    """Take the steps of one kind for passes of their own, if passes consist of many of them, which compute alike, and of
+    one step of another kind, which computes little: that is done now and then."""
+    kinds, burst = calls.symbols[Detail.PROCEDURE][part], calls.burst[part]
+    steps = np.diff(loop.begins, append=loop.end)
+    size = int(np.bincount(steps).argmax())
+    at = loop.begins[steps == size][:, None] + np.arange(size)
+    counts = np.bincount(kinds[at[0]])
+    few = int(np.argmin(np.where(counts > 0, counts, size + 1)))
+    if size <= FEW + 1 or counts[few] != 1 or (counts > 0).sum() != 2 or (kinds[at] != kinds[at[0]]).any():
+        return loop
+    usual = np.median(burst[at], axis=0)
+    many = usual[kinds[at[0]] != few]
+    if usual[kinds[at[0]] == few][0] > LITTLE * many.min() or many.max() > many.min() * np.exp(UNLIKE):
+        return loop
+    begins = int(loop.begins[0]) + np.flatnonzero(kinds[loop.begins[0] :] != few)
+    stop = np.flatnonzero(~np.isin(kinds[loop.end :], kinds[at[0]]))
+    end = loop.end + int(stop[0]) if len(stop) else len(kinds)
+    begins = begins[begins < end]
+    return Loop(begins.astype(np.int64), end, loop.regularity, every=(size - 1,), around=(loop,))
 
 
 def _behind(calls: Sequence, part: slice, loop: Loop) -> float:
