@@ -17,7 +17,14 @@ from analyzer.structure.calls.multiples import (
 )
 from analyzer.structure.calls.passes import MOST_PASSES, SAME_KINDS, counts_of
 from analyzer.structure.calls.sequence import Detail, Sequence
-from analyzer.structure.calls.unnamed import are_alike, around_by_steps, around_rows, between_steps, with_first, with_usual_ends
+from analyzer.structure.calls.unnamed import (
+    are_alike,
+    around_by_steps,
+    around_rows,
+    between_steps,
+    with_first,
+    with_usual_ends,
+)
 
 WITH_PATHS = (Detail.PEER, Detail.PROCEDURE, Detail.SIZE)
 WITHOUT_PATHS = (Detail.SIZE, Detail.PEER, Detail.PROCEDURE)

@@ -9,8 +9,8 @@ import numpy as np
 
 from analyzer.structure.calls.candidates import FEWEST
 from analyzer.structure.calls.loops import Loop, varies
-from analyzer.structure.calls.nested import FEW
 from analyzer.structure.calls.multiples import grouped_by_begin, grouped_by_computing
+from analyzer.structure.calls.nested import FEW
 from analyzer.structure.calls.sequence import Detail, Sequence
 
 AT_ENDS, BESIDE = 8, 4
@@ -131,8 +131,8 @@ def _changes(kinds: np.ndarray) -> np.ndarray:
 
 def around_by_steps(calls: Sequence, part: slice, loop: Loop) -> Loop:
     """Take the loop around, where its passes show in those of the loop inside. What is done now and then is done beside
-    the usual steps, at even distances, and computes little. But the last pass of a loop inside may lack what prepares the
-    next one; and passes at uneven distances that compute much more, and all about as much, are where a loop has
+    the usual steps, at even distances, and computes little. But the last pass of a loop inside may lack what prepares
+    the next one; and passes at uneven distances that compute much more, and all about as much, are where a loop has
     converged."""
     steps = np.diff(np.append(loop.begins, loop.end))
     for around in loop.around:
@@ -147,9 +147,9 @@ def around_by_steps(calls: Sequence, part: slice, loop: Loop) -> Loop:
     longer = np.flatnonzero(computed >= MUCH_LONGER * usual)
     between = np.diff(longer)
     if len(longer) >= FEWEST and (computed[longer] - usual).sum() >= MUCH * computed.sum():
-        around = next((one for one in loop.around if abs(one.count - len(longer)) <= 1), None)
-        if around is not None:
-            return around
+        begun = next((one for one in loop.around if abs(one.count - len(longer)) <= 1), None)
+        if begun is not None:
+            return begun
     if len(longer) < FEWEST or len(np.unique(between)) < FEWEST or longer[0] > between.max():
         return loop
     is_throughout = loop.count - longer[-1] <= 2 * between.max()
@@ -180,8 +180,8 @@ def around_rows(calls: Sequence, part: slice, loop: Loop) -> Loop:
 
 
 def between_steps(calls: Sequence, part: slice, loop: Loop) -> Loop:
-    """Take the steps of one kind for passes of their own, if passes consist of many of them, which compute alike, and of
-    one step of another kind, which computes little: that is done now and then."""
+    """Take the steps of one kind for passes of their own, if passes consist of many of them, which compute alike, and
+    of one step of another kind, which computes little: that is done now and then."""
     kinds, burst = calls.symbols[Detail.PROCEDURE][part], calls.burst[part]
     steps = np.diff(loop.begins, append=loop.end)
     size = int(np.bincount(steps).argmax())

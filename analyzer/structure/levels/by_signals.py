@@ -11,17 +11,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from analyzer.structure.calls.candidates import FEWEST
 from analyzer.structure.iterations import Source
 from analyzer.structure.levels.agreed import Agreed
+from analyzer.structure.levels.literal_regions import literal_regions
 from analyzer.structure.levels.parts import Metric
 from analyzer.structure.levels.stretches import alike, alike_share, cut, period_ns, periodic_stretches
 from analyzer.structure.levels.tree import DEEPEST, Node
 from analyzer.structure.period import period_of
 from analyzer.structure.period.autocorrelation import LEAST, coarser
 from analyzer.structure.period.representative import representative
-from analyzer.structure.period.thesis import literal_period
 from analyzer.structure.perturbed.perturbed import Perturbed
-from analyzer.structure.phase.wavelet import active
 from analyzer.structure.signals import Signal
 
 INSIDE = 1 << 13
@@ -148,9 +148,8 @@ def _phases(piece: Signal, *, literal: bool) -> list[Phase]:
     """The parts of highest frequency that have a period. Not literal: of the finest level at which they cover most;
     each without what comes before, between and after its periods."""
     if literal:
-        parts = [cut(piece, first, last) for first, last in active(piece.values).tolist()]
-        periods = [literal_period(part.values) for part in parts]
-        return [Phase(part, period * part.width_ns) for part, period in zip(parts, periods, strict=True) if period]
+        regions = literal_regions(piece.values)
+        return [Phase(cut(piece, first, last), period * piece.width_ns) for first, last, period in regions]
     return _by_few_samples(piece) or [Phase(part, own) for part, own in periodic_stretches(piece) if own is not None]
 
 
@@ -191,14 +190,14 @@ def _node(
     phase: Phase, piece: Signal, room: tuple[int, int], sampled: Sampled, ranks: int, *, literal: bool, level: int
 ) -> Node | None:
     part, period = phase.signal, phase.period_ns / phase.signal.width_ns
-    count = round(len(part.values) / period)
-    if not 2 <= count <= MOST_EDGES:
+    count, fewest = round(len(part.values) / period), 2 if literal or level > 1 else FEWEST
+    if not fewest <= count <= MOST_EDGES:
         return None
     within = _edges(part, piece, period, count)
     if not literal:
         within = _without_others(within, piece.values)
     count = len(within) - 1
-    if count < 2:
+    if count < fewest:
         return None
     start = representative(part.values, period, literal=literal)
     before = (part.begin_ns - piece.begin_ns) / part.width_ns

@@ -1,7 +1,7 @@
 """The computation phase of a run: where its signal has the highest frequencies.
 
 Source: Casas 2009, sections 3.4.1 and 3.4.2. Where the thesis is silent: what is no more than rounding is no
-information; where a level falls into many pieces, the next coarser one is asked.
+information; a level that falls into many pieces says nothing of phases.
 """
 
 from __future__ import annotations
@@ -43,15 +43,6 @@ def _filtered(values: np.ndarray, taps: np.ndarray) -> np.ndarray:
     for d in range(1, len(taps)):
         found += taps[d] * np.roll(values, -d)[::2]
     return found
-
-
-def active(values: np.ndarray, threshold: float = THRESHOLD, neighbours: int = NEIGHBOURS) -> np.ndarray:
-    """int64 (n, 2): first and behind the last sample of each stretch of high frequency, in order."""
-    best = np.zeros((0, 2), np.int64)
-    for best in levels(values, threshold, neighbours):
-        if len(best) <= MOST_PIECES:
-            break
-    return best
 
 
 def levels(values: np.ndarray, threshold: float = THRESHOLD, neighbours: int = NEIGHBOURS) -> Iterator[np.ndarray]:
