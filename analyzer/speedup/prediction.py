@@ -32,8 +32,8 @@ from analyzer.speedup.parameters import Parameters
 CONFIDENCE = 0.9
 """Share of new measurements that an interval is to hold."""
 LEAST = 0.001
-"""A factor whose curve falls to less at the ranks that are asked for, or below 0, gets a curve that stays above 0. If that
-falls to less, too, the factor is taken as this: there the curve says nothing any more."""
+"""A factor whose curve falls to less at the ranks that are asked for gets a curve that stays above 0. If that falls to
+less, too, the factor is taken as this: there the curve says nothing any more."""
 _DRAWS = 20_000
 _SEED = 4093
 
@@ -118,7 +118,7 @@ def predict(
     factors = [factor for factor in model.factors if factor.in_model]
     p = np.array([run.ranks for run in model.runs], float)
     curves = tuple((factor, _curve(model, factor, p, selector, ranks)) for factor in factors)
-    asked = [_curve(model, factor, p, selector, p) for factor in factors]
+    asked = [_curve(model, factor, p, selector, p.tolist()) for factor in factors]
     bounded = [factor for (factor, curve), of in zip(curves, asked, strict=True) if curve.text() != of.text()]
     held = {run.ranks: run for run in runs if run.ranks in ranks}
     width = next(iter(per_rank))
