@@ -18,8 +18,8 @@ from analyzer.speedup.factors import Factor
 from analyzer.speedup.held_out import MODEL, HeldOut
 from analyzer.speedup.prediction import CONFIDENCE, Interval, Predicted, Prediction
 
-_EXACT, _MOST_CLOSER = 1e-9, 100.0
-"""No error is smaller, and no method is said to be so many times better."""
+_EXACT, _MOST_CLOSER, _MOST_OFF = 1e-9, 100.0, 10.0
+"""No error is smaller, no method is said to be so many times better, and no error to be a larger share."""
 
 
 def prediction_tables(found: Prediction) -> Iterator[Table | Text]:
@@ -140,7 +140,7 @@ def _notes(found: Prediction) -> list[str]:
 def _held_out(shown: HeldOut) -> str:
     """What the smaller runs said of the larger ones, and what is taken for it."""
     which = f"{', '.join(map(str, shown.ranks[:-1]))}{' and ' if len(shown.ranks) > 1 else ''}{shown.ranks[-1]}"
-    off = ", ".join(f"{_method(name)} {units.percent(expm1(error))}" for name, error in shown.errors.items())
+    off = ", ".join(f"{_method(name)} {_off(expm1(error))}" for name, error in shown.errors.items())
     taken = f"{_method(shown.chosen)} is taken"
     if shown.chosen != MODEL:
         closer = shown.errors[MODEL] / max(shown.errors[shown.chosen], _EXACT)
@@ -148,6 +148,11 @@ def _held_out(shown: HeldOut) -> str:
     if len(shown.ranks) > 1:
         return f"Held out: the runs at {which} ranks, each predicted from the smaller ones: {off} off; {taken}."
     return f"Held out: the run at {which} ranks, predicted from the smaller ones: {off} off; {taken}."
+
+
+def _off(share: float) -> str:
+    """An error; one of a parabola below 0 is as large as one likes."""
+    return units.percent(share) if share <= _MOST_OFF else f"more than {units.percent(_MOST_OFF)}"
 
 
 def _name(factor: Factor) -> str:
