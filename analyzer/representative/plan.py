@@ -279,11 +279,12 @@ def _read(
 ) -> _Read:  # fmt: skip
     """What was read in the turns of sets. Collective over the team.
 
-    A burst belongs to one turn wholly, and to one step of an iteration, whatever the change of sets takes.
+    A burst belongs to one turn wholly, and to one step of an iteration, whatever the change of sets takes: what no set
+    reads of a step meanwhile is shared out as the rest of it.
     """
     steps = len(iterations.ends_ns) + 1
     counted, read_ns = np.zeros(len(names)), np.zeros(len(names))
-    of_steps, read_of_steps = np.zeros(steps), np.zeros((steps, len(names)))
+    of_steps, any_of_steps, read_of_steps = np.zeros(steps), np.zeros(steps), np.zeros((steps, len(names)))
     for part in bursts(trace, trace.share(team), names):
         begins, ranks, lasted = part.states["begin"], part.states["rank"], part.values[:, 0]
         values = np.where(_in_turns(begins, ranks, turns)[:, None], part.values[:, 1:], np.nan)
@@ -292,11 +293,13 @@ def _read(
         read_ns += known_ns.sum(axis=0)
         judged = (ranks == 0) | (not iterations.of_rank_0)
         at = iterations.steps(begins[judged])
+        by_any = ~np.isnan(part.values[judged, 1:]).all(axis=1)
         np.add.at(of_steps, at, lasted[judged])
+        np.add.at(any_of_steps, at, lasted[judged] * by_any)
         np.add.at(read_of_steps, at, known_ns[judged])
-    sums = (counted, read_ns, of_steps, read_of_steps)
-    counted, read_ns, of_steps, read_of_steps = (np.sum(team.allgather(of), axis=0) for of in sums)
-    shares = iterations.weights(of_steps) @ (read_of_steps / np.maximum(of_steps, 1)[:, None])
+    sums = (counted, read_ns, of_steps, any_of_steps, read_of_steps)
+    counted, read_ns, of_steps, any_of_steps, read_of_steps = (np.sum(team.allgather(of), axis=0) for of in sums)
+    shares = iterations.weights(of_steps) @ (read_of_steps / np.maximum(any_of_steps, 1)[:, None])
     return _Read(counted, read_ns, shares / iterations.number)
 
 

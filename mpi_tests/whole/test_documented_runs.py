@@ -27,6 +27,7 @@ SYNOPSIS = {"analyze-loggp": 2}
 ELSEWHERE = {
     "pip install .": "the test of the wheel",
     "python -m benchmarks.scheduling": "tests of the study of scheduling",
+    "python -m benchmarks.scheduling --traces bt.dim cg.dim is.dim mg.dim": "tests of real traces",
     "mpirun -n 4 python -m tracelib.ngmpi --collective bcast,scatter --broadcast linear,pipeline,binary,binomial":
         "takes minutes where ranks share processors: tests of broadcasts, with 2 ranks",
     'TRACELIB_COUNTERS="PAPI_FP_OPS;PAPI_TLB_DM;PAPI_BR_MSP" TRACELIB_ROTATE=file:run.plan tracelib run -- mpirun ...':

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from analyzer.commands.shared.options import common_options
+from analyzer.commands.shared.options import all_calls_needed, common_options
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 from analyzer.report.shots import print_results, results_json
@@ -33,6 +33,7 @@ _BOOK, _TABLE, _PICTURE = "shots.jsonl", "results.csv", "results.png"
 @click.option("--retry", is_flag=True, help="Run shots again that failed, hung or were lost.")
 @click.option("-o", "--output", type=click.Path(), help="Folder of the study (default: NAME.study).")
 @click.option("-f", "--force", is_flag=True, help="Begin anew: forget what the folder holds.")
+@all_calls_needed("a study runs programs, whose calls it does not see")
 @common_options(as_json=True)
 @click.pass_obj
 def study_command(

@@ -8,6 +8,7 @@ import time
 import uuid
 from pathlib import Path
 
+import pytest
 from patience import patient
 
 LINE = 'awk "BEGIN { printf \\"Y = %.17g\\\\n\\", 2 * {{x}} + 3 }"'
@@ -87,3 +88,11 @@ def until(holds, said=lambda: ""):
     while not holds():
         assert time.monotonic() < last, said()
         time.sleep(0.05)
+
+
+@pytest.fixture(name="folder")
+def study_folder(tmp_path):
+    """A folder for a study; nothing that was started in it is left."""
+    found = Folder(tmp_path)
+    yield found
+    found.none_left()

@@ -9,7 +9,7 @@ import subprocess
 import numpy as np
 import pytest
 from scipy import stats
-from study_folder import LINE, study, until
+from study_folder import LINE, study, study_folder, until  # noqa: F401, a fixture
 
 from analyzer.montecarlo.design import points
 
