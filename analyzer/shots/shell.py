@@ -41,7 +41,7 @@ rm -f {STATUS} {CUT}
     echo $? >{STATUS}.part && mv {STATUS}.part {STATUS}
     exit
 fi
-trap '' HUP INT TERM PIPE
+trap '' HUP INT PIPE
 exec 3<&0 4>&1 >/dev/null 2>&1 </dev/null
 (
     trap - HUP INT TERM PIPE
@@ -76,6 +76,7 @@ beat=$!
     pkill -KILL -s "$job"
 ) 4>&- &
 listen=$!
+trap '' TERM # not before: both would ignore it until they have their own traps, and a short job ends sooner
 wait "$job"
 status=$?
 kill -s KILL -- "-$job"

@@ -91,7 +91,7 @@ def until(holds, said=lambda: ""):
 
 
 @pytest.fixture(name="folder")
-def study_folder(tmp_path):
+def folder_of_study(tmp_path):
     """A folder for a study; nothing that was started in it is left."""
     found = Folder(tmp_path)
     yield found

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-from study_folder import LINE, study, study_folder, until  # noqa: F401, a fixture
+from study_folder import LINE, folder_of_study, study, until  # noqa: F401, a fixture
 
 from analyzer.shots.book import Book
 from analyzer.shots.hosts import HostsFile

@@ -8,10 +8,12 @@ import subprocess
 
 import numpy as np
 import pytest
+from patience import patient
 from scipy import stats
-from study_folder import LINE, study, study_folder, until  # noqa: F401, a fixture
+from study_folder import LINE, folder_of_study, study, until  # noqa: F401, a fixture
 
 from analyzer.montecarlo.design import points
+from analyzer.shots.shell import ENDED, JOB, SCRIPT, shot_script
 
 
 def test_outputs_are_those_of_the_solver(folder):
@@ -153,6 +155,24 @@ def test_what_ended_while_the_study_was_dead_is_taken_up(folder):
     book.write_text("".join(lines[:5]) + lines[5][:20])
     assert folder.run()[0]["good"] == 12
     assert len(folder.lines("log")) == 12
+
+
+def test_a_listener_that_begins_late_does_not_hold_a_short_shot(tmp_path):
+    """The job has ended before the parts of the script beside it have set their traps."""
+    script = shot_script("true\n", str(tmp_path), "")
+    late = re.sub(r"^    trap (- TERM|'kill)", r"    sleep 1\n    trap \1", script, flags=re.MULTILINE)
+    assert late.count("sleep 1\n") == 2
+    (tmp_path / JOB).write_text("true\n")
+    (tmp_path / SCRIPT).write_text(late)
+    shot = subprocess.Popen(
+        ["/bin/sh", SCRIPT, "watch"], cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    try:
+        assert shot.wait(patient(20)) == 0
+        assert shot.stdout.read().splitlines()[-1] == f"{ENDED} 0"
+    finally:
+        os.killpg(shot.pid, signal.SIGKILL) if shot.poll() is None else shot.stdin.close()
 
 
 def test_two_processes_do_not_run_one_study(folder):
