@@ -73,6 +73,7 @@ def outside(cut):
     return 1 - sum(inside) / (trace.size * trace.duration_ns)
 
 
+@pytest.mark.timed
 def test_a_cut_is_a_sound_run_that_every_command_reads(openmpi, compiled, traced, analyze):
     run = traced(openmpi, compiled(openmpi, "loops.c"), "stencil", "200", ranks=2).run
     whole = json.loads(analyze("structure", run, "--json", "--method", "calls").check().stdout)["levels"][0]
