@@ -33,11 +33,11 @@ class MachinePart:
     reach: Formula | None = None  # half of the 95 % interval of their sum
 
     def shared_s(self, n: float, p: float) -> float:
-        """What grows with the share; not negative."""
+        """Return the time that grows with the share, s; not negative."""
         return max(self.shared(n, p), 0.0) if self.shared else 0.0
 
     def fixed_s(self, n: float, p: float) -> float:
-        """What does not; not negative."""
+        """Return the time that does not grow with the share, s; not negative."""
         return max(self.fixed(n, p), 0.0) if self.fixed else 0.0
 
     def reach_s(self, n: float, p: float) -> float:

@@ -19,7 +19,7 @@ from tracelib.schema.shares import Expectation
 
 @dataclass(frozen=True)
 class ProcessTimes:
-    """What each process took for its share, and what the plan expected; arrays by rank, s."""
+    """Times of each process beside those that the plan expected; arrays by rank, s."""
 
     file: str
     size: float

@@ -46,7 +46,7 @@ class MachineModel:
         return min(max(low, 0.0), time), max(high, time)
 
     def whole_s(self, n: float, processes: int) -> float:
-        """What all of the shared work takes on one machine, s; processes: of the program."""
+        """Predict the time of all shared work on one machine, s; processes: number of processes of the program."""
         if not self.parts:
             return self.time_s(n)
         found = processes * sum(part.shared_s(n, processes) for part in self.parts)
@@ -58,7 +58,7 @@ class MachineModel:
         return found
 
     def fixed_s(self, n: float, processes: int) -> float:
-        """What a process takes whatever its share, s: communication, and computing that all repeat."""
+        """Predict the time of a process that does not depend on its share, s: communication, and repeated computing."""
         return sum(part.fixed_s(n, processes) for part in self.parts)
 
     def process_s(self, n: float, share: float, processes: int) -> float:

@@ -1,4 +1,4 @@
-"""What is searched for: where it is, how many there are, and the next one."""
+"""Search for calls and values: where they are, how many there are, and the next one."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def _node(node: Node) -> Iterator[Line]:
 
 
 def _numbers(part: Node | FileSystem, plain: Node | FileSystem) -> Iterator[Line]:
-    """Those that are not as in `plain`."""
+    """Yield a line for each field that differs from `plain`."""
     for field in fields(part):
         value = getattr(part, field.name)
         if value == getattr(plain, field.name):

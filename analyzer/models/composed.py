@@ -100,7 +100,7 @@ class Composed:
         return max(low, 0.0), max(high, 0.0)
 
     def share(self, name: str, **values: float) -> float:
-        """What part of the outer observable is the quantity's: the terms with it, by the selected model."""
+        """Return the share of a quantity in the outer observable: the terms with it, by the selected model."""
         return self._share_of(self._all(values), name)
 
     def part(self, name: str, **values: float) -> float:

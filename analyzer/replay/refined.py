@@ -37,7 +37,7 @@ class _Stretches:
 
     @classmethod
     def of(cls, begin: np.ndarray, end: np.ndarray, state: State) -> _Stretches:
-        """Those that last."""
+        """Keep the operations that began and took time."""
         some = (begin >= 0) & (end > begin)
         return cls(begin[some], end[some], state)
 

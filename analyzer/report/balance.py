@@ -207,7 +207,7 @@ def print_plan(groups: list[Group], found: list[SizePlan], dynamic: bool, consol
 
 
 def _parts_table(groups: list[Group], found: list[SizePlan]) -> Table:
-    """What of it is shared work, other computing, communication, and not modelled by itself."""
+    """Tabulate the time of a machine: shared and repeated computing, communication, all else."""
     table = plain_table("machine", "n", "shared", "repeated", "communication", "all else", "in all")
     for row in _parts_rows(groups, found):
         numbers = [f"{row[key]:.4g}" for key in ("shared_s", "repeated_s", "communication_s", "rest_s", "time_s")]

@@ -48,7 +48,7 @@ def rows_of_table(both: Composed, frame: pandas.DataFrame) -> Iterator[ComposedR
 
 
 def _measured(both: Composed, at: Mapping[str, float], rows: pandas.DataFrame, name: str, total: float) -> float:
-    """What the outer model says of the measured quantity, over the measured observable."""
+    """Return the outer model's part for the measured quantity, over the measured observable."""
     own = {key: value for key, value in at.items() if key in both.outer.parameters}
     own |= {other: float(rows[other].mean()) for other in both.inner if other in rows}
     if set(own) != set(both.outer.parameters) or not total:

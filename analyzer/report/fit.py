@@ -101,7 +101,7 @@ def _quality(found: Study) -> list[str]:
 
 
 def _among(found: Study) -> str:
-    """What the model was selected from."""
+    """Say how the model was selected."""
     selection = found.selection
     if selection is None or selection.is_of_several:
         return f"weight {found.weights[0]:.3g} among all models"

@@ -76,7 +76,7 @@ def _spreads(found: Results, spreads: Sequence[Spread], first: int) -> Table:
 
 
 def _correlations(found: Results, spreads: Sequence[Spread], first: int) -> Table:
-    """What the same outputs go with."""
+    """Tabulate how outputs correlate with variables."""
     some = slice(first, first + _COLUMNS)
     table = _new_table("correlation with", "drawn from", *(output.name for output in found.plan.outputs[some]))
     for k, varied in enumerate(found.plan.varied):

@@ -127,7 +127,7 @@ class ShotFolder:
         return found[1] if found else ""
 
     def harvest(self, plan: Plan, shot: int, host: str, seconds: float) -> Record:
-        """What a shot that has ended gave. Files that are not kept are removed of a good one."""
+        """Read the results of a shot that has ended. Remove the files of a good one that are not kept."""
         try:
             status = int((self.path / STATUS).read_text())
             if status:

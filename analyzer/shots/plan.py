@@ -51,11 +51,11 @@ class Plan:
 
     @cached_property
     def values(self) -> np.ndarray:
-        """What each shot gets, float64 of shape (samples, variables)."""
+        """Draw the values of all shots, float64 of shape (samples, variables)."""
         return draw(self.varied, self.design, self.samples, self.seed)
 
     def named(self, shot: int, row: np.ndarray, host: str) -> dict[str, Value]:
-        """What the placeholders of a shot stand for; row: its values."""
+        """Return the values of a shot's placeholders by name; row: the values of its variables."""
         drawn = {of.name: int(x) if of.whole else float(x) for of, x in zip(self.varied, row, strict=True)}
         return {**drawn, "shot": shot, "seed": self.seed + shot, "host": host}
 
@@ -72,7 +72,7 @@ class Plan:
 
     @property
     def question(self) -> dict[str, Any]:
-        """What the results are the answer to: others are not mixed with them."""
+        """Describe what the study asks: results of another question are not mixed with these."""
         job = self.job
         parts = [job.script, *(job.template(file) for file in job.templates), *map(_contents, job.input_files())]
         question: dict[str, Any] = {

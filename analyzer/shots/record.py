@@ -1,4 +1,4 @@
-"""What is known of a shot that has ended."""
+"""The record of a shot that has ended."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from analyzer.whole import whole_file
 
 @dataclass(frozen=True)
 class HostShare:
-    """What a host has done."""
+    """The work of one host."""
 
     name: str
     shots: int
@@ -52,12 +52,12 @@ class Results:
 
     @property
     def values(self) -> np.ndarray:
-        """What was drawn for the good ones, float64 of shape (shots, variables)."""
+        """Values of the good shots' variables, float64 of shape (shots, variables)."""
         return self.plan.values[[record.shot - 1 for record in self.good]]
 
     @property
     def outputs(self) -> np.ndarray:
-        """What they gave, float64 of shape (shots, outputs)."""
+        """Outputs of the good shots, float64 of shape (shots, outputs)."""
         return np.array([[record.outputs[output.name] for output in self.plan.outputs] for record in self.good])
 
     def spreads(self) -> list[Spread]:
@@ -79,7 +79,7 @@ class Results:
         return found
 
     def hosts(self) -> list[HostShare]:
-        """Who did how much, most first."""
+        """Work of each host, most shots first."""
         counts = Counter(record.host for record in self.records)
         return [
             HostShare(name, shots, fmean(times) if (times := self._times(name)) else nan)

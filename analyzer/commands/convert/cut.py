@@ -25,7 +25,7 @@ from analyzer.trace import Trace
 
 @dataclass(frozen=True)
 class _Asked:
-    """What is to be cut."""
+    """The part of the run that a cut keeps."""
 
     count: int | None
     first: int | None

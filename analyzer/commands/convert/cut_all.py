@@ -102,7 +102,7 @@ def _cut(
 
 
 def _levels(small: list[_Small]) -> list[tuple[int, int, float]]:
-    """Of each level how many cuts there are, and their mean size in bytes."""
+    """Count the cuts of each level, with their mean size in bytes."""
     by_level = groupby(small, key=lambda one: one.loop.level)
     sizes = [(level, [one.size_bytes for one in some]) for level, some in by_level]
     return [(level, len(some), sum(some) / len(some)) for level, some in sizes]

@@ -79,7 +79,7 @@ def write_small(
 
 
 def bytes_of(path: Path) -> int:
-    """What a run takes: a file, with its ranks' files or the labels of a Paraver trace beside it."""
+    """Add up the bytes of a run: its file, and the files of its ranks or the labels of a Paraver trace beside it."""
     text = path.with_name(path.name.removesuffix(".gz"))
     ranks = path.with_suffix(".ranks") if path.suffix == ".h5" else path
     files = [path] if path.is_file() else []
@@ -90,7 +90,7 @@ def bytes_of(path: Path) -> int:
 
 
 def edges_text(done: Cut) -> str | None:
-    """What is cut off from its other side, as a sentence; None: nothing is."""
+    """Say how many messages and collectives the cut parts from their other side; None: none."""
     crossed = done.messages_in + done.messages_out
     if not crossed and not done.collectives:
         return None

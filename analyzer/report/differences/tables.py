@@ -93,7 +93,7 @@ def print_difference(of: Difference, console: Console) -> None:
 
 
 def notes_of(of: Difference) -> list[str]:
-    """What is to be known of the runs and of how they were compared."""
+    """Say what the reader must know of the runs, and how they were compared."""
     runs = (*of.before, *of.after)
     left_out = (f"{run.file}: {note}" for run in runs if (note := ideal_note(run, "Transfer")))
     return [*of.notes, *dict.fromkeys(left_out)]

@@ -125,7 +125,7 @@ def _quoted(text: str) -> str:
 
 
 def label_lines(node: Node, found: ProgramGraph) -> list[str]:
-    """What stands in a part's symbol."""
+    """Write the text of a part's symbol."""
     who = "" if node.count[found.seen].all() else f"rank {ranks_text(np.flatnonzero(node.count))}: "
     numbers = [f"{who}{times_text(node)} x"]
     if node.kind == Kind.COMPUTING:

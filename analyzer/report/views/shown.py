@@ -150,7 +150,7 @@ class ShownView:
 
 
 def labels_of(shown: Sequence[ShownView]) -> list[str]:
-    """What each run is called: the name of its file, or all of it where these are the same."""
+    """Name each run by its file, or by the whole path where file names are the same."""
     paths = [str(one.run.trace.path) for one in shown]
     short = [Path(path).name for path in paths]
     return short if len(set(short)) == len(short) else paths

@@ -202,6 +202,6 @@ def between_steps(calls: Sequence, part: slice, loop: Loop) -> Loop:
 
 
 def _behind(calls: Sequence, part: slice, loop: Loop) -> float:
-    """What is computed behind the last step of a loop, ns."""
+    """Return the time computed after the last step of a loop, ns."""
     behind = part.start + loop.end
     return float(calls.burst[behind]) if behind < len(calls) else float(calls.end_ns - calls.exit[-1])

@@ -30,7 +30,7 @@ _SURE = 0.001
 
 
 class Kind(Enum):
-    """What a part of the program is."""
+    """Kinds of parts of a program."""
 
     COMPUTING = "computing"
     COMMUNICATION = "communication"

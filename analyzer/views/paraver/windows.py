@@ -236,7 +236,7 @@ class Window:
 
 
 def _now_called(composed: tuple[str, str]) -> tuple[str, str]:
-    """What a composition is called in the later versions."""
+    """Translate the name of a composition to that of later versions."""
     where, function = composed
     levels = (*names.LEVELS, "workload")
     return names.EARLIER.get(where, f"compose_{where}" if where in levels else where), function

@@ -246,17 +246,17 @@ def test_a_host_with_a_folder_of_its_own(folder):
     folder.write("solver", f"#!/bin/sh\npwd >> {folder.path}/where\n{LINE.replace('{{x}}', '$1')}\n", 0o755)
     hosts = f"""[hosts.far]
 slots = 2
-work = "{folder.path}/disk/work"
+work = "{folder.path}/disk/far"
 put = "echo put {{{{there}}}} >> copies; cp -R {{{{here}}}} {{{{there}}}}"
 get = "cp -R {{{{there}}}}/. {{{{here}}}}"
 """
     folder.write("s.toml", study("./solver {{x}}", samples=5, job='inputs = ["solver"]', hosts=hosts))
     found, _ = folder.run()
     assert found["good"] == 5
-    assert all(line.startswith(f"{folder.path}/disk/work/s.study-shot-") for line in folder.lines("where"))
+    assert all(line.startswith(f"{folder.path}/disk/far/s.study-shot-") for line in folder.lines("where"))
     puts = folder.lines("copies")[1::2]
-    assert len(puts) == 6 and puts.count(f"{folder.path}/disk/work/s.study-inputs") == 1
-    assert list((folder.path / "disk" / "work").iterdir()) == []
+    assert len(puts) == 6 and puts.count(f"{folder.path}/disk/far/s.study-inputs") == 1
+    assert list((folder.path / "disk" / "far").iterdir()) == []
     assert (folder.path / "s.study" / "shot-0003" / "stdout").read_text().startswith("Y = ")
 
 
