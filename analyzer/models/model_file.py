@@ -20,10 +20,15 @@ VERSION = 1
 
 
 def is_model(path: str | os.PathLike[str]) -> bool:
-    """Whether a file looks like a model."""
+    """Tell whether a file looks like a model."""
+    return names_format(path, FORMAT)
+
+
+def names_format(path: str | os.PathLike[str], name: str) -> bool:
+    """Tell whether a JSON file names a format at its head. False, too, for what cannot be read."""
     try:
         with Path(path).open("rb") as file:
-            return b'"' + FORMAT.encode() + b'"' in file.read(200)
+            return f'"{name}"'.encode() in file.read(200)
     except OSError:
         return False
 

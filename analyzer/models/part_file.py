@@ -9,7 +9,7 @@ from pathlib import Path
 
 from analyzer.errors import TracelibError
 from analyzer.models.model import Model
-from analyzer.models.model_file import model_of_data, model_to_data
+from analyzer.models.model_file import model_of_data, model_to_data, names_format
 
 FORMAT, VERSION = "tracelib-parts", 1
 
@@ -39,12 +39,8 @@ def parts_text(found: PartModels) -> bytes:
 
 
 def is_parts(path: str | os.PathLike[str]) -> bool:
-    """Whether a file looks like models of parts."""
-    try:
-        with Path(path).open("rb") as file:
-            return b'"' + FORMAT.encode() + b'"' in file.read(200)
-    except OSError:
-        return False
+    """Tell whether a file looks like models of parts."""
+    return names_format(path, FORMAT)
 
 
 def read_parts(path: str | os.PathLike[str]) -> PartModels:
