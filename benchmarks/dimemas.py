@@ -15,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-import analyzer
 from analyzer.machine.options import read_machine
+from analyzer.opening import open_trace
 from analyzer.program.operation import Kind
 from analyzer.program.program import Program
 from analyzer.replay import Machine, Prediction, program_of, simulate
@@ -52,7 +52,7 @@ def compare(folder: Path) -> Iterator[Compared]:
     with (folder / "expected.csv").open() as file:
         for row in csv.DictReader(file):
             if row["trace"] not in programs:
-                programs[row["trace"]] = program_of(analyzer.open(str(folder / f"{row['trace']}.dim.gz")))
+                programs[row["trace"]] = program_of(open_trace(str(folder / f"{row['trace']}.dim.gz")))
             yield _compared(row, programs[row["trace"]], read_machine(str(folder / f"{row['machine']}.cfg")).machine)
 
 

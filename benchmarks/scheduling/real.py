@@ -14,8 +14,8 @@ from itertools import combinations
 
 import numpy as np
 
-import analyzer
 from analyzer.machine.machine import Machine
+from analyzer.opening import open_trace
 from analyzer.program.operation import Kind
 from analyzer.program.program import Program
 from analyzer.replay import program_of
@@ -58,7 +58,7 @@ def read(paths: Sequence[str]) -> list[Program]:
     Raises:
         ValueError: A trace has no priorities, or another number of tasks.
     """
-    programs = [program_of(analyzer.open(path)) for path in paths]
+    programs = [program_of(open_trace(path)) for path in paths]
     for path, program in zip(paths, programs, strict=True):
         if not (program.ops["kind"] == Kind.PRIORITY).any():
             raise ValueError(f"{path} has no changes of priority: write them by analyze critical-path RUN -o FILE.dim")

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-import analyzer
 from analyzer.critical.path import critical_path
 from analyzer.critical.shares import shares
 from analyzer.metrics.regions import region_visits
+from analyzer.opening import open_trace
 from tracelib.launchers import INCLUDE
 
 pytestmark = pytest.mark.timed
@@ -25,7 +25,7 @@ def test_ranks_take_turns(leg, compiled, traced):
     """The path is on the rank that is late, in each round in which it was later than all others (a machine under load
     may hold back any); nobody sleeps off the path without slack."""
     made = traced(leg, compiled(leg, "turns.c", "-I", str(INCLUDE)), str(SLEEP_MS), env={"TRACELIB_CPUTIME": "off"})
-    trace = analyzer.open(made.run)
+    trace = open_trace(made.run)
     path = critical_path(trace)
     assert path.length_ns == trace.duration_ns == sum(share.path_ns for share in shares(trace, path).functions)
     assert path.contradictions == 0

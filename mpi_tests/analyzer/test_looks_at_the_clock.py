@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from patience import crowd
 
-import analyzer
 from analyzer.machine.machine import Machine
+from analyzer.opening import open_trace
 from analyzer.operations.program import program_of
 from analyzer.replay.simulate import simulate
 
@@ -26,7 +26,7 @@ def test_it_computes(name, request, compiled, traced, analyze):
     analyze("prv", run.run).check()
     analyze("dim", run.run).check()
     for file in (run.run, run.run.with_suffix(".prv"), run.run.with_suffix(".dim")):
-        trace = analyzer.open(str(file))
+        trace = open_trace(str(file))
         prediction = simulate(program_of(trace), Machine.ideal())
         assert prediction.usage["computing"] / 1e9 == pytest.approx(took.sum(axis=1), rel=near)
         assert prediction.end_ns / 1e9 == pytest.approx(took.max(axis=0).sum(), rel=near)

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-import analyzer
 from analyzer.critical.path import critical_path
 from analyzer.critical.shares import shares
 from analyzer.efficiency.efficiencies import efficiencies
 from analyzer.machine.machine import Machine
 from analyzer.metrics.profile import profile
+from analyzer.opening import open_trace
 from analyzer.operations.program import program_of
 from analyzer.parallel import Team
 from analyzer.replay.simulate import simulate
@@ -52,13 +52,13 @@ def test_of_calls_that_share_rows_and_of_calls_back_to_back(name, what, request,
     leg = request.getfixturevalue(name)
     run = traced(leg, compiled(leg, "folded.c"), what, "20000", ranks=2, env={"TRACELIB_CPUTIME": "off"}).run
     prv, dim = run.with_suffix(".prv"), run.with_suffix(".dim")
-    trace = analyzer.open(str(run))
+    trace = open_trace(str(run))
     info = summary_json(summarize(trace, ONE))
     assert info["tracer"]["time_s"] >= info["tracer"]["after_calls_s"] > 0
     write_prv(trace, prv)
     write_pcf(trace, prv.with_suffix(".pcf"))
     write_dim(trace, dim, ONE)
-    imported, program = analyzer.open(str(prv)), analyzer.open(str(dim))
+    imported, program = open_trace(str(prv)), open_trace(str(dim))
     check(trace, info)
     check(imported, info)
     assert replayed_s(program) == pytest.approx(info["useful_s"]["total"], abs=NS)

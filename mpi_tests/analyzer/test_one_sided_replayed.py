@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-import analyzer
 from analyzer.machine.machine import Network, Node
+from analyzer.opening import open_trace
 from analyzer.program.operation import Kind
 from analyzer.replay import Machine, program_of, simulate
 
@@ -19,7 +19,7 @@ def test_planted_delays_and_transfers(request, compiled, traced, debian):
     leg = request.getfixturevalue(debian)
     program = compiled(leg, "one_sided_delays.c")
     made = traced(leg, program, str(DELAY_MS), str(MB << 20), ranks=2, env={"TRACELIB_CPUTIME": "on"})
-    replayed = program_of(analyzer.open(made.run))
+    replayed = program_of(open_trace(made.run))
 
     def length_ms(on):
         """From the first barrier to the end of the first rank."""

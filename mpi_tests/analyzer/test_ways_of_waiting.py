@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-import analyzer
 from analyzer.critical.path import critical_path
 from analyzer.metrics.profile import profile
 from analyzer.metrics.regions import region_visits
+from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.replay import Machine, program_of, simulate
 from analyzer.trace import Regions
@@ -32,7 +32,7 @@ def test_the_path_is_where_the_late_one_sleeps(request, compiled, traced, tmp_pa
     leg = request.getfixturevalue(name)
     program = compiled(leg, "ways_of_waiting.c", "-I", str(INCLUDE), "-pthread")
     made = traced(leg, program, str(SLEEP_MS), ranks=2, env={"TRACELIB_CPUTIME": "off"})
-    trace = analyzer.open(made.run)
+    trace = open_trace(made.run)
     path = critical_path(trace)
     assert (path.length_ns, path.contradictions) == (trace.duration_ns, 0)
     assert (path.slack >= 0).all()
@@ -60,7 +60,7 @@ def assert_waited(trace, ways):
 def assert_received_in_replay(trace, prv):
     """All messages that a .prv holds are received in its replay, in whatever way they were."""
     write_prv(trace, prv)
-    imported = analyzer.open(prv)
+    imported = open_trace(prv)
     found = simulate([program_of(imported)], Machine.ideal(eager_limit=1 << 30))
     assert int(found.usage["receives"].sum()) == len(imported.messages()) >= 2 * len(PROBED)
     imported.close()

@@ -23,7 +23,7 @@ from patience import patient
 from rows import all_rows, assert_same_rows
 from running import MARK, end_marked
 
-import analyzer
+from analyzer.opening import open_trace
 from analyzer.trace import Losses
 from tracelib import recovery
 from tracelib.copying import copy_sparse
@@ -184,7 +184,7 @@ def read_plainly(path: Path) -> None:
 
 def read_run(run: Path, progress: list[Progress], begun: list[int], finalized_at: int) -> dict[str, np.ndarray]:
     """Everything, after comparing the calls of each thread with what the program counted."""
-    trace = analyzer.open(run)
+    trace = open_trace(run)
     for rank in begun:
         p = progress[rank]
         calls = np.concatenate(list(trace.calls(rank)))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from building import source_of
 
-import analyzer
+from analyzer.opening import open_trace
 from tracelib.collectives.trees import ALGORITHMS, node
 
 
@@ -27,7 +27,7 @@ def test_trees_as_the_tracer_sees_them(name, request, traced):
 
 def messages_by_edge(path) -> list[dict[tuple[int, int], Counter]]:
     """For each communicator in order of use: by (source, destination) how many messages of each size."""
-    trace = analyzer.open(path)
+    trace = open_trace(path)
     found: dict[int, dict[tuple[int, int], Counter]] = defaultdict(lambda: defaultdict(Counter))
     for begin, end in pairwise(trace.windows().tolist()):
         for row in trace.messages(begin, end):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from read_runs import read_ranks
 
-import analyzer
 from analyzer.cli import main
+from analyzer.opening import open_trace
 from benchmarks.synthetic import world
 from benchmarks.synthetic.halo import SIZE, grid
 from benchmarks.synthetic.irregular import MOST_NEIGHBOURS
@@ -62,7 +62,7 @@ def test_every_message_is_received_after_it_was_sent(ranks):
 
 def test_the_analyzer_matches_all_messages(written, ranks):
     sent, _ = messages_of(ranks)
-    trace = analyzer.open(str(written.path))
+    trace = open_trace(str(written.path))
     found = trace.messages()
     counted = Counter(zip(found["source"].tolist(), found["destination"].tolist(), found["tag"].tolist(), strict=True))
     trace.close()
@@ -116,7 +116,7 @@ def test_about_as_many_calls_as_asked_for(pattern, written):
 
 
 def test_nodes_and_communicators(pattern, written):
-    trace = analyzer.open(str(written.path))
+    trace = open_trace(str(written.path))
     assert trace.nodes.names == ("node0000", "node0001")
     groups = {comm.members for comm in trace.communicators if comm.name == ""}
     rows, columns = grid(RANKS)

@@ -10,6 +10,7 @@ from paths import DOCS
 from synthetic import WORLD, call, label, write_run
 
 import analyzer
+from analyzer.opening import open_trace
 from benchmarks.synthetic.run import write_run as write_pattern
 from tracelib.schema import LabelKind
 
@@ -29,7 +30,7 @@ def test_the_code_of_the_page(tmp_path):
 def test_every_column_is_described(tmp_path):
     """Those of a run without counters; a parameter called tag is a column of its own."""
     labels = [*LABELS, label(LabelKind.PARAMETER, 1, "n"), label(LabelKind.PARAMETER, 2, "depth")]
-    trace = analyzer.open(write_run(tmp_path, [{"calls": [call("MPI_Barrier", 5, 9, comm=WORLD)], "labels": labels}]))
+    trace = open_trace(write_run(tmp_path, [{"calls": [call("MPI_Barrier", 5, 9, comm=WORLD)], "labels": labels}]))
     for table in analyzer.tables(trace):
         section = PAGE.split(f"| `tables.{table.name}` |")[1].split("\n\n")[0]
         described = [name for line in section.splitlines()[2:] for name in re.findall(r"`(\w+)`", line.split("|")[1])]

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from paths import DOCS
 
-import analyzer
 from analyzer import views
 from analyzer.cli import main
+from analyzer.opening import open_trace
 from analyzer.views.compose import COMPOSE_FUNCTIONS
 from analyzer.views.levels import LEVEL_FUNCTIONS
 from analyzer.views.measuring import MEASURES
@@ -42,7 +42,7 @@ def test_there_are_ten():
 
 @pytest.fixture(scope="module")
 def trace(folder):
-    return views.Run(analyzer.open(folder / "run.h5"))
+    return views.Run(open_trace(folder / "run.h5"))
 
 
 @pytest.mark.parametrize(("title", "python", "name", "toml", "line", "said"), QUESTIONS, ids=[q[2] for q in QUESTIONS])

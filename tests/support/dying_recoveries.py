@@ -14,14 +14,14 @@ from pathlib import Path
 
 from rows import all_rows, assert_same_rows
 
-import analyzer
+from analyzer.opening import open_trace
 from tracelib import recovery
 
 die_at = ctypes.CDLL(None).die_at
 
 
 def read(run: Path):
-    trace = analyzer.open(run.with_suffix(".ranks"))
+    trace = open_trace(run.with_suffix(".ranks"))
     rows = all_rows(trace)
     trace.close()
     return rows

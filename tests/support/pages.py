@@ -5,10 +5,10 @@ from threading import Thread
 
 from chromium import addresses, chromium, open_page, until
 
-import analyzer
 from analyzer.cli import main
 from analyzer.live.looked_at import LookedAt
 from analyzer.live.run import Run
+from analyzer.opening import open_trace
 from analyzer.report.live.answers import Answers
 from analyzer.report.live.runs import Runs
 from analyzer.report.live.server import Server
@@ -23,7 +23,7 @@ class Served:
     """A server in a thread, which ends with the block."""
 
     def __init__(self, file, view=None, *others, views=None):
-        every = [LookedAt(lambda one=one: analyzer.open(one), Run(analyzer.open(one))) for one in (file, *others)]
+        every = [LookedAt(lambda one=one: open_trace(one), Run(open_trace(one))) for one in (file, *others)]
         for one in every:
             one.find_iterations()
         self.every, self.looked_at = every, every[0]

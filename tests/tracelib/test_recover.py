@@ -18,7 +18,7 @@ from paths import DATA, ROOT
 from patience import patient
 from rows import all_rows, assert_same_rows
 
-import analyzer
+from analyzer.opening import open_trace
 from tracelib import commands, recovery, schema
 from tracelib.errors import TracelibError
 from tracelib.recovery import Fate
@@ -29,7 +29,7 @@ SUPPORT = ROOT / "tests" / "support"
 
 
 def read(run):
-    trace = analyzer.open(run)
+    trace = open_trace(run)
     rows = all_rows(trace)
     trace.close()
     return rows
@@ -55,7 +55,7 @@ def test_calls_after_the_limit_are_lost_and_counted(tmp_path):
     run, spool, tables = killed_run(tmp_path, 3, lost_calls=7, limit_bytes=1 << 20)
     rows = {name: table[:0] for name, table in tables.items()} | {"calls": tables["calls"][3:]}
     write_spool(spool, rank_file(run, 1), rows, base=[0] * len(schema.BUFFERED), flushing=schema.LEAVING_OUT)
-    trace = analyzer.open(run)
+    trace = open_trace(run)
     said = [problem.text for problem in trace.problems if problem.rank == 1]
     assert "2 more calls were lost with its buffer, because of TRACELIB_LIMIT" in said
     assert sum(len(block) for block in trace.calls(1)) == 3
@@ -106,7 +106,7 @@ def test_calls_in_the_buffer_after_a_full_disk_are_said_to_be_lost(tmp_path):
     run, spool, tables = killed_run(tmp_path, 3, state=State.FULL)
     rows = {name: table[:0] for name, table in tables.items()} | {"calls": tables["calls"][3:]}
     write_spool(spool, rank_file(run, 1), rows)
-    trace = analyzer.open(run)
+    trace = open_trace(run)
     assert any("the 2 calls in its buffer are lost" in p.text for p in trace.problems if p.rank == 1)
     assert sum(len(block) for block in trace.calls(1)) == 3
     trace.close()
@@ -194,7 +194,7 @@ def test_a_call_that_was_never_left(tmp_path):
     header["entered"], header["entered_call"] = tables["calls"]["exit"][-1] + 1_000_000, 0
     path.write_bytes(header.tobytes() + data[header.nbytes :])
     for _ in range(2):
-        trace = analyzer.open(run)
+        trace = open_trace(run)
         said = [p.text for p in trace.problems if "inside" in p.text]
         assert said == ["it died inside MPI_Recv, entered 0.00100006 s after the start"]  # the last exit is at 57 ns
         trace.close()
@@ -208,7 +208,7 @@ def test_a_call_that_had_returned(killed):
     with h5py.File(rank_file(run, 1)) as file:
         header["entered"] = file["calls"]["enter"][0] + 40  # of the fifth call
     path.write_bytes(header.tobytes() + path.read_bytes()[header.nbytes :])
-    assert not [p for p in analyzer.open(run).problems if "inside" in p.text]
+    assert not [p for p in open_trace(run).problems if "inside" in p.text]
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from conftest import Traced, source_of
 from matrix import NAMES
 from recorded_counts import FORTRAN, assert_no_other_calls, assert_recorded, assert_same
 
-import analyzer
+from analyzer.opening import open_trace
 from analyzer.program.operation import Kind
 from analyzer.program.program import Program
 from analyzer.replay import Machine, program_of, simulate
@@ -58,7 +58,7 @@ def test_c(mpi, compiled, traced, analyze, program):
 
 def names_of_communicators(run: Traced) -> set[str]:
     """Those that the program gave."""
-    names = {communicator.name for communicator in analyzer.open(str(run.run)).communicators}
+    names = {communicator.name for communicator in open_trace(str(run.run)).communicators}
     assert {"MPI_COMM_WORLD", "MPI_COMM_SELF"} <= names
     return names - {"MPI_COMM_WORLD", "MPI_COMM_SELF", ""}
 
@@ -92,7 +92,7 @@ def assert_totals(run: Traced, info: dict) -> None:
 
 def assert_one_sided_events(run: Traced) -> None:
     """At the entry of each one-sided operation stand its bytes, its target and where it goes."""
-    events = analyzer.open(str(run.run)).events()
+    events = open_trace(str(run.run)).events()
     for rank, truth in enumerate(run.truths()):
         done = [a for a in truth.accesses.elements() if a[0] in ONE_SIDED_OPERATIONS and a[4] >= 0]
         values = {t: Counter(events["value"][(events["type"] == t) & (events["rank"] == rank)].tolist()) for t in RMA}
@@ -110,7 +110,7 @@ def test_c_accesses(mpi, compiled, traced, analyze, program):
     assert_shared_ids(run)
     assert_one_sided_events(run)
     assert_totals(run, json.loads(analyze("info", "--json", run.run).check().stdout))
-    simulate(program_of(analyzer.open(run.run)), Machine.ideal())  # who waits for whom ends well
+    simulate(program_of(open_trace(run.run)), Machine.ideal())  # who waits for whom ends well
     analyze("check", run.run).check()
 
 
@@ -121,7 +121,7 @@ def test_c_displacement_units(request, compiled, traced, analyze, debian):
     run = traced(leg, compiled(leg, "displacement_units.c"))
     assert_no_other_calls(run)
     assert_one_sided_events(run)
-    trace = analyzer.open(str(run.run))
+    trace = open_trace(str(run.run))
     for rank, truth in enumerate(run.truths()):
         found = Counter(
             offset
@@ -150,7 +150,7 @@ def is_of_all(name: str) -> bool:
 
 def replayed(run: Traced) -> Program:
     """The program of a run, which the simulator goes through to its end, in no more time than it took."""
-    trace = analyzer.open(str(run.run))
+    trace = open_trace(str(run.run))
     program = program_of(trace)
     found = simulate(program, Machine.ideal(eager_limit=1 << 30))
     assert found.end_ns <= trace.duration_ns and found.unreceived == 0
@@ -203,7 +203,7 @@ def test_c_partitioned(mpi, compiled, traced, analyze):
     for truth, file in zip(run.truths(), run.ranks, strict=True):
         moved = file.moved()
         assert {name: moved[name] for name in truth.moved} == truth.moved
-    trace = analyzer.open(str(run.run))
+    trace = open_trace(str(run.run))
     received = [
         {
             int(r["posted"]): int(r["bytes"])

@@ -3,7 +3,7 @@
 import pytest
 from conftest import Traced
 
-import analyzer
+from analyzer.opening import open_trace
 from tracelib import schema
 
 RANKS = 4
@@ -51,7 +51,7 @@ def test_groups(mpi, compiled, traced):
         ]
         assert found == groups_of(rank)
         assert file.tables["members"].tolist() == [3, 2, 1, 0, 1, 0, 3, 2] + [3, 0] * (rank == 1)
-    trace = analyzer.open(str(run.run))
+    trace = open_trace(str(run.run))
     messages = trace.messages()
     pairs = sorted(
         zip(messages["tag"].tolist(), messages["source"].tolist(), messages["destination"].tolist(), strict=True)

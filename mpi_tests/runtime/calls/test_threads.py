@@ -5,8 +5,8 @@ import pytest
 from result import rank_files
 from thread_notes import FLAGS, by_thread, check_exit, check_requests, compare, notes_of
 
-import analyzer
 from analyzer.machine.machine import Network, Node
+from analyzer.opening import open_trace
 from analyzer.replay import Machine, program_of, simulate
 from analyzer.replay.section import section_of
 
@@ -18,7 +18,7 @@ def test_every_thread_has_its_rows(request, compiled, traced, analyze, debian):
     run = traced(leg, compiled(leg, "threads.c", *FLAGS), "3", "5", ranks=2, env={"TRACELIB_BUFFER": "4K"})
     compare(run.folder, threads=2 * 4 * 3 + 1, rounds=5)
     analyze("check", run.run).check()
-    trace = analyzer.open(str(run.run))  # helpers complete what workers post, and all use the world
+    trace = open_trace(str(run.run))  # helpers complete what workers post, and all use the world
     assert simulate(program_of(trace), Machine.ideal(eager_limit=1 << 20)).end_ns <= trace.duration_ns
 
 
@@ -79,7 +79,7 @@ def test_threads_are_replayed_side_by_side(request, compiled, traced, debian):
     run = traced(leg, compiled(leg, "busy_threads.c", "-lpthread"), *" ".join(times).split(), ranks=2)
     lines = [line.split() for line in run.finished.stdout.splitlines()]
     busy = {int(rank): [*map(float, rest)] for rank, *rest in lines}
-    section = section_of(analyzer.open(str(run.run)))
+    section = section_of(open_trace(str(run.run)))
     assert np.bincount(section.program.rank).tolist() == [4, 4]
     like_here = Machine(node=Node(latency_s=1e-6), networks=(Network(bandwidth_mb=5000.0),))
     ideal, here = (simulate(section.program, machine).end_ns / 1e9 for machine in (Machine.ideal(), like_here))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from conftest import Traced
 
-import analyzer
+from analyzer.opening import open_trace
 from csrc.generate import coverage
 from tracelib.schema import State
 
@@ -62,7 +62,7 @@ def test_spawned_world(legs, compiled, traced, tmp_path, leg, commands):
             assert (merged["size"], merged["remote_size"]) == (here + there, 0)
             assert file.group(between["remote"], between["remote_size"]) == [np.iinfo(np.uint32).max] * there
             assert file.group(merged["members"], merged["size"]).count(np.iinfo(np.uint32).max) == there
-        analyzer.open(str(world.run)).messages()
+        open_trace(str(world.run)).messages()
 
 
 CANNOT = [
@@ -99,7 +99,7 @@ def assert_as_noted(run: Traced, ranks: int) -> None:
 def assert_matched(run: Traced) -> None:
     """The analyzer brings every message that was sent to its receive."""
     sent = Counter((rank, *m[2:]) for rank, truth in enumerate(run.truths()) for m in truth.sent.elements())
-    found = analyzer.open(str(run.run)).messages()
+    found = open_trace(str(run.run)).messages()
     assert Counter((int(m["source"]), int(m["tag"]), int(m["size"])) for m in found) == sent
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-import analyzer
 from analyzer.metrics.useful import useful
+from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.trace import TracerTime
 
@@ -24,7 +24,7 @@ def test_bursts_between_back_to_back_calls_are_next_to_nothing(mpi, compiled, tr
     assert 0 < overhead < 3 * gaps.mean() + 10
     assert np.maximum(gaps - overhead, 0).mean() < gaps.mean() / 2
 
-    trace = analyzer.open(str(result.run))
+    trace = open_trace(str(result.run))
     computed = int(useful(trace, Team()).by_rank()[0])
     begin, end = trace.span(0)
     inside = sum(int(block["inside"].sum()) for block in trace.calls(0))

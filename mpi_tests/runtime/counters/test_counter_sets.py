@@ -7,7 +7,7 @@ import pytest
 from own_counters import ALPHA, BETA, added, barriers
 from patience import crowd
 
-import analyzer
+from analyzer.opening import open_trace
 from analyzer.trace import UNKNOWN
 from tracelib import schema
 
@@ -19,7 +19,7 @@ def test_sets_take_turns_by_collectives(openmpi, own_counters, traced, rotate, c
     """A burst belongs to one set wholly, also the first one of a turn; CPU time goes on through all."""
     env = {"TRACELIB_COUNTERS": f"{ALPHA};{BETA}", "TRACELIB_CPUTIME": cpu_time, "TRACELIB_ROTATE": rotate}
     result = traced(openmpi, own_counters(openmpi), "100", ranks=2, env=env)
-    trace = analyzer.open(str(result.run))
+    trace = open_trace(str(result.run))
     for rank in range(2):
         found, values = barriers(trace, rank), added(rank, 100)
         turn = (np.arange(100) // 7 + ("spread" in rotate) * rank) % 2
@@ -60,7 +60,7 @@ def test_sets_of_each_rank(request, own_counters, traced, tmp_path, mpi_name, ra
     env = {"TRACELIB_COUNTERS": f"{ALPHA};{BETA}", "TRACELIB_CPUTIME": "off", "TRACELIB_ROTATE": rotate}
     result = traced(mpi, own_counters(mpi), "100", ranks=ranks, env=env)
     assert "TRACELIB_ROTATE" not in result.finished.stderr
-    trace = analyzer.open(str(result.run))
+    trace = open_trace(str(result.run))
     for rank in range(ranks):
         found, values, turn = barriers(trace, rank), added(rank, 100), turns(rank)
         for number, name in enumerate((ALPHA, BETA)):
@@ -76,7 +76,7 @@ def test_a_schedule_by_time(openmpi, own_counters, traced, tmp_path):
     (tmp_path / "schedule").write_text(f"* {50 * slower:.0f}ms 2\n* {100 * slower:.0f}ms 1\n")
     env = {"TRACELIB_COUNTERS": f"{ALPHA};{BETA}", "TRACELIB_CPUTIME": "off", "TRACELIB_ROTATE": "file:schedule"}
     result = traced(openmpi, own_counters(openmpi), "200", f"{1000 * slower:.0f}", ranks=2, env=env)
-    trace = analyzer.open(str(result.run))
+    trace = open_trace(str(result.run))
     for rank in range(2):
         found, values = barriers(trace, rank), added(rank, 200)
         second = np.flatnonzero(found[BETA] != UNKNOWN)
@@ -102,7 +102,7 @@ def test_a_wrong_schedule_is_said_once_and_the_first_set_stays(openmpi, own_coun
     result = traced(openmpi, own_counters(openmpi), "20", ranks=2, env=env)
     lines = [line for line in result.finished.stderr.splitlines() if "ROTATE" in line]
     assert lines == [f"tracelib: TRACELIB_ROTATE: {said}; sets do not take turns"]
-    trace = analyzer.open(str(result.run))
+    trace = open_trace(str(result.run))
     for rank in range(2):
         assert barriers(trace, rank)[ALPHA].tolist() == added(rank, 20)[ALPHA].tolist()
 
@@ -113,7 +113,7 @@ def test_sets_take_turns_by_time(openmpi, own_counters, traced):
     result = traced(openmpi, own_counters(openmpi), "200", "500", ranks=2, env=env)
     changes = [file.tables["events"]["type"] == schema.COUNTER_SET_TYPE for file in result.ranks]
     assert all(change.sum() > 10 for change in changes)
-    trace = analyzer.open(str(result.run))
+    trace = open_trace(str(result.run))
     for rank in range(2):
         found, values = barriers(trace, rank), added(rank, 200)
         by_alpha = found[ALPHA] != UNKNOWN

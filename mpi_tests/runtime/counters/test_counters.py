@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from own_counters import ALPHA, BETA, added, barriers
 
-import analyzer
+from analyzer.opening import open_trace
 from analyzer.trace import UNKNOWN, Counters, Losses
 from tracelib import schema
 
@@ -42,7 +42,7 @@ def test_page_faults_and_cpu_time_are_those_of_the_program(request, compiled, tr
     env = {"TRACELIB_COUNTERS": f"{FAULTS},{CPU}", "TRACELIB_BUFFER": "8K"}
     result = traced(mpi, program, "300", str(threads), ranks=2, env=env)
     files = result.ranks
-    trace = analyzer.open(str(result.run))
+    trace = open_trace(str(result.run))
     assert not trace.problems
     assert [c.name for c in trace.extra(Counters).known] == [CPU, FAULTS]  # in the order of their backends
     for rank, file in enumerate(files):
@@ -80,7 +80,7 @@ def test_cpu_time_is_recorded_where_ranks_share_cpus(openmpi, compiled, traced, 
     for file in result.ranks:
         assert [row["name"].decode() for row in file.tables["counters"]] == [CPU] * there
         assert file.attributes["cpus"].decode() == "0"
-    trace = analyzer.open(str(result.run))
+    trace = open_trace(str(result.run))
     for rank in range(ranks if there else 0):
         beside = bursts_by_tag(trace, rank, CPU)[0] - truth(result.folder, rank, 0)[1]
         assert beside.min() >= 0
@@ -89,7 +89,7 @@ def test_cpu_time_is_recorded_where_ranks_share_cpus(openmpi, compiled, traced, 
 
 def readings(run):
     """All calls of rank 0 with their readings, each of which must be there, but for a call that did not return."""
-    trace = analyzer.open(str(run))
+    trace = open_trace(str(run))
     parts = list(trace.extra(Counters).counts(0))
     enter, exit = (np.concatenate([getattr(p, side) for p in parts]) for side in ("enter", "exit"))
     calls = np.concatenate([p.calls for p in parts])
@@ -146,7 +146,7 @@ def test_papi_counts_exactly(request, own_counters, traced, mpi_name):
     env = {"TRACELIB_COUNTERS": f"{BETA},{FAULTS},{ALPHA}", "TRACELIB_CPUTIME": "off", "TRACELIB_BUFFER": "8K"}
     result = traced(mpi, own_counters(mpi), "400", ranks=2, env=env)
     assert "not counted" not in result.finished.stderr
-    trace = analyzer.open(str(result.run))
+    trace = open_trace(str(result.run))
     assert [c.name for c in trace.extra(Counters).known] == [FAULTS, BETA, ALPHA]
     for rank in range(2):
         found = barriers(trace, rank)
@@ -165,5 +165,5 @@ def test_a_program_that_brings_papi_keeps_it(openmpi, own_counters, compiled, tr
     env |= {"TRACELIB_PAPI": "share", "TRACELIB_COUNTERS": ALPHA, "TRACELIB_OUTPUT": "shared.h5"}
     result = traced(openmpi, program, "10", ranks=1, env=env)
     assert "not counted" not in result.finished.stderr
-    trace = analyzer.open(str(result.folder / "shared.h5"))
+    trace = open_trace(str(result.folder / "shared.h5"))
     assert barriers(trace, 0)[ALPHA].tolist() == added(0, 10)[ALPHA].tolist()

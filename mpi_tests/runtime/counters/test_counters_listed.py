@@ -11,7 +11,7 @@ import pytest
 from own_counters import ALPHA, BETA, added, barriers
 from running import run
 
-import analyzer
+from analyzer.opening import open_trace
 from analyzer.trace import UNKNOWN, Counters
 
 INSTRUCTIONS, CYCLES, BRANCHES = "PAPI_TOT_INS", "PAPI_TOT_CYC", "PAPI_BR_INS"
@@ -50,7 +50,7 @@ def test_what_counts_is_recorded_and_what_does_not_is_not(request, compiled, tra
     assert recorded(result) == [expected, expected]
     refused = [name for name in software if not found[name]["counts"]]
     assert all(f"{name} ({found[name]['trouble']})" in result.finished.stderr for name in refused)
-    trace = analyzer.open(str(result.run))
+    trace = open_trace(str(result.run))
     for rank in range(2):
         truth = np.loadtxt(result.folder / f"truth-{rank}", dtype=np.int64).T
         names = ("MINOR-FAULTS", "MAJOR-FAULTS", "CONTEXT-SWITCHES")
@@ -94,7 +94,7 @@ def test_presets_of_papi_count_exactly(request, compiled, traced, analyze, made_
     result = traced(mpi, compiled(mpi, "work.c", "-rdynamic"), "300", ranks=2, env=env)
     assert recorded(result) == [{INSTRUCTIONS: 42000050, CYCLES: 42000059}] * 2
     assert f"{BRANCHES} (EventSet is currently counting), PAPI_NONE (Event does not exist)" in result.finished.stderr
-    trace = analyzer.open(str(result.run))
+    trace = open_trace(str(result.run))
     for rank in range(2):
         found, truth = barriers(trace, rank), added(rank, 300)
         assert found[INSTRUCTIONS].tolist() == truth[ALPHA].tolist()
@@ -109,7 +109,7 @@ def test_sets_of_presets_take_turns(openmpi, compiled, traced, made_up_papi):
     env |= {"TRACELIB_ROTATE": "collectives:10"} | NO_CPU_TIME
     result = traced(openmpi, compiled(openmpi, "work.c", "-rdynamic"), "60", ranks=2, env=env)
     assert "not counted" not in result.finished.stderr
-    trace = analyzer.open(str(result.run))
+    trace = open_trace(str(result.run))
     turn = np.arange(60) // 10 % 2
     for rank in range(2):
         found, truth = barriers(trace, rank), added(rank, 60)

@@ -7,8 +7,8 @@ from contextlib import closing, contextmanager
 
 import pytest
 
-import analyzer
 from analyzer.efficiency.cpu_use import cpu_use
+from analyzer.opening import open_trace
 from analyzer.parallel import Team
 
 STEPS, MS = 10, 30
@@ -38,7 +38,7 @@ def test_as_the_kernel_says(request, compiled, traced, way, mpi_name):
     """At any load: of the time outside MPI since MPI_Init, what the kernel counted of each kind, to 20 ms."""
     leg = request.getfixturevalue(mpi_name)
     result = traced(leg, compiled(leg, "off_cpu.c"), way, str(STEPS), str(MS), ranks=2)
-    with closing(analyzer.open(str(result.run))) as trace:
+    with closing(open_trace(str(result.run))) as trace:
         use = cpu_use(trace, Team())
     assert use.tells_sleep
     for rank in range(2):
@@ -77,7 +77,7 @@ def test_who_competes_waits_for_cpus(openmpi, compiled, traced, analyze):
 def test_short_sleeps_are_in_no_place(openmpi, compiled, traced):
     """Sleeps of 100 us between calls are added up as one computation, which is long."""
     result = traced(openmpi, compiled(openmpi, "off_cpu.c"), "short", str(STEPS), "5", ranks=2)
-    with closing(analyzer.open(str(result.run))) as trace:
+    with closing(open_trace(str(result.run))) as trace:
         use = cpu_use(trace, Team())
     for rank in range(2):
         wall, cpu, delay = truth(result.folder, rank)

@@ -12,8 +12,8 @@ from region_notes import compile_flags
 from result import rank_files
 from running import run
 
-import analyzer
 from analyzer.metrics.useful import useful
+from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.report.look.counters import samples_json
 from analyzer.sources.run.counts import count_findings
@@ -87,7 +87,7 @@ def numbers_of(trace, rank):
 def check(folder, threads, period_ns, clock=True):
     """All ranks and threads of a run of programs/sampled.c; the number of samples taken."""
     files = rank_files(folder / "run.h5")
-    trace = analyzer.open(str(folder / "run.h5"))
+    trace = open_trace(str(folder / "run.h5"))
     assert trace.threads.tolist() == [threads] * trace.size
     columns = [[c.name for c in trace.extra(Counters).known].index(name) for name in (CPU, FAULTS)]
     total, hidden_ns = 0, int(useful(trace, Team()).tracer_ns.max())
@@ -151,7 +151,7 @@ def check_events(trace, rank, samples, cpu):
 def test_without_mpi(sampled, tmp_path, sample, threads):
     sampled("200", str(threads), TRACELIB_SAMPLE=sample).check()
     taken = check(tmp_path, threads, PERIOD_NS if sample != EVENTS else 0)
-    trace = analyzer.open(str(tmp_path / "run.h5"))
+    trace = open_trace(str(tmp_path / "run.h5"))
     assert samples_json(trace)["count"] == taken
     trace.close()
     assert not count_findings(find_ranks(str(tmp_path / "run.h5")).files)
@@ -196,5 +196,5 @@ def test_what_cannot_be_sampled_is_said_once(sampled, tmp_path):
 def test_a_pause_is_not_sampled(sampled, tmp_path):
     """Off from the start: no reading at all."""
     sampled("50", TRACELIB_SAMPLE="1ms", TRACELIB_START="off").check()
-    trace = analyzer.open(str(tmp_path / "run.h5"))
+    trace = open_trace(str(tmp_path / "run.h5"))
     assert trace.extra(Counters).sampled(0) == (0, 0)

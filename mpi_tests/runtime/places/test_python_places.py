@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from conftest import source_of
 
-import analyzer
+from analyzer.opening import open_trace
 from analyzer.trace import CALL, CallPaths
 
 
@@ -13,7 +13,7 @@ from analyzer.trace import CALL, CallPaths
 def test_paths_are_those_that_python_tells(name, stack, request, traced):
     leg = request.getfixturevalue(name)
     run = traced(leg, leg.python, str(source_of("places.py")), ranks=2, env={"TRACELIB_STACK": stack})
-    trace = analyzer.open(str(run.run))
+    trace = open_trace(str(run.run))
     places = trace.extra(CallPaths).named()
     for rank in range(2):
         noted = [line.split() for line in (run.folder / f"places-{rank}.txt").read_text().splitlines()]

@@ -8,7 +8,7 @@ import h5py
 import numpy as np
 import pytest
 
-import analyzer
+from analyzer.opening import open_trace
 from analyzer.trace import CallPaths
 
 
@@ -28,7 +28,7 @@ def test_a_plugin_and_a_preload_by_relative_paths(request, compiled, traced, tmp
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
-    trace = analyzer.open(str(tmp_path / "run.h5"))
+    trace = open_trace(str(tmp_path / "run.h5"))
     places = trace.extra(CallPaths).named()
     paths = set(np.concatenate(list(trace.extra(CallPaths).of(0))).tolist())
     frames = {(Path(f.file).name, f.function) for path in paths for f in places.frames(path)}

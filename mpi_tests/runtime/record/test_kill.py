@@ -8,7 +8,7 @@ import campaign
 import pytest
 from campaign import OWN_DEATHS, SIGNALS, Program, kill, kill_group, start
 
-import analyzer
+from analyzer.opening import open_trace
 
 BUFFERS = ("4K", "16K", "1M")
 FAMILIES = ("openmpi", "mpich")
@@ -137,7 +137,7 @@ def test_when_its_buffer_is_removed_the_file_says_that_all_is_there(openmpi, com
     assert running.process.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL)  # that of `timeout`
     tally["kills"] += 1
     tally["calls"] += campaign.check(running.folder, 1, 600)
-    trace = analyzer.open(running.folder / "run.h5")
+    trace = open_trace(running.folder / "run.h5")
     assert not trace.problems
     trace.close()
 

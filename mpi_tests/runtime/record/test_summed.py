@@ -6,9 +6,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-import analyzer
 from analyzer.metrics.profile import profile
 from analyzer.metrics.useful import useful
+from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.trace import State, TracerTime
 
@@ -19,7 +19,7 @@ PHASES, MILLISECONDS = 25, 4
 
 def counted(run) -> list[Counter]:
     """Calls of each rank by name, as the profile has them."""
-    trace = analyzer.open(str(run))
+    trace = open_trace(str(run))
     found = profile(trace, Team())
     trace.close()
     return [Counter({n: int(c) for n, c in zip(found.procedures, row, strict=True) if c}) for row in found.count]
@@ -82,7 +82,7 @@ def test_bytes_are_those_of_the_full_trace(openmpi, compiled, traced, tmp_path):
         folder = tmp_path / name
         folder.mkdir()
         result = traced(openmpi, program, env=env, folder=folder)
-        trace = analyzer.open(str(result.run))
+        trace = open_trace(str(result.run))
         found = profile(trace, Team())
         of = {p: k for k, p in enumerate(found.procedures)}
         sums.append({p: (found.sent[:, k].tolist(), found.received[:, k].tolist()) for p, k in of.items()
@@ -97,7 +97,7 @@ def test_long_bursts_are_kept_and_the_rest_is_summed_up(mpi, compiled, traced):
     env = {"TRACELIB_BURSTS": "1ms", "TRACELIB_CPUTIME": "off"}
     result = traced(mpi, program, str(PHASES), str(MILLISECONDS), ranks=2, env=env)
     files = result.ranks
-    trace = analyzer.open(str(result.run))
+    trace = open_trace(str(result.run))
     states = trace.states()
     computed = useful(trace, Team()).by_rank()
     for rank, file in enumerate(files):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from conftest import source_of
 
-import analyzer
 from analyzer.metrics.profile import profile
+from analyzer.opening import open_trace
 from analyzer.parallel import Team
 
 NOW = ("-Wl,-z,now", "-Wl,--no-as-needed", "-Wl,--export-dynamic", "-ldl", "-pthread")
@@ -43,7 +43,7 @@ def assert_one_clock(file):
 
 def assert_counted(result, asked):
     """Each rank called MPI_Initialized so often; what is not in its file is lost and says so. The same in `profile`."""
-    trace = analyzer.open(str(result.run))
+    trace = open_trace(str(result.run))
     found = profile(trace, Team())
     counts = dict(zip(found.procedures, found.count.T.tolist(), strict=True))
     shown = counts.get("MPI_Initialized", [0] * len(result.ranks))

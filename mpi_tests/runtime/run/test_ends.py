@@ -13,7 +13,7 @@ import pytest
 from building import source_of
 from result import rank_files
 
-import analyzer
+from analyzer.opening import open_trace
 from analyzer.trace import Losses
 from tracelib.schema import State
 
@@ -152,7 +152,7 @@ def test_a_message_in_flight(request, compiled, ended, analyze, leg, how):
     mpi = request.getfixturevalue(leg)
     found = ended(mpi, "", [compiled(mpi, "inflight.c"), how], ranks=2, limit_s=8)
     left_out = "1 send or receive is left out, because ranks 0-1 did not end in order"
-    with closing(analyzer.open(str(found.run))) as trace:
+    with closing(open_trace(str(found.run))) as trace:
         names = [trace.procedures[k] for k in np.concatenate(list(trace.calls(0)))["call"]]
         assert names.count("MPI_Recv") == 2
         assert len(trace.messages()) == (2 if how == "isend" else 1)

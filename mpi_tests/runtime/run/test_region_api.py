@@ -8,7 +8,7 @@ import pytest
 from conftest import source_of
 from region_notes import TRACERS_OWN, compile_flags, in_any_order, noted, recorded
 
-import analyzer
+from analyzer.opening import open_trace
 from analyzer.sources.paraver.labels import read_labels
 from analyzer.trace.paraver import EventType
 from tracelib import schema
@@ -133,7 +133,7 @@ def test_fortran(request, compiled, traced, launch, analyze, tmp_path, mpi_name)
     for rank, file in enumerate(run.ranks):
         assert list(recorded(file).values()) == noted(run.folder, rank)
         assert file.counts()["MPI_Barrier"] == 1
-    labels = analyzer.open(str(run.run)).event_labels
+    labels = open_trace(str(run.run)).event_labels
     assert labels[1000] == ("Step", {3: "third", -5000000000: "far away"})
     analyze("dim", run.run).check()
     for rank in range(2):
@@ -153,7 +153,7 @@ def test_python(request, traced, analyze, mpi_name):
         assert threads[0] == noted(run.folder, rank)[0]
         assert in_any_order(threads.values()) == in_any_order(noted(run.folder, rank))
         assert file.counts()["MPI_Barrier"] == 1
-    labels = analyzer.open(str(run.run)).event_labels
+    labels = open_trace(str(run.run)).event_labels
     assert labels[1000] == ("Step", {3: "third"})
     analyze("dim", run.run).check()
     for rank in range(2):

@@ -10,7 +10,7 @@ from conftest import LIBRARY
 from matrix import ROOT
 from running import run
 
-import analyzer
+from analyzer.opening import open_trace
 from tracelib.launchers import INCLUDE
 
 PAGE = (ROOT / "docs" / "regions.md").read_text()
@@ -25,7 +25,7 @@ def shown(language: str) -> str:
 
 def labels_of(folder) -> dict:
     """Of the run that a program left."""
-    trace = analyzer.open(str(folder / "run.h5"))
+    trace = open_trace(str(folder / "run.h5"))
     assert not trace.problems
     return trace.event_labels
 

@@ -19,7 +19,7 @@ from region_notes import compile_flags, in_any_order, noted, recorded
 from result import rank_files
 from running import MARK, end_marked, run
 
-import analyzer
+from analyzer.opening import open_trace
 
 KILLS = 20
 
@@ -147,7 +147,7 @@ def test_killed(plain, tmp_path):
         kill_one(program, folder, random_.choice(["4K", "64K", "1M"]), random_.uniform(0, 0.02))
         completed = progress(folder)
         (file,) = rank_files(folder / "run.h5")
-        trace = analyzer.open(str(folder / "run.h5"))
+        trace = open_trace(str(folder / "run.h5"))
         assert any("was killed" in p.text for p in trace.problems)
         assert not any("rate of the clock" in p.text for p in trace.problems)
         kinds, values = (trace.events()[column] for column in ("type", "value"))
@@ -180,7 +180,7 @@ def test_a_full_buffer_before_mpi_init(request, compiled, traced, mpi_name):
         assert file.counts()["MPI_Barrier"] == 20
         assert (file.attributes["rank"], file.attributes["size"], file.attributes["state"]) == (rank, 2, 1)
         assert file.attributes["mpi_library"]
-    assert len(analyzer.open(str(result)).communicators) == 3
+    assert len(open_trace(str(result)).communicators) == 3
     assert not list(Path(run_.folder).glob("*.tmp"))
 
 

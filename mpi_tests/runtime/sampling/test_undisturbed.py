@@ -13,7 +13,7 @@ from conftest import LIBRARY
 from result import rank_files
 from sampled_runs import WAYS, compile_alone, is_sample, run_alone, samples_of
 
-import analyzer
+from analyzer.opening import open_trace
 from tracelib import schema
 
 
@@ -77,7 +77,7 @@ def test_a_killed_program_keeps_its_samples(planted, tmp_path, way):
     rows = samples_of(tmp_path / "run.h5")
     assert rows["cpu_ns"].sum() > 1e9  # after which it got its file
     assert not (rows["flags"] & schema.SAMPLE_END).any()
-    assert analyzer.open(str(tmp_path / "run.h5")).size == 1
+    assert open_trace(str(tmp_path / "run.h5")).size == 1
 
 
 def test_a_limit_is_for_calls_first(planted, tmp_path):

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from synthetic import WORLD, call, write_run
 from two_ranks import enter, leave, op, trace_of
 
-import analyzer
 from analyzer.balance.traced import propose
 from analyzer.cli import main
 from analyzer.errors import TracelibError
 from analyzer.machine.machine import Machine, Node
+from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.program.operation import Kind
 from tracelib.schema.shares import read_plan
@@ -153,7 +153,7 @@ def test_compared(run, tmp_path, capsys):
     plan.write_text("tracelib-plan 1\nranks 2\nspeeds 0 1 1\nexpect 0 0.0003 0.0003 0.00032 0.0004\n")
     assert main(["balance", str(run), "--plan", str(plan), "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
-    took = analyzer.open(str(run)).duration_ns / 1e9
+    took = open_trace(str(run)).duration_ns / 1e9
     assert data["took_s"] == took and data["inside"] and data["error"] == pytest.approx(took / 0.0003 - 1)
     assert main(["balance", str(run), "--plan", str(plan)]) == 0
     assert "in the interval" in capsys.readouterr().out

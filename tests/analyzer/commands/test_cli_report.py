@@ -13,6 +13,7 @@ from synthetic import WORLD, call, write_run
 
 import analyzer
 from analyzer.metrics.messages import SIZE_CLASSES, Messages
+from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.report.look import sentences
 from analyzer.report.look.look import print_look
@@ -146,7 +147,7 @@ def test_clocks_that_disagree_are_one_problem(tmp_path):
     """Rank 0 sends from 10 on what rank 1 has from 9 on; the run itself does not repeat it."""
     send = call("MPI_Send", 10, 20, comm=WORLD, peer=1, tag=3)
     receive = call("MPI_Recv", 2, 9, comm=WORLD, peer=0, tag=3)
-    trace = analyzer.open(write_run(tmp_path, [{"calls": [send]}, {"calls": [receive]}]))
+    trace = open_trace(write_run(tmp_path, [{"calls": [send]}, {"calls": [receive]}]))
     assert sentences.problems(summarize(trace, Team())) == ["1 message arrived before it was sent: the clocks disagree"]
 
 

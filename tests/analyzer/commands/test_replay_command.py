@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from paths import EPOCH
 
-import analyzer
 from analyzer.cli import main
 from analyzer.metrics.useful import useful
+from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.replay import Machine, program_of, replay
 from analyzer.trace import Leftovers
@@ -49,7 +49,7 @@ def test_the_predicted_run_is_a_run(tmp_path, capsys):
     """All calls and messages at their new times; the same computation, the predicted end, and a replay of it ends
     there again, but for the nanosecond of calls that take no time."""
     assert main(["replay", str(FOUR), "--eager", "32k", "-o", str(tmp_path / "ideal.h5"), "-q"]) == 0
-    measured, predicted = analyzer.open(FOUR), analyzer.open(tmp_path / "ideal.h5")
+    measured, predicted = open_trace(FOUR), open_trace(tmp_path / "ideal.h5")
     assert predicted.duration_ns == pytest.approx(6051059081, abs=10)
     assert not predicted.problems and not predicted.extra(Leftovers).unmatched()
     for rank in range(4):
@@ -71,7 +71,7 @@ def test_the_predicted_run_is_a_run(tmp_path, capsys):
 def test_the_prediction_as_paraver(tmp_path, capsys):
     assert main(["replay", str(FOUR), "--eager", "32k", "-o", str(tmp_path / "ideal.prv"), "-q"]) == 0
     assert sorted(p.name for p in tmp_path.iterdir()) == ["ideal.pcf", "ideal.prv", "ideal.row"]
-    assert analyzer.open(tmp_path / "ideal.prv").duration_ns == pytest.approx(6051059081, abs=10)
+    assert open_trace(tmp_path / "ideal.prv").duration_ns == pytest.approx(6051059081, abs=10)
 
 
 def test_two_runs_share_a_machine(tmp_path, capsys):

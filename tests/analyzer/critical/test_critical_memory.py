@@ -2,9 +2,9 @@
 
 import tracemalloc
 
-import analyzer
 from analyzer.critical.path import critical_path
 from analyzer.critical.shares import shares
+from analyzer.opening import open_trace
 from benchmarks.halo import write_halo
 
 RANKS, WINDOW = 4, 4096
@@ -13,7 +13,7 @@ RANKS, WINDOW = 4, 4096
 def peak_of(folder, calls, monkeypatch):
     """Most memory of Python and numpy, and the number of nodes."""
     folder.mkdir()
-    trace = analyzer.open(write_halo(folder, RANKS, calls))
+    trace = open_trace(write_halo(folder, RANKS, calls))
     cut = trace._cuts.windows
     monkeypatch.setattr(trace._cuts, "windows", lambda _records=0, rank=-1, **_: cut(WINDOW, rank))
     tracemalloc.start()

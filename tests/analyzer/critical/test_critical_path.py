@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from synthetic import SELF, WORLD, call, request, write_run
 from timed_program import LARGE, Player, ProgramTrace
 
-import analyzer
 from analyzer.cli import main
 from analyzer.critical.annotated import path_events
 from analyzer.critical.messages import _first_alike
 from analyzer.critical.path import critical_path
 from analyzer.critical.shares import shares
 from analyzer.critical.stays import longest_stays
+from analyzer.opening import open_trace
 from analyzer.trace import Communicator
 from tracelib.schema import What
 
@@ -297,7 +297,7 @@ def test_a_prediction_has_a_path_too(tmp_path):
     predicted = tmp_path / "predicted.h5"
     assert main(["replay", str(run), "-o", str(predicted), "-q"]) == 0
     for file, expected in ((run, [(0, 2 * 10**6, 0)]), (predicted, [(0, 900_000, 2), (900_000, 909_001, 0)])):
-        trace = analyzer.open(file)
+        trace = open_trace(file)
         found = stays(critical_path(trace))
         assert [rank for *_, rank in found] == [rank for *_, rank in expected]
         assert found[-1][1] == trace.duration_ns
@@ -305,7 +305,7 @@ def test_a_prediction_has_a_path_too(tmp_path):
 
 
 def opened(tmp_path, ranks, *communicators):
-    trace = analyzer.open(write_run(tmp_path, ranks, communicators))
+    trace = open_trace(write_run(tmp_path, ranks, communicators))
     found = critical_path(trace)
     trace.close()
     return found

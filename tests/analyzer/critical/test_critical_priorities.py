@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from synthetic import WORLD, call, request, write_run
 
-import analyzer
 from analyzer.cli import main
 from analyzer.critical.path import critical_path
 from analyzer.critical.priorities import path_priorities
+from analyzer.opening import open_trace
 from analyzer.program.operation import Kind
 from analyzer.replay import program_of
 from analyzer.scheduling.ring import Records, Ring
@@ -36,10 +36,10 @@ def test_by_hand(tmp_path):
         {"calls": [send(100, 110, 1), receive(200, 315, 1), call("MPI_Finalize", 400, 410)]},
         {"calls": [receive(30, 115, 0), send(300, 310, 0), call("MPI_Finalize", 320, 330)]},
     ]
-    trace = analyzer.open(write_run(tmp_path, ranks))
+    trace = open_trace(write_run(tmp_path, ranks))
     assert changes(trace) == [(0, 0, 0), (0, 1, 1), (30, 1, 0), (110, 0, 1), (200, 0, 0), (310, 1, 1)]
     assert main(["critical-path", str(tmp_path / "run.h5"), "-o", str(tmp_path / "path.dim"), "-q"]) == 0
-    program = analyzer.open(str(tmp_path / "path.dim")).program
+    program = open_trace(str(tmp_path / "path.dim")).program
     assert program is not None
     seen = [
         [(Kind(op["kind"]).name, int(op["burst"]), int(op["other"])) for op in program.ops[program.stream(rank)]]
@@ -71,7 +71,7 @@ def test_a_path_that_comes_back_into_a_call_has_not_left(tmp_path):
         {"calls": [both, call("MPI_Finalize", 400, 410)], "requests": [half]},
         {"calls": [receive(10, 105, 0), send(240, 245, 0), call("MPI_Finalize", 260, 270)]},
     ]
-    trace = analyzer.open(write_run(tmp_path, ranks))
+    trace = open_trace(write_run(tmp_path, ranks))
     assert changes(trace) == [(0, 0, 0), (0, 1, 1), (10, 1, 0), (245, 1, 1)]
 
 
@@ -83,7 +83,7 @@ def test_of_the_ring_they_are_its_own(tmp_path, tasks):
     options = ["--compute", "40us", "--demand", "60", "--tasks", str(tasks), "--iterations", "12"]
     assert main(["ring", *options, "-o", str(tmp_path / "alone.h5"), "-q"]) == 0
     assert main(["critical-path", str(tmp_path / "alone.h5"), "-o", str(tmp_path / "path.dim"), "-q"]) == 0
-    found, own = analyzer.open(str(tmp_path / "path.dim")).program, ring.program()
+    found, own = open_trace(str(tmp_path / "path.dim")).program, ring.program()
     assert found is not None and ring.records is Records.PATH
     kinds = [Kind.PRIORITY, Kind.RECV, Kind.SEND]
 

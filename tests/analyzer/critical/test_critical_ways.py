@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from synthetic import WORLD, call, event, flush, poll, request, write_run
 from timed_program import ProgramTrace
 
-import analyzer
 from analyzer.columns.rows import Rows
 from analyzer.critical.path import critical_path
 from analyzer.critical.shares import shares
 from analyzer.critical.timeline import NODE, NOTED, Timeline
+from analyzer.opening import open_trace
 from tracelib.schema import What
 
 DATA = {"comm": WORLD, "sent": 8, "received": 8}
@@ -20,7 +20,7 @@ WINDOW = [(7, 0, 8, WORLD, 1, 1, 1, b"")]
 
 def found_in(folder, ranks, **options):
     folder.mkdir(exist_ok=True)
-    trace = analyzer.open(write_run(folder, ranks))
+    trace = open_trace(write_run(folder, ranks))
     found = critical_path(trace, **options)
     assert found.length_ns == trace.duration_ns
     assert found.segments["begin"].tolist() == [0, *found.segments["end"][:-1].tolist()]
@@ -337,7 +337,7 @@ def test_the_process_ends_with_its_main_thread(tmp_path):
 
 def test_waiting_for_threads_is_no_computation(tmp_path):
     ranks = [joining((100, 700))]
-    trace = analyzer.open(write_run(tmp_path, ranks))
+    trace = open_trace(write_run(tmp_path, ranks))
     found = shares(trace, critical_path(trace))
     assert sum(s.path_ns for s in found.functions) == trace.duration_ns
     (main,) = (s for s in found.functions if s.function.kind == "computation")

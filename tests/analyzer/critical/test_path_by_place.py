@@ -12,13 +12,13 @@ from pathed_runs import pathed_runs
 from placed_runs import placed
 from synthetic import WORLD, call, event, write_run
 
-import analyzer
 from analyzer.cli import main
 from analyzer.critical import did
 from analyzer.critical.by_place import place_shares
 from analyzer.critical.functions import CALL, COMPUTATION
 from analyzer.critical.path import critical_path
 from analyzer.critical.shares import shares
+from analyzer.opening import open_trace
 from analyzer.pairing.call_paths import calls_with_paths
 from analyzer.places.between import Between
 from analyzer.places.words import call_at, computing_at, known_text
@@ -46,7 +46,7 @@ def two_ranks(tmp_path):
 def test_by_hand(tmp_path, capsys):
     """The path is in rank 0 to 510, and from then on in the receive of rank 1."""
     run = two_ranks(tmp_path)
-    trace = analyzer.open(run)
+    trace = open_trace(run)
     found = place_shares(trace, critical_path(trace))
     assert [(share.text, share.ns) for share in found] == [
         ("computing at work.py:3-9 in work before MPI_Send", 500),
@@ -91,7 +91,7 @@ def test_computing_after_the_last_call(tmp_path, monkeypatch, at_once):
             [(MAIN,), (MAIN,), (MAIN, ("halo", 7))],
         ),
     ]
-    trace = analyzer.open(write_run(tmp_path, ranks))
+    trace = open_trace(write_run(tmp_path, ranks))
     found = place_shares(trace, critical_path(trace))
     assert [(share.stretch.text if share.stretch else share.text, share.procedure, share.ns) for share in found] == [
         ("work.py:3-9 in work", "MPI_Send", 500),
@@ -146,7 +146,7 @@ def on_path(stays, begin, end):
 @given(pathed_runs(), st.integers(1, 4))
 def test_places_are_those_of_each_node_and_their_sum_is_the_path(tmp_path_factory, run, at_once):
     ranks, tsc_per_us = run
-    trace = analyzer.open(write_run(tmp_path_factory.mktemp("path"), ranks, tsc_per_us=tsc_per_us))
+    trace = open_trace(write_run(tmp_path_factory.mktemp("path"), ranks, tsc_per_us=tsc_per_us))
     path = critical_path(trace)
     with mock.patch.object(did, "_NODES_AT_ONCE", at_once):
         every, by_place = shares(trace, path), place_shares(trace, path)

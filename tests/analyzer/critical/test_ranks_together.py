@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from random_runs import runs
 from synthetic import write_run
 
-import analyzer
 from analyzer.critical import nodes
 from analyzer.critical.did import Before, pieces_of
 from analyzer.critical.functions import Functions
@@ -21,6 +20,7 @@ from analyzer.critical.plain import _LANE
 from analyzer.critical.shares import shares
 from analyzer.critical.timeline import MARKED, NODE
 from analyzer.native import pointer
+from analyzer.opening import open_trace
 
 
 def one_by_one(trace, _polls):
@@ -40,7 +40,7 @@ def columns(found):
 def test_the_same_nodes_as_one_by_one(run):
     ranks, _ = run
     with tempfile.TemporaryDirectory() as folder:
-        trace = analyzer.open(write_run(Path(folder), ranks))
+        trace = open_trace(write_run(Path(folder), ranks))
         noted = frozenset(trace.procedures)
         together = columns(timeline(trace, noted))
         with pytest.MonkeyPatch.context() as patch:
@@ -54,7 +54,7 @@ def test_the_same_nodes_as_one_by_one(run):
 def test_shares_are_sums_over_all_that_threads_did(run):
     ranks, _ = run
     with tempfile.TemporaryDirectory() as folder:
-        trace = analyzer.open(write_run(Path(folder), ranks))
+        trace = open_trace(write_run(Path(folder), ranks))
         path, functions = critical_path(trace), Functions(trace)
         found, on_path, in_all = shares(trace, path), Counter(), Counter()
         slack = {rank: [] for rank in range(trace.size)}

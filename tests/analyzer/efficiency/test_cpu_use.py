@@ -8,12 +8,12 @@ import pytest
 from cpu_clock import NO, random_rank, rank
 from synthetic import WORLD, call, event, write_run
 
-import analyzer
 from analyzer.cli import main
 from analyzer.efficiency.cpu_use import Cpus, cpus
 from analyzer.efficiency.factors import factors
 from analyzer.efficiency.ideal import Ideal
 from analyzer.metrics.useful import useful
+from analyzer.opening import open_trace
 from analyzer.operations.program import program_of
 from analyzer.parallel import Team
 from analyzer.program.streams import pieces
@@ -26,7 +26,7 @@ def test_by_hand(tmp_path):
     and for 30. Before MPI_Init, and in it, nothing counts."""
     calls = [call("MPI_Init", 2_000, 10_000), call("MPI_Barrier", 20_000, 100_000)]
     path = write_run(tmp_path, [rank(calls, [NO, 0, 4_000, 14_000]), rank(calls, [NO, 0, 12_000, 42_000])])
-    trace = analyzer.open(str(path))
+    trace = open_trace(str(path))
     found = cpus(trace, Team())
     assert found.use.computing_ns.tolist() == [10_000, 10_000]
     assert found.use.computing_cpu_ns.tolist() == [4_000, 10_000]  # no burst computes for longer than it lasts
@@ -95,7 +95,7 @@ def test_it_is_what_the_two_replays_differ_by(tmp_path, seed):
     """The bursts of a replay by the clock are longer by it than those of one by CPU time, on each rank."""
     random = Random(seed)
     path = write_run(tmp_path, [random_rank(random) for _ in range(3)])
-    trace = analyzer.open(str(path))
+    trace = open_trace(str(path))
     found = cpus(trace, Team()).use
     sums = []
     for by_cpu in (False, True):
@@ -145,7 +145,7 @@ def slept(delay=2_000):
 
 
 def test_by_the_kernel(tmp_path):
-    trace = analyzer.open(str(write_run(tmp_path, [slept(), {"calls": [call("MPI_Init", 0, 10_000)]}])))
+    trace = open_trace(str(write_run(tmp_path, [slept(), {"calls": [call("MPI_Init", 0, 10_000)]}])))
     use = cpus(trace, Team()).use
     columns = (use.computing_waits_ns, use.computing_asleep_ns, use.mpi_waits_ns, use.mpi_without_ns)
     assert [column.tolist() for column in columns] == [[2_000, 0], [28_000, 0], [2_000, 0], [20_000, 0]]
@@ -156,7 +156,7 @@ def test_by_the_kernel(tmp_path):
 
 def test_a_kernel_without_run_delays(tmp_path):
     """Time without a CPU is known; what it was is not."""
-    trace = analyzer.open(str(write_run(tmp_path, [slept(-1)] * 2)))
+    trace = open_trace(str(write_run(tmp_path, [slept(-1)] * 2)))
     use = cpus(trace, Team()).use
     assert not use.tells_sleep and use.computing_asleep_ns.tolist() == [0, 0]
     assert use.computing_waits_ns.tolist() == [30_000] * 2
@@ -174,7 +174,7 @@ def test_cpu_times_of_ranks_with_several_threads(tmp_path):
     block["count"][:, 0], block["count"][:, 6] = [2, 1], [4, 2]
     block["first"][1, 0], block["first"][1, 6] = 2, 4
     one = rank([calls[k] for k in main + other], [NO, 0, 4_000, 14_000, 100, 200], blocks=block)
-    trace = analyzer.open(str(write_run(tmp_path, [one] * 2)))
+    trace = open_trace(str(write_run(tmp_path, [one] * 2)))
     use = cpus(trace, Team()).use
     assert use.computing_ns.tolist() == [10_000] * 2 and use.computing_cpu_ns.tolist() == [4_000] * 2
     trace.close()
@@ -212,7 +212,7 @@ def test_json(tmp_path, capsys):
 
 def test_one_that_was_not_recorded_is_not_made_up(tmp_path):
     path = write_run(tmp_path, [{"calls": [call("MPI_Barrier", 20, 100)], "cpus": "0-3"}] * 2)
-    trace = analyzer.open(str(path))
+    trace = open_trace(str(path))
     found = cpus(trace, Team())
     assert found.use is None and waiting_for_cpus(found) == []
     trace.close()

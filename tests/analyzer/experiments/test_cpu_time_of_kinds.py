@@ -8,11 +8,11 @@ import pytest
 from cpu_clock import NO, random_rank, rank
 from synthetic import call, write_run
 
-import analyzer
 from analyzer.cli import main
 from analyzer.efficiency.cpu_use import cpu_use
 from analyzer.experiments.growth import growth
 from analyzer.experiments.kinds import by_call, by_region
+from analyzer.opening import open_trace
 from analyzer.parallel import Team
 
 
@@ -21,7 +21,7 @@ def test_by_hand(tmp_path):
     CPU for 4 of these. Rank 1 for 12: as long as the burst lasts counts."""
     calls = [call("MPI_Init", 2_000, 10_000), call("MPI_Barrier", 20_000, 100_000)]
     path = write_run(tmp_path, [rank(calls, [NO, 0, 4_000, 14_000]), rank(calls, [NO, 0, 12_000, 42_000])])
-    trace = analyzer.open(str(path))
+    trace = open_trace(str(path))
     bursts = by_call(trace, Team()).query("kind == 'burst'").set_index("name")
     assert bursts["time"].to_dict() == pytest.approx({"MPI_Init": 2e-6, "MPI_Barrier": 10e-6})
     assert bursts["cpu_time"].to_dict() == pytest.approx({"MPI_Init": 0, "MPI_Barrier": 7e-6})
@@ -36,7 +36,7 @@ def test_by_hand(tmp_path):
 
 def test_without_a_cpu_clock_nothing_is_known(tmp_path):
     path = write_run(tmp_path, [{"calls": [call("MPI_Init", 0, 10), call("MPI_Barrier", 20, 30)]}])
-    trace = analyzer.open(str(path))
+    trace = open_trace(str(path))
     assert by_call(trace, Team())["cpu_time"].isna().all()
     trace.close()
 
@@ -46,7 +46,7 @@ def test_all_bursts_together_are_what_the_ranks_had(tmp_path, seed):
     """Polls between two calls, flushes, windows: as `cpu_use` adds them up."""
     random = Random(seed)
     path = write_run(tmp_path, [random_rank(random) for _ in range(3)])
-    trace = analyzer.open(str(path))
+    trace = open_trace(str(path))
     bursts = by_call(trace, Team()).query("kind == 'burst'")
     had = float(cpu_use(trace, Team()).computing_cpu_ns.sum())
     assert np.sum(bursts["cpu_time"] * bursts["in_ranks"]) * 1e9 == pytest.approx(had)

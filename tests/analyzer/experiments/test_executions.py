@@ -12,11 +12,11 @@ from marked import BEGIN, LABELS, LAST, NAMES, begin, end, threads
 from synthetic import call, event, flush, label, write_run
 from system_files import write_samples
 
-import analyzer
 from analyzer.experiments import executions as unit
 from analyzer.experiments.columns import FIXED
 from analyzer.experiments.executions import executions, from_around, parents
 from analyzer.metrics.regions import VISIT
+from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from tracelib import schema
 from tracelib.schema import PARALLEL_TYPE, PARAMETER_TYPE, LabelKind
@@ -35,7 +35,7 @@ def real(time, number, value, thread=0):
 
 def rows_of(ranks, windows=(), folder=None):
     with tempfile.TemporaryDirectory() as made:
-        trace = analyzer.open(str(write_run(Path(folder or made), ranks)))
+        trace = open_trace(str(write_run(Path(folder or made), ranks)))
         with pytest.MonkeyPatch.context() as patch:
             if windows:
                 bounds = np.array([0, *sorted(set(windows)), trace.duration_ns + 1])
@@ -178,7 +178,7 @@ def test_what_the_node_said_meanwhile(tmp_path):
     rows = [begin(50, 1), end(250, 1), begin(310, 1), end(330, 1), begin(380, 2), end(900, 2)]
     write_run(tmp_path, [{"labels": LABELS, "events": rows, "calls": [call("MPI_Send", 1000, 1001)]}])
     write_samples(tmp_path, times, {"load_1": load, "network_sent": sent})
-    trace = analyzer.open(str(tmp_path / "run.h5"))
+    trace = open_trace(str(tmp_path / "run.h5"))
     frame = executions(trace, Team())
     assert frame["region"].tolist() == ["exchange", "solve", "solve"]
     assert frame["node_load_1"].tolist() == pytest.approx([4, (50 * 1 + 150 * 2) / 200, 4])

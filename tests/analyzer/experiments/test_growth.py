@@ -10,13 +10,13 @@ from placed_runs import placed
 from synthetic import WORLD, call, event, label, write_run
 from thread_team import by_team
 
-import analyzer
 from analyzer.cli import main
 from analyzer.errors import TracelibError
 from analyzer.experiments.clustered import by_cluster
 from analyzer.experiments.growth import growth
 from analyzer.experiments.kinds import by_call
 from analyzer.experiments.table import Wanted, table
+from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from benchmarks.synthetic import run as synthetic_run
 from tracelib.schema import PARAMETER_TYPE, LabelKind
@@ -119,7 +119,7 @@ def test_a_synthetic_run_at_more_ranks_is_as_it_was_predicted(tmp_path, monkeypa
 
 def test_runs_without_call_paths_have_calls_by_procedure(tmp_path):
     path = write_run(tmp_path, [{"calls": [call("MPI_Barrier", 10, 15, comm=WORLD)], "start": 0}])
-    frame = by_call(analyzer.open(path), Team())
+    frame = by_call(open_trace(path), Team())
     assert frame[frame["kind"] == "call"][["name", "time"]].to_numpy().tolist() == [["MPI_Barrier", 5e-9]]
 
 
@@ -132,8 +132,8 @@ def test_clusters_have_the_names_of_the_calls_that_they_lead_to(tmp_path):
             calls.append(call(name, at, at + 5, comm=WORLD))
             at += 5
     path = write_run(tmp_path, [{"calls": calls, "start": 0}] * 4)
-    frame = by_cluster(analyzer.open(path), Team())
-    of_team = by_team(2, lambda team: by_cluster(analyzer.open(path), team).to_json())
+    frame = by_cluster(open_trace(path), Team())
+    of_team = by_team(2, lambda team: by_cluster(open_trace(path), team).to_json())
     assert set(of_team) == {frame.to_json()}
     found = {row["name"]: (row["in_ranks"], row["count"], round(1e6 * row["time"])) for _, row in frame.iterrows()}
     assert found == {

@@ -9,11 +9,11 @@ from marked import LABELS, begin, end
 from synthetic import WORLD, call, event, label, write_run
 from thread_team import by_team
 
-import analyzer
 from analyzer.cli import main
 from analyzer.experiments.kinds import by_call, by_place, by_region
 from analyzer.experiments.settings import Setting, value_of
 from analyzer.experiments.table import Wanted, table
+from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from tracelib.schema import PARAMETER_TYPE, LabelKind
 
@@ -65,14 +65,14 @@ SETTINGS = {"n=ARG2": 500, "n=ARG:-n": 500, "s=ARG:--size": 2.5, "f=ARG-1": "out
 @pytest.mark.parametrize("text", SETTINGS)
 def test_settings_of_the_command_line(tmp_path, text):
     run = run_of(tmp_path, "a", 1, [30], command=COMMAND)
-    assert Setting.parse(text).of(analyzer.open(run)) == SETTINGS[text]
+    assert Setting.parse(text).of(open_trace(run)) == SETTINGS[text]
     frame = table([run], Wanted(settings=(Setting.parse(text.replace("n=", "m=")),))).frame
     assert SETTINGS[text] in frame.iloc[0].tolist()
 
 
 def test_settings_of_the_name(tmp_path):
     run = run_of(tmp_path, "heat-p4-x16", 1, [30])
-    assert Setting.parse(r"x=FILE:x(\d+)").of(analyzer.open(run)) == 16
+    assert Setting.parse(r"x=FILE:x(\d+)").of(open_trace(run)) == 16
 
 
 def test_values():
@@ -96,7 +96,7 @@ def test_kinds_by_hand(tmp_path):
          "events": [begin(5, 1), event(5, PARAMETER_TYPE, 64, flags=1), end(45, 1)]},
         {"calls": second, "start": 0, "call_paths": [2], **paths},
     ]  # fmt: skip
-    trace = analyzer.open(str(write_run(tmp_path, ranks)))
+    trace = open_trace(str(write_run(tmp_path, ranks)))
     columns = ["kind", "name", "in_ranks", "count", "time", "time_min", "time_max", "bytes"]
 
     def rows(frame):

@@ -16,10 +16,10 @@ from rich.console import Console
 from synthetic import write_run
 from uneven_runs import iterative, written
 
-import analyzer
 from analyzer.commands.table import COMMANDS
 from analyzer.findings import Kind, Sure
 from analyzer.findings.find import LEAST, MOST, first
+from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.report.look.as_json import summary_json
 from analyzer.report.look.findings import NOTHING, findings, findings_lines, overlap_note
@@ -84,7 +84,7 @@ def test_files_are_named_where_they_take_the_time():
 def test_the_sentence_of_iterations_is_whole(tmp_path):
     """Each tenth of 60 iterations is slow; an ellipsis is no end of a sentence."""
     run = iterative(60, 4, lambda k, rank: 8000 if k % 10 == 9 and rank == 1 else 1000)
-    lines = findings_lines(summarize(analyzer.open(written(tmp_path, run)), Team()))
+    lines = findings_lines(summarize(open_trace(written(tmp_path, run)), Team()))
     assert any("(10, 20, ... 60): rank 1 computes longer then: up to" in line for line in lines), lines
 
 
@@ -103,7 +103,7 @@ def test_a_run_without_fault_has_none():
 def test_a_moving_imbalance_stands_for_the_waiting_that_it_makes(tmp_path):
     """Ranks take turns to compute 3 times as long: 4 ranks, 40 iterations."""
     run = iterative(40, 4, lambda iteration, rank: 3000 if iteration % 4 == rank else 1000)
-    summary = summarize(analyzer.open(written(tmp_path, run)), Team())
+    summary = summarize(open_trace(written(tmp_path, run)), Team())
     every = findings(summary)
     moving = next(f for f in every if f.kind is Kind.MOVING)
     assert moving.cost_ns == pytest.approx(40 * 1500e3, rel=0.05)  # the first iteration may be found to begin later
@@ -150,7 +150,7 @@ def test_an_imported_trace_does_not_contradict_itself():
 
 def agrees(path):
     """That findings, efficiencies and sentences of a first look are of one set of numbers."""
-    trace = analyzer.open(path)
+    trace = open_trace(path)
     summary = summarize(trace, Team())
     said = json.loads(json.dumps(summary_json(summary)))
     text = io.StringIO()

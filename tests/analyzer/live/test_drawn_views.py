@@ -12,7 +12,6 @@ from paraver_cfg import window, write_cfg
 from paths import EPOCH
 from uneven_runs import iterative, written
 
-import analyzer
 from analyzer import views
 from analyzer.cli import main
 from analyzer.errors import TracelibError
@@ -24,6 +23,7 @@ from analyzer.live.run import Run
 from analyzer.live.tiles import BINS, STEPS
 from analyzer.live.view import Draw, View, read_view
 from analyzer.live.views import Views
+from analyzer.opening import open_trace
 from analyzer.report.live.answers import Answers
 from analyzer.report.live.runs import Runs
 from analyzer.views.constant import Bursts
@@ -40,7 +40,7 @@ def file(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def trace(file):
-    opened = analyzer.open(file)
+    opened = open_trace(file)
     yield opened
     opened.close()
 
@@ -286,7 +286,7 @@ def test_several_runs_are_told_one_after_the_other(file, capsys):
 def runs(file):
     from analyzer.live.looked_at import LookedAt
 
-    every = [LookedAt(lambda: analyzer.open(file), Run(analyzer.open(file))) for _ in range(2)]
+    every = [LookedAt(lambda: open_trace(file), Run(open_trace(file))) for _ in range(2)]
     yield Runs([Answers(at, name) for at, name in zip(every, ("a.h5", "b.h5"), strict=True)])
     for one in every:
         one.close()
@@ -322,7 +322,7 @@ def test_bad_requests_are_one_line(runs, name, query):
 
 @pytest.mark.skipif(not EPOCH.exists(), reason=f"{EPOCH} is not here")
 def test_a_value_at_a_moment_is_that_of_the_profile():
-    opened = analyzer.open(EPOCH / "epoch_4proc.prv.gz")
+    opened = open_trace(EPOCH / "epoch_4proc.prv.gz")
     one, found = drawn(opened, "state"), views.profile(opened, "state", 1000)
     for k in range(0, 1000, 37):
         if found.minimum[2, k] == found.maximum[2, k]:

@@ -9,9 +9,9 @@ from pages import DRAWN, Served
 from paths import EPOCH
 from uneven_runs import iterative, written
 
-import analyzer
 from analyzer.live.rows import By
 from analyzer.live.view import View, Wanted, read_view
+from analyzer.opening import open_trace
 
 SPAN = "(({ dataset: { begin, end } }) => end - begin)(document.getElementById('timeline'))"
 """How much is in sight, ns."""
@@ -200,7 +200,7 @@ def test_a_page_follows_a_run_that_grows(browser, file, tmp_path):
         one.looked_at.follows = True
         open_page(browser, one.server.url, DRAWN)
         assert shown(browser)["end"] == one.duration
-        one.looked_at._again = lambda: analyzer.open(file)
+        one.looked_at._again = lambda: open_trace(file)
         one.looked_at.read_again()
         longer = one.looked_at.now.run.trace.duration_ns
         until(browser, f"{DRAWN} && document.getElementById('timeline').dataset.end == {longer}")

@@ -11,7 +11,6 @@ from random_runs import runs
 from synthetic import write_run
 from uneven_runs import iterative, written
 
-import analyzer
 from analyzer.errors import TracelibError
 from analyzer.frames.tables import Tables
 from analyzer.live.messages import MOST
@@ -20,12 +19,13 @@ from analyzer.live.rows import By
 from analyzer.live.run import Run
 from analyzer.live.search import Hits
 from analyzer.live.view import View, Wanted
+from analyzer.opening import open_trace
 
 
 @pytest.fixture(scope="module")
 def uneven(tmp_path_factory):
     work = iterative(12, 4, lambda k, rank: 1000 + 600 * (rank == k % 4), step_us=100)
-    return Run(analyzer.open(written(tmp_path_factory.mktemp("run"), work)))
+    return Run(open_trace(written(tmp_path_factory.mktemp("run"), work)))
 
 
 def by_frame(frame, wanted):
@@ -52,7 +52,7 @@ wishes = st.builds(
 @settings(max_examples=8)
 def test_hits_are_rows_of_the_table_of_calls(tmp_path_factory, drawn, wanted, data):
     ranks, tsc_per_us = drawn
-    trace = analyzer.open(write_run(tmp_path_factory.mktemp("live"), ranks, tsc_per_us=tsc_per_us))
+    trace = open_trace(write_run(tmp_path_factory.mktemp("live"), ranks, tsc_per_us=tsc_per_us))
     run = Run(trace)
     hits, frame = Hits(run, wanted), by_frame(Tables(trace, in_iterations=False).calls.to_pandas(), wanted)
     begin, end = sorted(data.draw(st.tuples(*[st.integers(0, trace.duration_ns)] * 2)))

@@ -17,12 +17,12 @@ from paths import ROOT
 from patience import patient
 from uneven_runs import iterative, written
 
-import analyzer
 from analyzer.cli import main
 from analyzer.live.looked_at import LookedAt
 from analyzer.live.run import Run
 from analyzer.live.tiles import BINS
 from analyzer.live.view import View
+from analyzer.opening import open_trace
 from analyzer.report.live.answers import Answers
 from analyzer.report.live.runs import Runs
 from analyzer.report.live.server import Server
@@ -39,7 +39,7 @@ def file(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def served(file):
-    looked_at = LookedAt(lambda: analyzer.open(file), Run(analyzer.open(file)))
+    looked_at = LookedAt(lambda: open_trace(file), Run(open_trace(file)))
     looked_at.find_iterations()
     with Server(Runs([Answers(looked_at, str(file), View(0, looked_at.now.run.trace.duration_ns))])) as server:
         thread = Thread(target=server.serve_forever, args=(0.05,))
@@ -176,14 +176,14 @@ def test_a_run_that_is_being_written_is_read_again(tmp_path):
         (tmp_path / str(count)).mkdir()
         files.append(written(tmp_path / str(count), iterative(count, 2, lambda k, rank: 1000)))
     left = [tmp_path / "none.h5", files[1]]
-    looked_at = LookedAt(lambda: analyzer.open(left.pop()), Run(analyzer.open(files[0])), lambda _: len(left) > 1)
+    looked_at = LookedAt(lambda: open_trace(left.pop()), Run(open_trace(files[0])), lambda _: len(left) > 1)
     answers = Answers(looked_at, "run.h5", View(0, 1))
     before = answers.data("status", {})
     assert before["follows"] and before["generation"] == 0
     looked_at.read_again()
     after = answers.data("status", {})
     assert not after["follows"] and after["generation"] == 1
-    assert after["duration_ns"] == analyzer.open(files[1]).duration_ns > before["duration_ns"]
+    assert after["duration_ns"] == open_trace(files[1]).duration_ns > before["duration_ns"]
     assert answers.data("hits", {"call": "allreduce", "from": "0", "to": "2", "strips": "1"})["all"] == 18
     looked_at.read_again()  # which fails: there is nothing more
     assert answers.data("status", {}) == after

@@ -11,7 +11,6 @@ from random_runs import runs
 from synthetic import write_run
 from uneven_runs import iterative, written
 
-import analyzer
 from analyzer.live.axis import Axis
 from analyzer.live.rows import By
 from analyzer.live.run import Run
@@ -20,6 +19,7 @@ from analyzer.metrics.flushes import flushes
 from analyzer.metrics.profile import profile
 from analyzer.metrics.useful import useful
 from analyzer.moment.moment import moment
+from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.timeline.cells import Doing
 from analyzer.trace import State
@@ -85,7 +85,7 @@ def whole_tiles(run, level, by):
 @settings(max_examples=10)
 def test_any_stretch_is_what_other_analyses_say(tmp_path_factory, drawn, level, by, data):
     ranks, tsc_per_us = drawn
-    trace = analyzer.open(write_run(tmp_path_factory.mktemp("live"), ranks, tsc_per_us=tsc_per_us))
+    trace = open_trace(write_run(tmp_path_factory.mktemp("live"), ranks, tsc_per_us=tsc_per_us))
     run, team = Run(trace), Team()
     computed, calls = useful(trace, team), profile(trace, team)
     waited = waits(trace, team, calls, causes=False).time_ns.sum(axis=1)
@@ -114,7 +114,7 @@ def _at_a_moment(run, data):
 @pytest.fixture(scope="module")
 def uneven(tmp_path_factory):
     work = iterative(30, 4, lambda k, rank: 1000 + 600 * (rank == k % 4), step_us=100)
-    return Run(analyzer.open(written(tmp_path_factory.mktemp("run"), work)))
+    return Run(open_trace(written(tmp_path_factory.mktemp("run"), work)))
 
 
 def test_all_waiting_is_there_where_nobody_polls(uneven):

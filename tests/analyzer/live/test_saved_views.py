@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from uneven_runs import iterative, written
 
-import analyzer
 from analyzer.cli import main
 from analyzer.errors import TracelibError
 from analyzer.live.rows import By
 from analyzer.live.view import View, Wanted, read_view
 from analyzer.metrics.profile import profile
 from analyzer.metrics.useful import useful
+from analyzer.opening import open_trace
 from analyzer.parallel import Team
 
 DURATION = 10**13
@@ -74,7 +74,7 @@ def printed(capsys, *words):
 
 
 def test_numbers_of_the_whole_run_are_those_of_info(file, capsys):
-    said, trace, team = printed(capsys, file, "--json"), analyzer.open(file), Team()
+    said, trace, team = printed(capsys, file, "--json"), open_trace(file), Team()
     assert said["computing_s"] == useful(trace, team).by_rank().sum() / 1e9
     assert said["waiting_s"] + said["rest_of_mpi_s"] == pytest.approx(profile(trace, team).mpi_ns().sum() / 1e9)
     assert [row["name"] for row in said["rows"]] == ["0", "1", "2", "3"]

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from planted_network import LATENCY_NS, NS_PER_BYTE, Planted, both_ways
 
-import analyzer
 from analyzer.cli import main
 from analyzer.machine.own import own_machine
+from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.program.operation import Flag, Kind, operations
 from analyzer.program.program import Program
@@ -33,7 +33,7 @@ def test_a_run_may_not_show_it(tmp_path, capsys):
     head = '#DIMEMAS:"two":0:2(1,1),0\n'
     path = tmp_path / "two.dim"
     path.write_text(head + records.format(0, 1) + records.format(1, 0))
-    assert own_machine(analyzer.open(path), Team()) is None
+    assert own_machine(open_trace(path), Team()) is None
     assert main(["sensitivity", str(path)]) == 1
     assert "do not show its network (name one: --machine m.toml, or --latency 5us" in capsys.readouterr().err
     assert main(["limits", str(path)]) == 0

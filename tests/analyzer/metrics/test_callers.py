@@ -12,6 +12,7 @@ from thread_team import by_team
 import analyzer
 from analyzer.metrics.callers import CallerSums, from_places
 from analyzer.metrics.sums import add_up
+from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.trace import CALL, CallPaths
 from tracelib import schema
@@ -35,7 +36,7 @@ def as_chain(places, path):
 @given(pathed_runs())
 def test_each_call_has_the_path_that_it_was_written_with(tmp_path_factory, run):
     ranks, tsc_per_us = run
-    trace = analyzer.open(write_run(tmp_path_factory.mktemp("paths"), ranks, tsc_per_us=tsc_per_us))
+    trace = open_trace(write_run(tmp_path_factory.mktemp("paths"), ranks, tsc_per_us=tsc_per_us))
     paths = trace.extra(CallPaths)
     places = paths.named()
     for rank, content in enumerate(ranks):
@@ -57,7 +58,7 @@ def test_each_call_has_the_path_that_it_was_written_with(tmp_path_factory, run):
 @given(pathed_runs())
 def test_sums_by_caller_are_those_of_the_calls(tmp_path_factory, run):
     ranks, tsc_per_us = run
-    trace = analyzer.open(write_run(tmp_path_factory.mktemp("sums"), ranks, tsc_per_us=tsc_per_us))
+    trace = open_trace(write_run(tmp_path_factory.mktemp("sums"), ranks, tsc_per_us=tsc_per_us))
     found = add_up(trace, Team(), CallerSums(trace))
     expected = Counter()
     for rank in range(trace.size):
@@ -100,7 +101,7 @@ def small(tmp_path, **more):
     for rank in ranks:
         for row in rank["calls"]:
             row["comm"] = NONE
-    return analyzer.open(write_run(tmp_path, ranks))
+    return open_trace(write_run(tmp_path, ranks))
 
 
 def test_by_hand(tmp_path):
@@ -144,7 +145,7 @@ def test_ranks_of_a_team_and_paths_of_one_place(tmp_path):
     run = write_run(tmp_path, ranks)
 
     def found(team):
-        trace = analyzer.open(run)
+        trace = open_trace(run)
         places = trace.extra(CallPaths).named()
         callers = add_up(trace, team, CallerSums(trace))
         every = from_places(callers, places, trace)

@@ -4,8 +4,8 @@ import pytest
 from placed_runs import placed
 from synthetic import WORLD, call, request, write_run
 
-import analyzer
 from analyzer.cli import main
+from analyzer.opening import open_trace
 from analyzer.trace import Leftovers
 from tracelib.schema import What
 
@@ -76,7 +76,7 @@ def test_sums_over_paths_are_those_without(tmp_path):
         placed({"calls": sends}, [(("f", 1 + t % 3),) for t in range(len(sends))]),
         {"calls": [call("MPI_Init", 0, 5)]},
     ]
-    trace = analyzer.open(write_run(tmp_path, calls))
+    trace = open_trace(write_run(tmp_path, calls))
     rows = trace.extra(Leftovers).unmatched()
     assert (sum(row.count for row in rows), sum(row.bytes for row in rows)) == (19, sum(range(10, 200, 10)))
     assert [row.place for row in rows] == [f"f.py:{line} in f" for line in (1, 2, 3)]

@@ -10,12 +10,12 @@ from pathed_runs import pathed_runs
 from placed_runs import placed
 from synthetic import WORLD, call, write_run
 
-import analyzer
 from analyzer.cli import main
 from analyzer.metrics.computing import ComputingSums, uneven_computing
 from analyzer.metrics.parallelism import at_places, parallelism
 from analyzer.metrics.profile import profile
 from analyzer.metrics.sums import add_up
+from analyzer.opening import open_trace
 from analyzer.pairing.call_paths import calls_with_paths
 from analyzer.parallel import Team
 from analyzer.trace import CallPaths
@@ -27,7 +27,7 @@ MAIN = ("main", 40)
 @given(pathed_runs())
 def test_sums_are_those_of_a_walk(tmp_path_factory, run):
     ranks, tsc_per_us = run
-    trace = analyzer.open(write_run(tmp_path_factory.mktemp("computing"), ranks, tsc_per_us=tsc_per_us))
+    trace = open_trace(write_run(tmp_path_factory.mktemp("computing"), ranks, tsc_per_us=tsc_per_us))
     rows = add_up(trace, Team(), ComputingSums(trace))
     expected = Counter()
     for rank in range(trace.size if trace.extra(CallPaths).known else 0):
@@ -48,7 +48,7 @@ def test_sums_are_those_of_a_walk(tmp_path_factory, run):
 def test_threads_in_calls_by_place_are_those_in_calls(tmp_path_factory, run):
     """The means of all places together are the time in MPI, as long as there are few places."""
     ranks, tsc_per_us = run
-    trace = analyzer.open(write_run(tmp_path_factory.mktemp("threads"), ranks, tsc_per_us=tsc_per_us))
+    trace = open_trace(write_run(tmp_path_factory.mktemp("threads"), ranks, tsc_per_us=tsc_per_us))
     if trace.extra(CallPaths).known:
         found = at_places(parallelism(trace, Team(), 7), trace, Team(), most=100)
         unknown = sum(

@@ -11,12 +11,12 @@ from grammar import check_prv
 from random_replays import random_program
 from synthetic import WORLD, call, write_run
 
-import analyzer
 from analyzer.cli import main
 from analyzer.columns.rows import PIECE, Rows
 from analyzer.errors import TracelibError
 from analyzer.machine.machine import Machine, Node, Priority, Scheduling
 from analyzer.machine.options import read_machine
+from analyzer.opening import open_trace
 from analyzer.operations.program import program_of
 from analyzer.program.operation import Kind, operations
 from analyzer.program.program import Program
@@ -131,12 +131,12 @@ def sums(trace):
 
 def test_both_files_say_the_same(files):
     """States of a rank fill its time; computing and waiting are those of the replay but for calls of 1 ns."""
-    h5, prv = (analyzer.open(path) for path in files[1:])
+    h5, prv = (open_trace(path) for path in files[1:])
     what = ["begin", "end", "rank", "thread", "state"]  # the .prv has the CPUs of the machine
     assert h5.states()[what].tolist() == prv.states()[what].tolist()
     assert not check_prv(files[2])
     machine = read_machine(str(files[0].parent / "m.toml")).machine
-    usage = simulate(program_of(analyzer.open(files[0]), buffered=True), machine).usage
+    usage = simulate(program_of(open_trace(files[0]), buffered=True), machine).usage
     found = sums(h5)
     assert found.sum(axis=1).tolist() == [h5.span(rank)[1] for rank in (0, 1)]
     for rank, own in enumerate(usage):
@@ -154,7 +154,7 @@ def test_what_analyses_say_of_them(files, capsys):
         for command in ("info", "critical-path", "waits", "efficiency"):
             assert main([command, str(path), "--json"]) == 0
             looks[command] = json.loads(capsys.readouterr().out)
-        trace = analyzer.open(path)
+        trace = open_trace(path)
         waited = sum(int((w["end"] - w["begin"]).sum()) for w in map(trace.extra(CpuWaits).of, (0, 1)))
         assert looks["info"]["cpu_waits_s"] == pytest.approx(waited / 1e9)
         on_path = {row["kind"]: row["path_s"] for row in looks["critical-path"]["functions"] if row["kind"] != "call"}
@@ -164,7 +164,7 @@ def test_what_analyses_say_of_them(files, capsys):
         assert efficiency == pytest.approx(computed / 2 / trace.duration_ns)
         causes = {row["what"] for row in looks["waits"]["causes"] if row["direct_s"] > 0}
         assert "waiting for a CPU" in causes
-    programs = [program_of(analyzer.open(path)) for path in files[:2]]
+    programs = [program_of(open_trace(path)) for path in files[:2]]
     first, second = (simulate(program, Machine.ideal()).usage["computing"] for program in programs)
     assert np.abs(first - second).max() <= 4
 
@@ -189,7 +189,7 @@ def test_random_programs(tmp_path, dialect):
         communicators = communicators_of(dict(enumerate(program.communicators, 1)), program.ranks)
         trace = ProgramTrace(program, communicators, "random.dim")
         write_predicted(trace, program, prediction, tmp_path / f"{k}.h5", "test")
-        found = sums(analyzer.open(tmp_path / f"{k}.h5"))
+        found = sums(open_trace(tmp_path / f"{k}.h5"))
         near = 2 * len(program.ops)  # calls last 1 ns, and what is between them moves
         alone = np.bincount(program.rank)[program.rank] == 1  # a main thread lasts as long as its others
         for rank, own in zip(program.rank[alone], prediction.usage[alone], strict=True):

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from synthetic import WORLD, call, event, write_run
 
-import analyzer
 from analyzer.cli import main
 from analyzer.metrics.gaps import gaps
 from analyzer.metrics.hot import hot
 from analyzer.metrics.useful import useful
+from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.trace import CallPaths
 from analyzer.writers.flame import Box, tree, write_flame
@@ -63,7 +63,7 @@ def opened(folder, *samples, calls=CALLS):
 
 
 def by_function(folder, *samples):
-    trace = analyzer.open(str(opened(folder, *samples)))
+    trace = open_trace(str(opened(folder, *samples)))
     found, places = hot(trace, Team()), trace.extra(CallPaths).named()
     sums = {}
     for row in found.rows:
@@ -110,7 +110,7 @@ def test_with_what_came_before_it_is_the_computing_of_the_first_look(begin_ms, s
     """Of a rank all of whose computing has a CPU; whenever its samples begin."""
     with tempfile.TemporaryDirectory() as folder:
         run = opened(Path(folder), [sample(begin_ms, 0, 0, flags=SAMPLE_BEGIN), sample(sample_ms, 16, SOLVE)])
-        trace = analyzer.open(str(run))
+        trace = open_trace(str(run))
         found, whole = hot(trace, Team()), int(useful(trace, Team()).by_rank()[0])
         trace.close()
     assert found.computing_ns + found.before_ns == whole
@@ -284,7 +284,7 @@ def test_boxes_lie_within_those_below(tmp_path_factory, stacks):
 
 def test_without_samples_the_calls_around_are_named(tmp_path, capsys):
     path = opened(tmp_path, [])
-    trace = analyzer.open(str(path))
+    trace = open_trace(str(path))
     rows = gaps(trace, Team()).rows
     names = [trace.procedures[c] if c >= 0 else "" for c in rows["before_call"].tolist()]
     assert dict(zip(names, rows["ns"].tolist(), strict=True)) == {"": MS, "MPI_Init": 8 * MS, "MPI_Barrier": 8 * MS}

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from synthetic import call, write_run
 
-import analyzer
 from analyzer.cli import main
 from analyzer.metrics.counters import counted
+from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from tracelib import schema
 
@@ -34,7 +34,7 @@ def run(tmp_path):
 
 def test_sums(run):
     """Bursts: 100 instructions in 50 cycles, 100 in 50, 5 faults; the first burst is not known."""
-    sums = counted(analyzer.open(str(run)), Team())
+    sums = counted(open_trace(str(run)), Team())
     assert sums.useful.tolist() == [[200, 100, 5], [0, 0, 0]]
     assert sums.inside.tolist() == [[3 + 5 + 5, 11 + 10 + 5, 3], [0, 0, 0]]
     assert sums.bursts.tolist() == [[2, 2, 1], [0, 0, 0]]
@@ -58,7 +58,7 @@ def test_look_and_json(run, capsys):
 def test_without_counters_nothing_is_made_up(tmp_path, capsys):
     """No ratio of 0 or 1, no section."""
     run = write_run(tmp_path, [{"calls": [call("MPI_Barrier", 100, 200)]}])
-    sums = counted(analyzer.open(str(run)), Team())
+    sums = counted(open_trace(str(run)), Team())
     assert sums.ipc is None
     assert sums.useful.shape == (1, 0)
     assert main(["info", "--json", str(run)]) == 0

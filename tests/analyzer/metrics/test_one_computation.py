@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from random_runs import RATES, runs
 from synthetic import WORLD, call, event, write_run
 
-import analyzer
 from analyzer.critical.functions import CALL, COMPUTATION, LAUNCH, THREADS, TRACER, UNRECORDED
 from analyzer.critical.path import critical_path
 from analyzer.critical.shares import Shares, shares
@@ -25,6 +24,7 @@ from analyzer.metrics.parallelism import parallelism
 from analyzer.metrics.profile import profile
 from analyzer.metrics.regions import region_sums
 from analyzer.metrics.useful import useful
+from analyzer.opening import open_trace
 from analyzer.operations.program import program_of
 from analyzer.parallel import Team
 from analyzer.replay.simulate import simulate
@@ -50,7 +50,7 @@ MOST_NS = 10**6
 @contextmanager
 def opened(ranks, tsc_per_us) -> Iterator[Trace]:
     with tempfile.TemporaryDirectory() as folder:
-        trace = analyzer.open(str(write_run(Path(folder), ranks, tsc_per_us=tsc_per_us)))
+        trace = open_trace(str(write_run(Path(folder), ranks, tsc_per_us=tsc_per_us)))
         try:
             yield trace
         finally:
@@ -63,7 +63,7 @@ def as_prv(trace: Trace) -> Iterator[Trace]:
     path = Path(trace.path).with_suffix(".prv")
     write_prv(trace, path)
     write_pcf(trace, path.with_suffix(".pcf"))
-    imported = analyzer.open(str(path))
+    imported = open_trace(str(path))
     yield imported
     imported.close()
 
@@ -72,7 +72,7 @@ def as_dim(trace: Trace) -> list[int]:
     """The bursts of each rank in the .dim of a trace, which is read and replayed."""
     path = Path(trace.path).with_suffix(".dim")
     write_dim(trace, path, ONE)
-    imported = analyzer.open(str(path))
+    imported = open_trace(str(path))
     try:
         found = replayed(imported)
         times = useful(
@@ -184,7 +184,7 @@ def test_prv_of_a_tracer_that_takes_no_time_is_ours(tmp_path):
     """Then no state of it says so. A flush of 40 ns is the tracer's there, too; of another tool it is computation."""
     rows = [call("MPI_Init", 10, 20), call("MPI_Barrier", 100, 130, comm=WORLD), call("MPI_Finalize", 190, 200)]
     flush = [event(140, FLUSH_TYPE, 1), event(180, FLUSH_TYPE, 0)]
-    trace = analyzer.open(str(write_run(tmp_path, [{"calls": rows, "events": flush, "overhead_ticks": 0}])))
+    trace = open_trace(str(write_run(tmp_path, [{"calls": rows, "events": flush, "overhead_ticks": 0}])))
     with as_prv(trace) as imported:
         assert imported.origin.tracer_times and not in_states(imported, State.TRACER)
         assert check_sums(imported) == check_sums(trace) == [10 + 80 + 10 + 10]
@@ -193,7 +193,7 @@ def test_prv_of_a_tracer_that_takes_no_time_is_ours(tmp_path):
     text = (tmp_path / "again.prv").read_text()
     cut = tmp_path / "cut.prv"
     cut.write_text(text.replace("49000009:1", "49000099:1"))
-    other = analyzer.open(str(cut))
+    other = open_trace(str(cut))
     assert not other.origin.tracer_times
     other.close()
     trace.close()

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from synthetic import call, flush, write_run
 
-import analyzer
 from analyzer.efficiency.efficiencies import efficiencies
 from analyzer.metrics.useful import Useful
+from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.report.look.summary import summarize
 from analyzer.report.look.tables import time_parts
@@ -38,7 +38,7 @@ def random_rank(random, threads):
 def test_no_time_is_negative_and_each_counts_once(tmp_path, seed):
     random = Random(seed)
     run = write_run(tmp_path, [random_rank(random, random.choice((1, 1, 2))) for _ in range(3)])
-    trace = analyzer.open(str(run))
+    trace = open_trace(str(run))
     summary = summarize(trace, Team())
     parts = time_parts(summary)
     for name, ns in parts.items():
@@ -51,7 +51,7 @@ def test_no_time_is_negative_and_each_counts_once(tmp_path, seed):
 def test_a_buffer_written_inside_a_call_is_the_tracers(tmp_path):
     """100 us in MPI_Init, for 30 of which the buffer is written: it counted twice."""
     one = {"calls": [call("MPI_Init", 0, 100_000)], "events": flush(50_000, 80_000)}
-    trace = analyzer.open(str(write_run(tmp_path, [one] * 2)))
+    trace = open_trace(str(write_run(tmp_path, [one] * 2)))
     parts = time_parts(summarize(trace, Team()))
     assert {name: ns.tolist() for name, ns in parts.items() if ns.any()} == {
         "In MPI": [70_000] * 2, "Tracer": [30_000] * 2
@@ -89,7 +89,7 @@ def test_one_call_of_a_helper_thread_is_no_imbalance(tmp_path):
                  call("MPI_Barrier", 90_000, 100_000), call("MPI_Finalize", 100_000, 100_000)]  # fmt: skip
         folder = tmp_path / str(helpers)
         folder.mkdir()
-        trace = analyzer.open(str(write_run(folder, [{"calls": calls}] * 4)))
+        trace = open_trace(str(write_run(folder, [{"calls": calls}] * 4)))
         found.append(efficiencies(trace, Team()).efficiency)
         trace.close()
     for name in ("parallel_efficiency", "load_balance", "communication_efficiency", "serialization_efficiency",
@@ -100,6 +100,6 @@ def test_one_call_of_a_helper_thread_is_no_imbalance(tmp_path):
 
 def test_threads_that_communicate_are_not_replayed(tmp_path):
     calls = [call("MPI_Init", 0, 10), call("MPI_Barrier", 20, 30, thread=1), call("MPI_Barrier", 90, 100)]
-    trace = analyzer.open(str(write_run(tmp_path, [{"calls": calls}] * 2)))
+    trace = open_trace(str(write_run(tmp_path, [{"calls": calls}] * 2)))
     assert efficiencies(trace, Team()).efficiency.ideal.reason == "several threads of ranks 0-1 communicate"
     trace.close()

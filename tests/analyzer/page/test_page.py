@@ -13,8 +13,8 @@ from paths import EPOCH
 from synthetic import WORLD, call, write_run
 from uneven_runs import Ranks, iterative, written
 
-import analyzer
 from analyzer.cli import main
+from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.report.look.counters import form
 from analyzer.report.look.findings import findings_lines
@@ -67,7 +67,7 @@ def test_nothing_is_fetched_and_no_id_is_there_twice(page):
 
 
 def test_findings_are_those_of_the_first_look(page, run):
-    summary = summarize(analyzer.open(run), Team())
+    summary = summarize(open_trace(run), Team())
     text = re.sub(r"<[^>]+>", "", page.read_text()).replace("&gt;", ">").replace("&lt;", "<").replace("&#x27;", "'")
     lines = findings_lines(summary)
     assert lines

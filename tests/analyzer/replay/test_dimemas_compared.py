@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from paths import DOCS, SHARED
 
-import analyzer
 from analyzer.machine.options import read_machine
+from analyzer.opening import open_trace
 from analyzer.replay import program_of, simulate
 from benchmarks.dimemas import compare, table
 
@@ -52,7 +52,7 @@ def test_messages_in_rendezvous_that_wait_for_links(trace, machine, eager_limit,
     """What Dimemas 5.5.0 printed with -S: its senders wait for their receives, not for links."""
     if not DATA.is_dir():
         pytest.skip("the predictions of Dimemas are not here")
-    program = program_of(analyzer.open(str(DATA / f"{trace}.dim.gz")))
+    program = program_of(open_trace(str(DATA / f"{trace}.dim.gz")))
     target = read_machine(str(DATA / f"{machine}.cfg")).machine
     found = simulate(program, replace(target, eager_limit=eager_limit, matching="arrival"))
     assert found.end_ns == pytest.approx(dimemas_ns, rel=1e-5)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import analyzer
 from analyzer.cli import main
 from analyzer.machine.machine import Machine, Node, Scheduling
+from analyzer.opening import open_trace
 from analyzer.program.operation import Kind, operations
 from analyzer.program.program import Program
 from analyzer.replay import simulate
@@ -71,7 +71,7 @@ def test_a_cpu_has_one_thread_at_a_time(tmp_path_factory, work, cpus, slice_ns, 
     write_dim(folder / "w.dim", work)
     args = ["replay", str(folder / "w.dim"), "--machine", str(folder / "m.toml"), "-q", "-o", str(folder / "x.prv")]
     assert main(args) == 0
-    trace = analyzer.open(folder / "x.prv")
+    trace = open_trace(folder / "x.prv")
     states = trace.states()
     running = states[states["state"] == RUNNING]
     assert trace.nodes.cpus == (cpus,) and (running["cpu"] > 0).all()

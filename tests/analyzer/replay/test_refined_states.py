@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from paths import SHARED
 
-import analyzer
 from analyzer.cli import main
+from analyzer.opening import open_trace
 from analyzer.program.operation import Flag, Kind, operations
 from analyzer.replay.refined import refined
 from analyzer.replay.simulate import TIME, TRANSFER
@@ -77,7 +77,7 @@ def test_sends_that_wait_for_links_and_for_receives(tmp_path, capsys):
     capsys.readouterr()
     assert main([*args, "--json"]) == 0
     parts = json.loads(capsys.readouterr().out)["parts_s"]
-    states = analyzer.open(out).states()
+    states = open_trace(out).states()
     links, sends, alone = (
         (states["end"] - states["begin"])[states["state"] == state].sum() / 1e9
         for state in (State.WAITING_LINKS, State.BLOCKING_SEND, State.STARTUP_LATENCY)
@@ -104,7 +104,7 @@ def test_states_sum_up_to_what_the_replay_says(program, machine, tmp_path, capsy
     labels = out.with_suffix(".pcf").read_text()
     assert "26   Startup latency\n" in labels and "27   Waiting links\n" in labels
     assert "7    Waiting for a CPU\n" in labels
-    read = analyzer.open(out)
+    read = open_trace(out)
     states, slack = read.states(), Counter()
     for rank in range(read.size):
         slack[rank] = sum(len(block) for block in read.calls(rank))

@@ -3,8 +3,8 @@
 import pytest
 from paths import EPOCH
 
-import analyzer
 from analyzer.machine.machine import Machine
+from analyzer.opening import open_trace
 from analyzer.operations.program import program_of
 from analyzer.program.storage import IN_MEMORY
 from analyzer.replay.simulate import simulate
@@ -18,7 +18,7 @@ DIMEMAS_US = {1: "21884758.971", 2: "11504370.091", 4: "6051059.081"}
 @pytest.mark.parametrize("in_memory", [IN_MEMORY, 100])
 def test_ideal_replay(ranks, in_memory, monkeypatch):
     monkeypatch.setattr("analyzer.program.storage.IN_MEMORY", in_memory)
-    program = program_of(analyzer.open(EPOCH / f"epoch_{ranks}proc.prv.gz"))
+    program = program_of(open_trace(EPOCH / f"epoch_{ranks}proc.prv.gz"))
     found = simulate(program, Machine.ideal(eager_limit=32768))
     assert f"{found.end_ns / 1000:.3f}" == DIMEMAS_US[ranks]
     assert found.unreceived == 0

@@ -16,6 +16,7 @@ import analyzer
 from analyzer.efficiency.ideal import ideal_replay
 from analyzer.machine.machine import FileSystem, Machine, Node
 from analyzer.metrics.unrecorded import unrecorded
+from analyzer.opening import open_trace
 from analyzer.operations.program import program_of
 from analyzer.parallel import Team
 from analyzer.program.operation import FileAccess, Flag, Kind, operations
@@ -152,12 +153,12 @@ def on_file(name, enter, exit_, **more):
 def replayed(tmp_path, ranks, machine):
     """When the ranks end; the replay of the predicted run on the same machine ends then, too, but for calls that take
     no time and last 1 ns."""
-    with closing(analyzer.open(str(write_run(tmp_path, ranks)))) as trace:
+    with closing(open_trace(str(write_run(tmp_path, ranks)))) as trace:
         program = program_of(trace)
         found = simulate(program, machine, times=True)
         path = tmp_path / "predicted.h5"
         write_predicted(trace, program, found, path, "test")
-        with closing(analyzer.open(path)) as predicted:
+        with closing(open_trace(path)) as predicted:
             again = simulate(program_of(predicted), replace(machine, node=Node())).usage["end"]
     calls = sum(len(of["calls"]) for of in ranks)
     assert np.abs(again - found.usage["end"]).max() <= 2 * calls
@@ -329,7 +330,7 @@ def test_the_ideal_network_of_a_run(tmp_path, members):
     path = str(write_run(tmp_path, COLLECTIVE))
 
     def ideal(team):
-        with closing(analyzer.open(path, team)) as trace:
+        with closing(open_trace(path, team)) as trace:
             found = ideal_replay(trace, unrecorded(trace, team), team)
             return found.runtime_ns, found.useful_ns, found.has_files
 
@@ -338,7 +339,7 @@ def test_the_ideal_network_of_a_run(tmp_path, members):
 
 def test_each_operation_names_its_communicator_once_more(tmp_path):
     """The file's ranks meet in a communicator of their own, after those of the trace."""
-    with closing(analyzer.open(str(write_run(tmp_path, COLLECTIVE)))) as trace:
+    with closing(open_trace(str(write_run(tmp_path, COLLECTIVE)))) as trace:
         program = program_of(trace)
         assert program.communicators[-1] == (0, 1)
         assert len(program.communicators) == 2 + len(trace.communicators)

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from synthetic import WORLD, call, request, write_run
 
-import analyzer
 from analyzer.errors import TracelibError
 from analyzer.machine.machine import Network, Node
+from analyzer.opening import open_trace
 from analyzer.program.operation import Kind, operations
 from analyzer.program.program import Program
 from analyzer.replay import Machine, program_of, simulate
@@ -127,12 +127,12 @@ def replayed(tmp_path):
             content.append({"calls": rows, "accesses": details, "objects": [WINDOW]})
             content[-1]["requests"] = (requests or {}).get(rank, [])
         rows = [{"group": members} for members in groups]
-        trace = analyzer.open(str(write_run(tmp_path, content, rows)))
+        trace = open_trace(str(write_run(tmp_path, content, rows)))
         program = program_of(trace)
         found = simulate(program, on, times=True)
         path = tmp_path / "predicted.h5"
         write_predicted(trace, program, found, path, "test")
-        predicted = analyzer.open(path)
+        predicted = open_trace(path)
         assert predicted.extra(Objects).known == trace.extra(Objects).known
         for rank in range(trace.size):
             assert_same_accesses(trace, predicted, rank)

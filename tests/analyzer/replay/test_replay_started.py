@@ -6,8 +6,8 @@ There a message costs its sender 10 us, then takes bytes / (100 MB/s) to arrive;
 import pytest
 from synthetic import WORLD, call, request, write_run
 
-import analyzer
 from analyzer.machine.machine import Network, Node
+from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.program.operation import Kind
 from analyzer.replay import Machine, program_of, simulate
@@ -23,7 +23,7 @@ WINDOW = (7, 0, 8, WORLD, 1, 1, 1, b"")
 @pytest.fixture
 def opened(tmp_path):
     def open_(*ranks, **more):
-        return analyzer.open(str(write_run(tmp_path, ranks, **more)))
+        return open_trace(str(write_run(tmp_path, ranks, **more)))
 
     return open_
 

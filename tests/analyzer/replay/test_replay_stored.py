@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from paths import ROOT
 
-import analyzer
 from analyzer.cli import main
 from analyzer.errors import TracelibError
 from analyzer.machine.machine import Machine, Network, Node
+from analyzer.opening import open_trace
 from analyzer.program import storage as spill
 from analyzer.program import streams as program_streams
 from analyzer.program.operation import OP, Flag, Kind, operations
@@ -267,6 +267,6 @@ def test_commands_say_the_same_of_packed_operations(tmp_path, monkeypatch, capsy
             assert main(["replay", str(file), "-o", str(tmp_path / f"{file.suffix}{few}.prv"), "-q"]) == 0
         written = (tmp_path / f"{suffix}{few}.prv" for suffix in (".h5", ".dim"))
         said += [path.read_text().split("\n", 1)[1] for path in written]  # without the date
-        section = section_of(analyzer.open(run))
+        section = section_of(open_trace(run))
         said.append([str(section.program.ops[:].tolist()), section.ends_ns.tolist()])
     assert said[: len(said) // 2] == said[len(said) // 2 :]

@@ -11,6 +11,7 @@ from synthetic import FIRST, WORLD, call, event, request, write_run
 
 import analyzer
 from analyzer.machine.machine import Node
+from analyzer.opening import open_trace
 from analyzer.program.operation import Kind
 from analyzer.program.program_file import load_program, save_program
 from analyzer.replay import Machine, program_of, simulate
@@ -40,7 +41,7 @@ def opened(tmp_path):
     def open_(*ranks, **more):
         for rank in ranks:
             rank["calls"].sort(key=lambda row: (row["thread"], row["enter"]))
-        return analyzer.open(str(write_run(tmp_path, ranks, **more)))
+        return open_trace(str(write_run(tmp_path, ranks, **more)))
 
     return open_
 
@@ -179,7 +180,7 @@ def test_the_predicted_run(opened, tmp_path):
     analyzer.replay.predicted.write_predicted(
         trace, program, simulate(program, Machine.ideal(), times=True), path, "ideal"
     )
-    predicted = analyzer.open(str(path))
+    predicted = open_trace(str(path))
     calls = np.concatenate([*predicted.calls(0)])
     # MPI_Irecv, MPI_Test and MPI_Finalize take no time, that is, the last ns before it
     assert calls[["thread", "enter"]].tolist() == [(0, 100), (1, 179), (1, 479), (0, 619)]
@@ -223,7 +224,7 @@ def programs(draw):
 def test_nothing_takes_longer_without_a_network(ranks):
     """Whatever threads do: the replay ends, and no call does later than it did, up to what made-up times move."""
     with TemporaryDirectory() as folder:
-        trace = analyzer.open(str(write_run(Path(folder), ranks)))
+        trace = open_trace(str(write_run(Path(folder), ranks)))
         assert not trace.extra(Leftovers).unmatched()
         times, found = replay(trace)
         assert found.unreceived == 0

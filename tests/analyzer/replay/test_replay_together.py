@@ -8,9 +8,9 @@ from column_trace import ColumnTrace
 from memory_trace import MemoryTrace
 from paths import EPOCH
 
-import analyzer
 from analyzer.cli import main
 from analyzer.machine.machine import Network, Node
+from analyzer.opening import open_trace
 from analyzer.replay import Machine, program_of, simulate
 from analyzer.replay.together import Together
 from analyzer.trace import MESSAGE, Communicator, Leftovers, Nodes, Problem, TracerTime, Unmatched
@@ -60,7 +60,7 @@ def test_two_lists_and_two_arrows(dialect, tmp_path):
     ]
     assert "1:3:2:1:1:0:2000:1" in lines  # running
     assert {p.suffix for p in tmp_path.iterdir()} == {".dim", ".toml", ".prv", ".pcf", ".row"}
-    again = analyzer.open(out)
+    again = open_trace(out)
     assert again.origin.applications == (2, 2) and again.size == 4 and not again.problems
 
 
@@ -156,10 +156,10 @@ def test_each_message_leaves_when_it_had_its_links(tmp_path):
     trace = EPOCH / "epoch_4proc.prv.gz"
     options = ["--latency", "20us", "--bandwidth", "100MB/s", "--buses", "1", "--links", "1", "--eager", "32k"]
     assert main(["replay", str(trace), *options, "-o", str(tmp_path / "x.prv"), "-q"]) == 0
-    found = analyzer.open(tmp_path / "x.prv").messages()
+    found = open_trace(tmp_path / "x.prv").messages()
     node = Node(latency_s=20e-6, links_in=1, links_out=1)
     machine = Machine(node=node, networks=(Network(100.0, 1),), eager_limit=32768)
-    carried = simulate(program_of(analyzer.open(trace)), machine, transfers=True).transfers
+    carried = simulate(program_of(open_trace(trace)), machine, transfers=True).transfers
     assert sorted(found["physical_send"].tolist()) == sorted(carried["start"][carried["start"] >= 0].tolist())
     assert (found["physical_send"] > found["logical_send"]).all()
     assert ((found["physical_send"] < found["physical_receive"]) | (found["size"] == 0)).all()

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from synthetic import WORLD, call, event, label, write_run
 
-import analyzer
 from analyzer.cli import main
 from analyzer.efficiency.ideal import ideal_replay
 from analyzer.machine.machine import Node
 from analyzer.metrics.unrecorded import unrecorded
+from analyzer.opening import open_trace
 from analyzer.operations import walk
 from analyzer.parallel import Team
 from analyzer.program.operation import Kind
@@ -48,7 +48,7 @@ CALLS = [call("MPI_Barrier", 1000, 1010, comm=WORLD)]
 
 def opened(folder, events=EVENTS, calls=CALLS, ranks=1):
     rank = {"labels": LABELS, "start": 0, "clock": [(0, 0), (2000, 2000)], "events": events, "calls": calls}
-    return analyzer.open(write_run(Path(folder), [rank] * ranks))
+    return open_trace(write_run(Path(folder), [rank] * ranks))
 
 
 def test_blocks_by_hand(tmp_path):
@@ -68,7 +68,7 @@ def test_time_on_a_node(tmp_path, cpus, time):
     """800 of 1000 ns in regions: 600 by 4 threads, 200 by 2. The trace as .dim says the same."""
     trace = opened(tmp_path)
     write_dim(trace, tmp_path / "x.dim")
-    for source in (trace, analyzer.open(tmp_path / "x.dim")):
+    for source in (trace, open_trace(tmp_path / "x.dim")):
         assert simulate(program_of(source), Machine(nodes=(Node(cpus=cpus),))).end_ns == time
 
 
@@ -87,7 +87,7 @@ def test_the_predicted_run_has_its_calls(tmp_path, capsys):
     (tmp_path / "m.toml").write_text("[node]\ncpus = 4\n")
     arguments = ["replay", trace.path, "--machine", str(tmp_path / "m.toml"), "-o", str(tmp_path / "new.h5"), "-q"]
     assert main(arguments) == 0
-    predicted = analyzer.open(tmp_path / "new.h5")
+    predicted = open_trace(tmp_path / "new.h5")
     calls = np.concatenate(list(predicted.calls(0)))
     assert calls[["enter", "exit"]].tolist() == [(449, 450)]
     assert ideal_replay(trace, unrecorded(trace, Team()), Team()).runtime_ns == 1000

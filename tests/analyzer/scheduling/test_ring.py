@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import analyzer
 from analyzer.cli import main
 from analyzer.errors import TracelibError
 from analyzer.machine.machine import Node
 from analyzer.machine.policies import policy_of
+from analyzer.opening import open_trace
 from analyzer.program.operation import Kind
 from analyzer.replay import Machine, program_of, simulate
 from analyzer.scheduling.mix import share
@@ -76,7 +76,7 @@ def test_the_command_writes_it(ending, tmp_path, capsys):
     assert main(["ring", *given_, "-o", str(path), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["compute_after_s"], told["cycle_s"]) == (1e-4, 4e-4)
-    trace = analyzer.open(path)
+    trace = open_trace(path)
     assert [len(trace.messages()), int(trace.messages()["size"].sum())] == [20, 20 * 1024]
     assert simulate(program_of(trace), Machine.ideal()).end_ns == pytest.approx(5 * 400_000 + 100_000, abs=30)
     assert (program_of(trace).ops["kind"] == Kind.PRIORITY).any() == (ending == "dim")

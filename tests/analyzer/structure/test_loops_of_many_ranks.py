@@ -7,7 +7,7 @@ import pytest
 from thread_team import by_team
 from uneven_runs import iterative, written
 
-import analyzer
+from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.structure.calls.loops import Loop
 from analyzer.structure.levels import each_rank
@@ -24,7 +24,7 @@ def run(tmp_path_factory):
 
 
 def found(run, team):
-    trace = analyzer.open(run, team=team)
+    trace = open_trace(run, team=team)
     parts = structure(trace, team, Method.CALLS).parts
     trace.close()
     return parts

@@ -13,7 +13,6 @@ from scipy.stats import f_oneway
 from synthetic import WORLD, call, request, write_run
 from thread_team import by_team
 
-import analyzer
 from analyzer.cli import main
 from analyzer.opening import open_trace
 from analyzer.pairing import parts
@@ -61,7 +60,7 @@ def run(tmp_path_factory):
 
 @pytest.fixture
 def found(run):
-    with closing(analyzer.open(run)) as trace:
+    with closing(open_trace(run)) as trace:
         yield program_graph(trace, Team())
 
 
@@ -115,7 +114,7 @@ def test_what_goes_in_comes_out(found):
 def test_parts_of_the_run_do_not_matter(run, found, size, monkeypatch):
     """The same graph where a rank's calls are read a few at a time."""
     monkeypatch.setattr(parts, "RECORDS", size)
-    with closing(analyzer.open(run)) as trace:
+    with closing(open_trace(run)) as trace:
         again = program_graph(trace, Team())
     assert [node.label for node in again.nodes] == [node.label for node in found.nodes]
     for one, other in zip(again.nodes, found.nodes, strict=True):
@@ -133,7 +132,7 @@ def test_processes_that_do_the_same_are_not_marked(tmp_path):
             calls.append(call("MPI_Allreduce", at + own, (step + 1) * 20 * MS, comm=WORLD, sent=8, received=8))
             at = (step + 1) * 20 * MS
         ranks.append({"calls": calls})
-    with closing(analyzer.open(str(write_run(tmp_path, ranks)))) as trace:
+    with closing(open_trace(str(write_run(tmp_path, ranks)))) as trace:
         found = program_graph(trace, Team())
     assert len(found.lanes()) == 1
     assert {node.kind for node in found.nodes} == set(Kind)
@@ -151,7 +150,7 @@ def test_more_executions_and_more_bytes_are_marked(tmp_path):
         calls += [call("MPI_Wtime", 5 * MS + k, 5 * MS + k + 1) for k in range(rank + 1)]
         calls += [call("MPI_Barrier", (6 + k) * MS, (6 + k) * MS + 10, comm=WORLD) for k in range(rank + 1)]
         ranks.append({"calls": calls})
-    with closing(analyzer.open(str(write_run(tmp_path, ranks)))) as trace:
+    with closing(open_trace(str(write_run(tmp_path, ranks)))) as trace:
         found = program_graph(trace, Team())
     assert part(found, "Allgather").differs == (Differs.BYTES,) and part(found, "Barrier").differs == (Differs.TIMES,)
     assert not any("Wtime" in node.label for node in found.nodes)

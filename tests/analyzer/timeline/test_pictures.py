@@ -5,8 +5,8 @@ import pytest
 from matplotlib.image import imread
 from uneven_runs import iterative, written
 
-import analyzer
 from analyzer.cli import main
+from analyzer.opening import open_trace
 from analyzer.report.pictures.timeline import COLOURS, NOTHING, picture
 from analyzer.timeline.cells import Timeline
 from analyzer.timeline.lines import Lines
@@ -52,7 +52,7 @@ def test_a_moment_is_drawn(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shown = []
     monkeypatch.setattr("analyzer.report.pictures.timeline.picture", lambda of: shown.append(of) or picture(of))
-    whole = analyzer.open(run).duration_ns
+    whole = open_trace(run).duration_ns
     assert main(["what", run, "-q", "--at", "5ms", "--picture", "all.png"]) == 0
     assert main(["what", run, "-q", "--at", "5ms", "--rank", "1", "--around", "1", "--picture", "one.svg"]) == 0
     every, one = shown

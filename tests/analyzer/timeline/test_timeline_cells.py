@@ -8,10 +8,10 @@ from memory_trace import MemoryTrace
 from random_runs import runs
 from synthetic import write_run
 
-import analyzer
 from analyzer.metrics.flushes import flushes
 from analyzer.metrics.profile import profile
 from analyzer.metrics.useful import useful
+from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.timeline.cells import Doing, _Filled, timeline
 from analyzer.timeline.lines import MOST_RANKS, lines_of
@@ -86,7 +86,7 @@ def test_each_ns_counts_where_it_is(intervals, width, bins, begin):
 @settings(max_examples=8)
 def test_all_bins_together_are_the_sums_of_the_run(tmp_path_factory, run):
     ranks, tsc_per_us = run
-    trace = analyzer.open(write_run(tmp_path_factory.mktemp("cells"), ranks, tsc_per_us=tsc_per_us))
+    trace = open_trace(write_run(tmp_path_factory.mktemp("cells"), ranks, tsc_per_us=tsc_per_us))
     team, found = Team(), drawn(trace, 13)
     computed, calls = useful(trace, team), profile(trace, team)
     sums = found.ns.sum(axis=2)

@@ -13,13 +13,13 @@ from pathed_runs import FUNCTIONS, chain, pathed_runs
 from placed_runs import placed
 from synthetic import NONE, WORLD, call, write_run
 
-import analyzer
 from analyzer.cli import main
 from analyzer.commands.shared.group import analyze
 from analyzer.commands.table import COMMANDS
 from analyzer.metrics.callers import CallerSums
 from analyzer.metrics.profile import profile
 from analyzer.metrics.sums import add_up
+from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.trace import CALL, CallPaths
 from analyzer.trace.at_places import AtPlaces
@@ -34,7 +34,7 @@ FILES = {name.decode(): file.decode() for _, _, name, file in FUNCTIONS[1:]}
 def test_a_choice_and_the_rest_are_the_whole(tmp_path_factory, run, text):
     """Calls, and sums of them, against the chains as they were written."""
     ranks, tsc_per_us = run
-    trace = analyzer.open(write_run(tmp_path_factory.mktemp("at"), ranks, tsc_per_us=tsc_per_us))
+    trace = open_trace(write_run(tmp_path_factory.mktemp("at"), ranks, tsc_per_us=tsc_per_us))
     paths = trace.extra(CallPaths)
     chosen = paths.named().matching(re.compile(text))
     some, rest = AtPlaces(trace, chosen), AtPlaces(trace, ~chosen)

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from memory_trace import MemoryTrace
 
-import analyzer
 from analyzer import views
 from analyzer.cli import main
+from analyzer.opening import open_trace
 from analyzer.report.pictures import views as pictures
 from analyzer.views.over_time import Profile
 from analyzer.views.tabulated import Columns, together
@@ -46,7 +46,7 @@ def test_each_is_as_it_is_alone(runs, words, capsys):
 def test_bins_are_as_long_in_all_runs(runs, capsys):
     said = json.loads(output(capsys, *runs, "--view", "parallelism", "--bins", "9", "--json"))["runs"]
     first, second = (one["views"][0]["begin_s"] for one in said)
-    lengths = [analyzer.open(run).duration_ns / 1e9 for run in runs]
+    lengths = [open_trace(run).duration_ns / 1e9 for run in runs]
     assert len(first) == 9 and first[1] == second[1] == pytest.approx(max(lengths) / 9, rel=1e-6)
     assert len(second) == int(-(-lengths[1] // first[1]))
 
@@ -58,7 +58,7 @@ def test_columns_are_those_that_all_values_fit_in(runs, capsys):
     assert first["columns"] == second["columns"] and first["edges"] == second["edges"]
     for one, run in zip((first, second), runs, strict=True):
         sums = np.sum(one["values"][0], axis=1)
-        assert sums == pytest.approx(analyzer.open(run).duration_ns / 1e9)
+        assert sums == pytest.approx(open_trace(run).duration_ns / 1e9)
 
 
 @pytest.mark.parametrize(("every", "expected"), [
@@ -101,7 +101,7 @@ def test_curves_have_one_scale(runs, figures):
     picture(runs, "--view", "parallelism")
     first, second = figures[0].axes
     assert first.get_ylim() == second.get_ylim() and first.get_xlim() == second.get_xlim()
-    assert first.get_xlim() == pytest.approx((0, max(analyzer.open(run).duration_ns for run in runs) / 1e9), rel=1e-6)
+    assert first.get_xlim() == pytest.approx((0, max(open_trace(run).duration_ns for run in runs) / 1e9), rel=1e-6)
     assert [axes.get_title(loc="left") for axes in (first, second)] == runs
 
 

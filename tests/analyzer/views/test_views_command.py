@@ -11,10 +11,10 @@ from paraver_cfg import histogram, window, write_cfg
 from paths import EPOCH
 from view_trace import ViewTrace
 
-import analyzer
 from analyzer import views
 from analyzer.cli import main
 from analyzer.errors import TracelibError
+from analyzer.opening import open_trace
 from analyzer.views.view_file import LIBRARY, find_view, view_of
 from benchmarks.synthetic.run import write_run
 
@@ -78,7 +78,7 @@ def test_functions_by_their_names_in_paraver():
 def test_totals_are_those_of_info(run, capsys):
     assert main(["info", run, "--json"]) == 0
     info = json.loads(capsys.readouterr().out)
-    trace = views.Run(analyzer.open(run))
+    trace = views.Run(open_trace(run))
     computing = views.measures(trace, "useful", ["integral"]).columns["integral"]
     assert computing.sum() == pytest.approx(info["useful_s"]["total"])
     assert computing.max() == pytest.approx(info["useful_s"]["max"])
@@ -101,7 +101,7 @@ def test_totals_are_those_of_info(run, capsys):
 def test_the_published_times_of_epoch():
     """basicanalysis (paramedir's timings): Running total 23684668.07, max 5999910.80, average 5921167.02 us."""
     running = views.View(("in state", "Running"))
-    found = views.measures(analyzer.open(EPOCH / "epoch_4proc.prv.gz"), running, ["integral"]).columns["integral"] * 1e6
+    found = views.measures(open_trace(EPOCH / "epoch_4proc.prv.gz"), running, ["integral"]).columns["integral"] * 1e6
     assert [found.sum(), found.max(), found.mean()] == pytest.approx([23684668.07, 5999910.80, 5921167.02], abs=0.01)
 
 
@@ -130,9 +130,7 @@ def test_csv(run, tmp_path, capsys):
         assert lines[0][0] == "view" and {len(line) for line in lines} == {columns}
         output(capsys, run, "--view", name, "--show", show, "--csv", path, "-q")  # its own files are replaced
     computing = sum(float(line[3]) - float(line[2]) for line in lines[1:] if line[4] == "1")
-    assert computing == pytest.approx(
-        views.measures(analyzer.open(run), "useful", ["integral"]).columns["integral"].sum()
-    )
+    assert computing == pytest.approx(views.measures(open_trace(run), "useful", ["integral"]).columns["integral"].sum())
 
 
 @pytest.mark.parametrize(
@@ -292,11 +290,11 @@ def test_who_sends_to_whom(run, capsys, tmp_path):
     )
     (by_file,) = as_json(capsys, run, "--view", tmp_path / "matrix.toml")
     sent = np.zeros((6, 6))
-    messages = analyzer.open(run).messages()
+    messages = open_trace(run).messages()
     np.add.at(sent, (messages["source"], messages["destination"]), messages["size"])
     assert by_word["values"] == by_file["values"] == [sent.tolist()] and by_file["columns"] == list("012345")
     with pytest.raises(TracelibError, match="is no number of messages"):
-        views.histogram(analyzer.open(run), "messages", "time", by="partner")
+        views.histogram(open_trace(run), "messages", "time", by="partner")
 
 
 def test_what_is_asked_for_counts_for_a_configuration_too(run, capsys, tmp_path):

@@ -9,6 +9,7 @@ from view_trace import ViewTrace, bursts_of
 import analyzer
 from analyzer import views
 from analyzer.errors import TracelibError
+from analyzer.opening import open_trace
 from analyzer.views import Filter, View
 from benchmarks.synthetic.run import write_run as write_pattern
 from tracelib.schema import What
@@ -30,7 +31,7 @@ def by_hand(tmp_path_factory):
     ]
     ranks[0] = placed(ranks[0], [(("main", 1), ("swap", 7)), (("main", 1), ("wait", 9)), (("main", 2),)])
     ranks[1] = placed(ranks[1], [(("main", 1), ("swap", 8)), (("main", 1), ("wait", 9)), (("main", 2),)])
-    return analyzer.open(write_run(tmp_path_factory.mktemp("where"), ranks))
+    return open_trace(write_run(tmp_path_factory.mktemp("where"), ranks))
 
 
 def inside_ns(trace, **wanted):
@@ -68,7 +69,7 @@ def test_the_time_in_regions(by_hand):
 
 
 def test_iterations(tmp_path):
-    run = views.Run(analyzer.open(write_pattern(tmp_path, "halo", 4, 300).path))
+    run = views.Run(open_trace(write_pattern(tmp_path, "halo", 4, 300).path))
     frame = analyzer.tables(run.trace).calls.to_pandas()
     for wanted in ("0", "2-4"):
         first, last = (int(text) for text in (wanted.split("-") * 2)[:2])

@@ -8,9 +8,9 @@ from pathed_runs import pathed_runs
 from placed_runs import placed
 from synthetic import WORLD, call, write_run
 
-import analyzer
 from analyzer.cli import main
 from analyzer.metrics.profile import profile
+from analyzer.opening import open_trace
 from analyzer.pairing.call_paths import calls_with_paths
 from analyzer.parallel import Team
 from analyzer.report.waits import longest_in_words
@@ -35,7 +35,7 @@ def late_sender(tmp_path, between=()):
 
 
 def of(run):
-    trace = analyzer.open(run)
+    trace = open_trace(run)
     found = waits(trace, Team(), profile(trace, Team()))
     trace.close()
     return found
@@ -140,7 +140,7 @@ def test_without_paths_tables_stay_as_they_were(tmp_path, capsys):
 def test_each_wait_by_all_calls_of_both(tmp_path_factory, run):
     """The path of the call that waited, and the longest of what the other did since, call by call."""
     ranks, tsc_per_us = run
-    trace = analyzer.open(write_run(tmp_path_factory.mktemp("waits"), ranks, tsc_per_us=tsc_per_us))
+    trace = open_trace(write_run(tmp_path_factory.mktemp("waits"), ranks, tsc_per_us=tsc_per_us))
     search = Search(trace, Team(), with_syncs=True)
     found = find(search)
     places = wait_places(trace, found)

@@ -11,9 +11,9 @@ from rich.console import Console
 from synthetic import call, write_run
 from two_ranks import enter, leave, op, regions_of, run_of_two_ranks, trace_of, two_ranks  # noqa: F401, a fixture
 
-import analyzer
 from analyzer.cli import main
 from analyzer.machine.machine import Machine
+from analyzer.opening import open_trace
 from analyzer.operations.program import program_of
 from analyzer.parallel import Team
 from analyzer.program.operation import Flag, Kind
@@ -199,7 +199,7 @@ def test_a_run_without_regions(tmp_path, capsys):
     made = write_run(tmp_path, [{"calls": [call("MPI_Init", 10, 20)]}])
     assert main(["what-if", str(made), "--machine", "ideal", "--by", "regions"]) == 1
     assert "has no regions" in capsys.readouterr().err
-    trace = analyzer.open(made)
+    trace = open_trace(made)
     blocks = blocks_between_calls(trace, program_of(trace))
     assert blocks.part_ns(blocks.names.index("start ... MPI_Init")) == 10
     trace.close()

@@ -3,9 +3,9 @@
 import pytest
 from synthetic import SELF, WORLD, call, event, label, request, write_run
 
-import analyzer
 from analyzer.cli import main
 from analyzer.machine.machine import Machine
+from analyzer.opening import open_trace
 from analyzer.operations.program import program_of
 from analyzer.parallel import Team
 from analyzer.what_if import blocks_of_regions, what_if
@@ -27,7 +27,7 @@ def times(folder, ranks, factor, only=None):
     """When the run ends on an ideal network, without and with a factor on the region "solve"."""
     for rank in ranks:
         rank["labels"] = [label(schema.LabelKind.REGION, 1, "solve")]
-    trace = analyzer.open(write_run(folder, ranks))
+    trace = open_trace(write_run(folder, ranks))
     found = what_if(blocks_of_regions(trace, program_of(trace), only), Machine.ideal(), {0: factor}, Team())
     trace.close()
     return found.before_ns, found.after_ns

@@ -18,6 +18,7 @@ from analyzer.cli import main
 from analyzer.machine.cfg_text import cfg_text
 from analyzer.machine.machine import Network, Node
 from analyzer.metrics.eager import LEAST_EAGER
+from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.replay import Machine, program_of, simulate
 from analyzer.writers.dim import write_dim
@@ -89,9 +90,9 @@ def test_a_run_and_its_dim_replay_alike(steps):
     """To the ns, each rank, ideally, with a network, and by the rules of Dimemas with one bus."""
     with TemporaryDirectory() as name:
         folder = Path(name)
-        trace = analyzer.open(written(steps, folder))
+        trace = open_trace(written(steps, folder))
         write_dim(trace, folder / "x.dim", Team())
-        run, read = program_of(trace, buffered=True), program_of(analyzer.open(folder / "x.dim"))
+        run, read = program_of(trace, buffered=True), program_of(open_trace(folder / "x.dim"))
         assert eager_limit((folder / "x.dim").read_text()) == run.buffered + 1 == read.buffered + 1
         node = Node(latency_s=5e-8, links_in=1, links_out=1)
         for machine in (
@@ -124,7 +125,7 @@ def test_the_records_say_which_sends_wait(tmp_path):
     text = (tmp_path / "x.dim").read_text()
     assert sends(text) == {10: 0, 4000: 0, 4001: 1, 11: 1, 9999: 2}
     assert eager_limit(text) == 4001
-    write_dim(analyzer.open(tmp_path / "x.dim"), tmp_path / "again.dim", Team())
+    write_dim(open_trace(tmp_path / "x.dim"), tmp_path / "again.dim", Team())
     again = (tmp_path / "again.dim").read_text()
     assert (sends(again), eager_limit(again)) == (sends(text), 4001), "also of what was read from a .dim"
 
@@ -157,4 +158,4 @@ def test_a_limit_that_cannot_be_is_refused(tmp_path):
         path = tmp_path / "x.dim"
         path.write_text(f'#DIMEMAS:"x":0:1(1),0\n1:0:0:0.0\n20:0:0:49000014:{value}\n')
         with pytest.raises(analyzer.errors.TracelibError, match="line 3"):
-            analyzer.open(path)
+            open_trace(path)

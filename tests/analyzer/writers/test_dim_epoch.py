@@ -4,7 +4,7 @@ import pytest
 from ideal_replay import replay
 from paths import EPOCH
 
-import analyzer
+from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.writers.dim import write_dim
 
@@ -22,7 +22,7 @@ def column(name: str) -> dict[int, float]:
 @pytest.mark.parametrize("ranks", [1, 2, 4])
 def test_ideal_runtime(tmp_path, ranks):
     """Dimemas 5.5.0 with -S 32k on an ideal machine; `expected.csv` prints two decimals of a microsecond."""
-    trace = analyzer.open(EPOCH / f"epoch_{ranks}proc.prv.gz")
+    trace = open_trace(EPOCH / f"epoch_{ranks}proc.prv.gz")
     write_dim(trace, tmp_path / "epoch.dim", Team())
     ends = replay(tmp_path / "epoch.dim", eager_bytes=32768)
     assert max(ends) == {1: 21884758971, 2: 11504370091, 4: 6051059081}[ranks]
@@ -31,7 +31,7 @@ def test_ideal_runtime(tmp_path, ranks):
 
 @pytest.mark.parametrize("ranks", [1, 2, 4])
 def test_longest_sum_of_bursts(tmp_path, ranks):
-    trace = analyzer.open(EPOCH / f"epoch_{ranks}proc.prv.gz")
+    trace = open_trace(EPOCH / f"epoch_{ranks}proc.prv.gz")
     write_dim(trace, tmp_path / "epoch.dim", Team())
     sums = dict.fromkeys(range(ranks), 0)
     for line in (tmp_path / "epoch.dim").read_text().splitlines():

@@ -15,7 +15,7 @@ from ideal_replay import replay
 from memory_trace import MemoryTrace, Noted
 from synthetic import call, event, flush, label, write_run
 
-import analyzer
+from analyzer.opening import open_trace
 from analyzer.operations import walk
 from analyzer.operations.bursts import LATER
 from analyzer.parallel import Team
@@ -206,7 +206,7 @@ def test_what_a_real_file_says(tmp_path):
         event(15, REGION_TYPE, 1, thread=1, flags=2),
     ]
     calls = [call("MPI_Barrier", 45, 50, comm=1), call("MPI_Barrier", 70, 80, comm=1)]
-    trace = analyzer.open(write_run(tmp_path, [{"calls": calls, "events": events, "labels": labels}]))
+    trace = open_trace(write_run(tmp_path, [{"calls": calls, "events": events, "labels": labels}]))
     report = write_dim(trace, tmp_path / "x.dim", Team())
     text = without_eager_limit((tmp_path / "x.dim").read_text())
     lines = [line for line in text.splitlines() if line[0] not in "#ds"]
@@ -249,7 +249,7 @@ def test_an_imported_trace(tmp_path):
     lines += ["2:2:1:2:1:35:1000:8", "2:1:1:1:1:40:40000001:0", "2:2:1:2:1:40:40000001:0"]
     head = "#Paraver (01/01/2026 at 00:00):40_ns:1(2):1:2(1:1,1:1)\n1:1:1:1:1:0:40:1\n"
     (tmp_path / "run.prv").write_text(head + "\n".join(lines) + "\n")
-    trace = analyzer.open(tmp_path / "run.prv")
+    trace = open_trace(tmp_path / "run.prv")
     write_dim(trace, tmp_path / "run.dim", Team())
     text = without_eager_limit((tmp_path / "run.dim").read_text())
     found = [(int(task), int(kind), int(value)) for _, task, _, kind, value in records(text, "20")]

@@ -11,6 +11,7 @@ from synthetic import FIRST, WORLD, call, event, flush, poll, request, write_run
 import analyzer
 from analyzer.cli import main
 from analyzer.errors import TracelibError
+from analyzer.opening import open_trace
 from analyzer.places import Known, ModuleNames, places_file, write_names
 from analyzer.places.frames import Frame
 from analyzer.places.modules import Module
@@ -148,7 +149,7 @@ def test_names_of_places_are_packed(tmp_path):
     assert write_names(known, [places_file(tmp_path / "run.ranks")])
     pack_run(str(run), tmp_path / "packed.h5")
     shutil.rmtree(tmp_path / "run.ranks")
-    trace = analyzer.open(str(tmp_path / "packed.h5"))
+    trace = open_trace(str(tmp_path / "packed.h5"))
     assert analyzer.calls_frame(trace, 1)["place"].tolist() == ["solver.c:12 in solve", "solver.c:40 in main"]
     trace.close()
 
@@ -161,7 +162,7 @@ def test_a_run_without_names_of_calls_is_packed(tmp_path):
             del file["procedures"]
             file.create_dataset("procedures", data=np.zeros(0, "S32"))
     pack_run(str(run), tmp_path / "packed.h5")
-    named = [analyzer.open(str(path)) for path in (run, tmp_path / "packed.h5")]
+    named = [open_trace(str(path)) for path in (run, tmp_path / "packed.h5")]
     before, after = ([trace.procedures, *(block.tolist() for block in trace.calls(1))] for trace in named)
     assert after == before and len(after) == 2
     for trace in named:

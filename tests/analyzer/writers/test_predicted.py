@@ -6,8 +6,8 @@ import pytest
 from grammar import check_prv
 from synthetic import WORLD, call, poll, request, write_run
 
-import analyzer
 from analyzer.cli import main
+from analyzer.opening import open_trace
 from tracelib.schema import What
 
 
@@ -25,7 +25,7 @@ def test_nothing_is_received_before_it_was_sent(run, tmp_path):
     """Calls that take no time last a nanosecond each in a trace: those before a send begin earlier, if they can."""
     for name in ("p.h5", "p.prv"):
         assert main(["replay", str(run), "-o", str(tmp_path / name), "-q"]) == 0
-    (message,) = analyzer.open(tmp_path / "p.h5").messages()
+    (message,) = open_trace(tmp_path / "p.h5").messages()
     assert message["logical_send"] <= message["physical_receive"]
     assert not check_prv(tmp_path / "p.prv")
 
@@ -58,7 +58,7 @@ def test_what_is_between_polls_is_computation_on_the_path_as_in_the_replay(tmp_p
     paths = []
     for name in ("p.h5", "p.prv"):
         assert main(["replay", str(run), "--latency", "5us", "-o", str(tmp_path / name), "-q"]) == 0
-        assert analyzer.open(tmp_path / name).origin.predicted
+        assert open_trace(tmp_path / name).origin.predicted
         assert main(["critical-path", str(tmp_path / name), "--json"]) == 0
         paths.append(json.loads(capsys.readouterr().out) | {"file": ""})
     assert paths[0] == paths[1]

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from pathed_runs import chain, pathed_runs
 from synthetic import NONE, call, write_run
 
-import analyzer
 from analyzer.cli import main
+from analyzer.opening import open_trace
 from analyzer.trace import CALL
 from analyzer.trace.callers import FUNCTION_TYPE, LINE_TYPE
 from analyzer.writers.callers import WithCallers
@@ -21,7 +21,7 @@ LEVELS = 2
 @given(pathed_runs())
 def test_each_call_with_a_path_has_its_callers(tmp_path_factory, run):
     ranks, tsc_per_us = run
-    trace = analyzer.open(write_run(tmp_path_factory.mktemp("callers"), ranks, tsc_per_us=tsc_per_us))
+    trace = open_trace(write_run(tmp_path_factory.mktemp("callers"), ranks, tsc_per_us=tsc_per_us))
     annotated = WithCallers(trace, LEVELS)
     events = annotated.events()
     plain = trace.events()
@@ -71,7 +71,7 @@ def test_the_file_is_read_back(tmp_path, waits):
     assert text.count(":70000001:3:70000002:2:80000001:3:80000002:2") == 2
     labels = (tmp_path / "run.pcf").read_text()
     assert "3      solve\n" in labels and "3      30 (heat.py)\n" in labels
-    trace = analyzer.open(str(tmp_path / "run.prv"))
+    trace = open_trace(str(tmp_path / "run.prv"))
     assert [len(block) for block in trace.calls(0)] == [2] and not trace.problems
     assert next(iter(trace.calls(0))).dtype == CALL
     trace.close()

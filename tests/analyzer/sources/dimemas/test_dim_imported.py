@@ -4,7 +4,7 @@ from pathlib import Path
 
 from dim_lines import without_eager_limit
 
-import analyzer
+from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.writers.dim import write_dim
 
@@ -17,7 +17,7 @@ def records(folder: Path, *lines: str) -> dict[str, list[str]]:
     path.write_text(
         f"{HEAD}1:1:1:1:1:0:1:1\n" + "\n".join(sorted(lines, key=lambda line: int(line.split(":")[5]))) + "\n"
     )
-    trace = analyzer.open(path)
+    trace = open_trace(path)
     write_dim(trace, folder / "run.dim", Team())
     trace.close()
     text = without_eager_limit((folder / "run.dim").read_text()).splitlines()

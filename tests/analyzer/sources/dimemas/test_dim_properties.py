@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from synthetic import WORLD, call, flush, poll, write_run
 
-import analyzer
 from analyzer.metrics.useful import useful
+from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.writers.dim import write_dim
 
@@ -77,7 +77,7 @@ def test_bursts_of_a_real_file_sum_up_to_its_useful_time(tmp_path, tsc_per_us, o
                 calls.append(call("MPI_Barrier", now, now + length, comm=WORLD))
             now += length
         ranks.append({"calls": calls, "polls": polls, "events": events, "overhead_ticks": overhead})
-    trace = analyzer.open(write_run(tmp_path, ranks, tsc_per_us=tsc_per_us))
+    trace = open_trace(write_run(tmp_path, ranks, tsc_per_us=tsc_per_us))
     write_dim(trace, tmp_path / "x.dim", Team())
     expected = useful(trace, Team()).by_rank().tolist()
     assert nanoseconds((tmp_path / "x.dim").read_text(), 3) == pytest.approx(

@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from paths import EPOCH
 
-import analyzer
 from analyzer.cli import main
 from analyzer.errors import TracelibError
 from analyzer.machine.machine import DIALECTS, TABLE_9, Network, Node
+from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.program.operation import Flag, Kind
 from analyzer.replay import Machine, program_of, simulate
@@ -98,9 +98,9 @@ def test_the_operations_of_a_trace_come_back(programs):
 @pytest.mark.parametrize("ranks", [1, 2, 4])
 def test_replays_of_the_trace_and_of_its_dim_agree(ranks, tmp_path):
     """To the ns, for each rank and on every machine; on the ideal one that is Dimemas' own figure."""
-    trace = analyzer.open(EPOCH / f"epoch_{ranks}proc.prv.gz")
+    trace = open_trace(EPOCH / f"epoch_{ranks}proc.prv.gz")
     write_dim(trace, tmp_path / "x.dim", Team())
-    direct, read = program_of(trace, buffered=True), program_of(analyzer.open(tmp_path / "x.dim"))
+    direct, read = program_of(trace, buffered=True), program_of(open_trace(tmp_path / "x.dim"))
     for machine in MACHINES:
         ends = [simulate(program, machine).usage["end"].tolist() for program in (direct, read)]
         assert ends[0] == ends[1]
@@ -120,7 +120,7 @@ def test_a_trace_written_again_is_the_same(tmp_path):
         "1:1:0:0.000000000\n3:1:0:0:0:8:1:7:0\n3:1:0:0:8:1:9:1\n3:1:0:0:8:1:9:2\n"
     )
     (tmp_path / "x.dim").write_text(text)
-    trace = analyzer.open(tmp_path / "x.dim")
+    trace = open_trace(tmp_path / "x.dim")
     priority = trace.program.ops[trace.program.ops["kind"] == Kind.PRIORITY]
     assert priority["other"].tolist() == [5]
     write_dim(trace, tmp_path / "again.dim", Team())
@@ -152,7 +152,7 @@ def test_what_dimemas_has_no_record_for(tmp_path, capsys):
     they were, and simulated; 900 ns for three threads are 300, then 100, then 10 ms for the message."""
     for name, text in (("ours", OURS), ("server", SERVER)):
         (tmp_path / f"{name}.dim").write_text(text)
-        trace = analyzer.open(tmp_path / f"{name}.dim")
+        trace = open_trace(tmp_path / f"{name}.dim")
         write_dim(trace, tmp_path / "again.dim", Team())
         assert (tmp_path / "again.dim").read_text().splitlines()[1:-1] == [
             "d:1:1:1:0", *(line for line in text.splitlines()[1:])
@@ -330,7 +330,7 @@ def test_the_predicted_run_has_calls_messages_and_regions(tmp_path, capsys):
     assert main([*arguments, "-o", str(tmp_path / "p.h5")]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["measured_s"] == [None]
-    run = analyzer.open(tmp_path / "p.h5")
+    run = open_trace(tmp_path / "p.h5")
     names = [[run.procedures[c["call"]] for block in run.calls(r) for c in block] for r in (0, 1)]
     assert names[0] == ["MPI_Isend", "MPI_Iallreduce", "MPI_Wait", "MPI_Bcast"]
     assert names[1] == ["MPI_Irecv", "MPI_Iallreduce", "MPI_Wait", "MPI_Wait", "MPI_Bcast"]

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from synthetic import FIRST, WORLD, call, write_run
 
-import analyzer
+from analyzer.opening import open_trace
 from analyzer.trace import Objects
 from analyzer.trace.paraver import EventType
 from tracelib.schema import ObjectKind, Peer
@@ -30,7 +30,7 @@ def put(enter: int, peer: int, *, comm: int = WORLD, thread: int = 0) -> dict:
 
 def offsets(folder, ranks, communicators=()) -> list[list[int]]:
     """Of each rank the offsets of its accesses; those of its .prv are the same, but for unknown ones."""
-    trace = analyzer.open(str(write_run(folder, ranks, communicators)))
+    trace = open_trace(str(write_run(folder, ranks, communicators)))
     found = [
         [int(o) for block in trace.extra(Objects).accesses(rank) for o in block["offset"]] for rank in range(trace.size)
     ]
@@ -74,7 +74,7 @@ def test_an_operation_goes_to_the_displacement_in_units_of_the_target(tmp_path_f
 )
 def test_other_offsets_stay_as_they_are(tmp_path, own, targets, peer):
     ranks = [{"objects": [own], "calls": [put(10, peer)], "accesses": [access(10, 40)]}, {"objects": [targets]}]
-    trace = analyzer.open(str(write_run(tmp_path, ranks)))
+    trace = open_trace(str(write_run(tmp_path, ranks)))
     assert [block["offset"].tolist() for block in trace.extra(Objects).accesses(0)] == [[40]]
 
 
@@ -95,5 +95,5 @@ def test_a_target_whose_file_is_missing(tmp_path):
     """Its unit is not known; those of the others are."""
     puts = {"calls": [put(10, 1), put(20, 2)], "accesses": [access(10, 6), access(20, 6)]}
     ranks = [{"objects": [window(7, 1)]} | puts, {"objects": [window(7, 2)]}, {"objects": [window(7, 8)]}]
-    trace = analyzer.open(str(write_run(tmp_path, ranks, missing=[2])))
+    trace = open_trace(str(write_run(tmp_path, ranks, missing=[2])))
     assert [block["offset"].tolist() for block in trace.extra(Objects).accesses(0)] == [[12, 6]]

@@ -7,14 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from synthetic import call, event, poll, write_run
 
-import analyzer
 from analyzer.errors import TracelibError
+from analyzer.opening import open_trace
 from analyzer.trace import UNKNOWN, Counters
 from tracelib import schema
 
 
 def opened(folder, **rank):
-    return analyzer.open(str(write_run(folder, [{"procedures": ["MPI_Send"], **rank}])))
+    return open_trace(str(write_run(folder, [{"procedures": ["MPI_Send"], **rank}])))
 
 
 def whole(trace, rank=0):

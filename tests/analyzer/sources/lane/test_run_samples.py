@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from synthetic import call, event, write_run
 
-import analyzer
+from analyzer.opening import open_trace
 from analyzer.trace import UNKNOWN, Counters, Regions
 from tracelib import schema
 
@@ -27,7 +27,7 @@ def opened(folder, calls, counts, events, **rank):
         ]
     )
     row = {"procedures": ["MPI_Send"], "calls": calls, "counts": counts, "counters": SETS, "blocks": blocks}
-    return analyzer.open(str(write_run(folder, [row | {"events": events} | rank])))
+    return open_trace(str(write_run(folder, [row | {"events": events} | rank])))
 
 
 def counted(trace, type_):
@@ -67,7 +67,7 @@ def test_readings_at_regions(tmp_path):
     labels = [(schema.REGION_TYPE, schema.LabelKind.REGION, 1, b"work")]
     blocks = block(0, 0, set=1, events=len(region))
     rank = {"counters": SETS, "events": region, "labels": labels, "blocks": blocks}
-    trace = analyzer.open(str(write_run(tmp_path, [rank])))
+    trace = open_trace(str(write_run(tmp_path, [rank])))
     samples = trace.extra(Counters).samples(0)
     assert samples.at_region.all()
     assert samples.values.tolist() == [[30, 2], [55, 9]]

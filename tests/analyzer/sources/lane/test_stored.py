@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from random_runs import runs
 from synthetic import call, flush, poll, request, write_run
 
-import analyzer
 from analyzer.columns.joined import joined
+from analyzer.opening import open_trace
 from analyzer.sources.lane import records
 from analyzer.trace import STATE, Trace
 from tracelib.schema import What
@@ -37,7 +37,7 @@ def at_once(trace, ranks):
 def test_random_runs(run, together):
     ranks, tsc_per_us = run
     with tempfile.TemporaryDirectory() as folder:
-        trace = analyzer.open(str(write_run(Path(folder), ranks, tsc_per_us=tsc_per_us)))
+        trace = open_trace(str(write_run(Path(folder), ranks, tsc_per_us=tsc_per_us)))
         for first in range(0, trace.size, together):
             some = range(first, min(first + together, trace.size))
             for found, expected in zip(at_once(trace, some), one_by_one(trace, some), strict=True):
@@ -57,7 +57,7 @@ def some_rank(k):
 
 @pytest.fixture
 def trace(tmp_path):
-    found = analyzer.open(str(write_run(tmp_path, [some_rank(k) for k in range(5)])))
+    found = open_trace(str(write_run(tmp_path, [some_rank(k) for k in range(5)])))
     yield found
     found.close()
 

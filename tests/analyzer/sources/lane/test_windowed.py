@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from random_runs import runs
 from synthetic import call, flush, poll, write_run
 
-import analyzer
 from analyzer.errors import TracelibError
+from analyzer.opening import open_trace
 from analyzer.sources.lane import records, windowed
 from tracelib.schema import FLUSH_TYPE
 
@@ -36,7 +36,7 @@ def test_as_one_by_one(run, cuts, random):
     """In windows that follow each other, then in any others, of all ranks and of some."""
     ranks, tsc_per_us = run
     with tempfile.TemporaryDirectory() as folder:
-        trace = analyzer.open(str(write_run(Path(folder), ranks, tsc_per_us=tsc_per_us)))
+        trace = open_trace(str(write_run(Path(folder), ranks, tsc_per_us=tsc_per_us)))
         stop = trace.duration_ns + 1
         bounds = sorted({0, stop, *(round(cut * stop) for cut in cuts)})
         windows = list(itertools.pairwise(bounds))
@@ -58,7 +58,7 @@ def long_rank(k, n=700):
 
 @pytest.fixture
 def long(tmp_path):
-    trace = analyzer.open(str(write_run(tmp_path, [long_rank(k) for k in range(3)])))
+    trace = open_trace(str(write_run(tmp_path, [long_rank(k) for k in range(3)])))
     yield trace
     trace.close()
 
@@ -74,7 +74,7 @@ def test_a_thread_among_others(tmp_path):
     """One rank has two threads: it is read by itself, and comes in its place."""
     ranks = [long_rank(k, 20) for k in range(4)]
     ranks[1]["calls"] += [call("MPI_Send", 150, 170, comm=1, peer=0, thread=1)]
-    trace = analyzer.open(str(write_run(tmp_path, ranks)))
+    trace = open_trace(str(write_run(tmp_path, ranks)))
     assert not trace._windowed.are_stored(range(4)) and trace._windowed.are_stored(range(2, 4))
     for begin in range(0, 2000, 300):
         check(trace, begin, begin + 300, range(4))
@@ -93,11 +93,11 @@ def test_a_file_that_is_gone(long):
 def test_all_events_of_a_rank_are_shown(tmp_path, monkeypatch):
     """Also where there are more than are kept."""
     path = str(write_run(tmp_path, [long_rank(0, 30)]))
-    trace = analyzer.open(path)
+    trace = open_trace(path)
     shown = trace.events(0, 1 << 40)
     trace.close()
     monkeypatch.setattr(windowed, "_MOST_EVENTS", 3)
-    trace = analyzer.open(path)
+    trace = open_trace(path)
     assert trace.events(0, 1 << 40).tolist() == shown.tolist()
     assert np.count_nonzero(shown["type"] == FLUSH_TYPE)
     trace.close()

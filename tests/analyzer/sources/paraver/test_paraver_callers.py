@@ -14,6 +14,7 @@ from analyzer.cli import main
 from analyzer.metrics.callers import CallerSums, from_places
 from analyzer.metrics.profile import profile
 from analyzer.metrics.sums import add_up
+from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.trace import CallPaths
 from tracelib import schema
@@ -60,7 +61,7 @@ def test_what_was_written_is_read_again(tmp_path_factory, run):
     ranks, tsc_per_us = run
     path = write_run(tmp_path_factory.mktemp("callers"), ranks, tsc_per_us=tsc_per_us)
     assert main(["prv", "--callers", str(LEVELS), "-q", str(path)]) == 0
-    trace = analyzer.open(str(path.with_suffix(".prv")))
+    trace = open_trace(str(path.with_suffix(".prv")))
     assert trace.extra(CallPaths).known == any(any(content[table]) for content in ranks for table in schema.PATHS_OF)
     for rank, content in enumerate(ranks if trace.extra(CallPaths).known else ()):
         found = chains_of(trace, rank)
@@ -103,7 +104,7 @@ def test_lines_as_extrae_writes_them(tmp_path, capsys):
         "2:1:1:1:1:500:50000003:32",
         "2:1:1:1:1:550:50000003:0",
     )
-    trace = analyzer.open(str(path))
+    trace = open_trace(str(path))
     frame = analyzer.calls_frame(trace, 0)
     assert list(zip(frame["call"], frame["place"], strict=True)) == [
         ("MPI_Send", "halo.c:12 in exchange"),
@@ -129,14 +130,14 @@ def test_lines_as_extrae_writes_them(tmp_path, capsys):
 def test_without_labels_they_are_numbers(tmp_path):
     path = by_hand(tmp_path, "2:1:1:1:1:100:50000001:1:70000001:7:80000001:9", "2:1:1:1:1:150:50000001:0")
     path.with_suffix(".pcf").unlink()
-    trace = analyzer.open(str(path))
+    trace = open_trace(str(path))
     assert analyzer.calls_frame(trace, 0)["place"].tolist() == ["caller 7"]
     trace.close()
 
 
 def test_a_trace_without_callers_has_no_places(tmp_path):
     path = by_hand(tmp_path, "2:1:1:1:1:100:50000001:1", "2:1:1:1:1:150:50000001:0")
-    trace = analyzer.open(str(path))
+    trace = open_trace(str(path))
     assert not trace.extra(CallPaths).known and "place" not in analyzer.calls_frame(trace, 0)
     trace.close()
 
@@ -144,7 +145,7 @@ def test_a_trace_without_callers_has_no_places(tmp_path):
 @pytest.mark.skipif(not EPOCH.is_dir(), reason="the trace of Extrae's is not there")
 def test_a_trace_of_extrae():
     """Sums over places are those of the procedures, and the lines are those that its labels name."""
-    trace = analyzer.open(str(EPOCH / "epoch_2proc.prv.gz"))
+    trace = open_trace(str(EPOCH / "epoch_2proc.prv.gz"))
     callers, places = add_up(trace, Team(), CallerSums(trace)), trace.extra(CallPaths).named()
     found, whole = from_places(callers, places, trace), profile(trace, Team())
     for number, procedure in enumerate(whole.procedures):

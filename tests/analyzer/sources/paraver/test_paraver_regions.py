@@ -7,6 +7,7 @@ from synthetic import WORLD, call, event, label, write_run
 
 import analyzer
 from analyzer.cli import main
+from analyzer.opening import open_trace
 from analyzer.trace import Regions
 from tracelib.schema import REGION_TYPE, LabelKind
 
@@ -25,7 +26,7 @@ def of_one_rank(tmp_path, *events, pcf=PCF, end=100):
 
 
 def visits(path):
-    rows = analyzer.regions_frame(analyzer.open(path))[["rank", "region", "begin", "end", "depth"]]
+    rows = analyzer.regions_frame(open_trace(path))[["rank", "region", "begin", "end", "depth"]]
     return sorted(map(tuple, rows.to_numpy().tolist()))
 
 
@@ -44,7 +45,7 @@ def test_what_has_no_begin_or_no_end(tmp_path):
 
 @pytest.mark.parametrize("pcf, value", [("", 1), (PCF, 2**40)], ids=["no .pcf", "addresses"])
 def test_without_numbers_or_names_there_are_none(tmp_path, pcf, value):
-    trace = analyzer.open(of_one_rank(tmp_path, (10, value), (20, 0), pcf=pcf))
+    trace = open_trace(of_one_rank(tmp_path, (10, value), (20, 0), pcf=pcf))
     assert trace.extra(Regions).names == ()
     assert len(trace.extra(Regions).marks(0)) == 0
 

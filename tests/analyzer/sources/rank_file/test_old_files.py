@@ -10,7 +10,7 @@ import pytest
 from paths import DATA
 from synthetic import FIRST, call, write_run
 
-import analyzer
+from analyzer.opening import open_trace
 from analyzer.sources.rank_file import spool
 from analyzer.trace import Leftovers, TracerTime
 from analyzer.writers.packed import pack_run
@@ -65,7 +65,7 @@ def sent(trace):
 
 
 def test_a_run_that_ended(unpacked):
-    trace = analyzer.open("ended.h5")
+    trace = open_trace("ended.h5")
     assert (trace.size, trace.origin.command, trace.problems, trace.extra(Leftovers).unmatched()) == (
         2,
         "./version_1",
@@ -83,7 +83,7 @@ def test_a_run_that_ended(unpacked):
 
 def test_a_run_that_was_killed(unpacked):
     """Rank 0 died between two calls, after 800 sends to nobody; rank 1 in the flush of its rows 170 to 340."""
-    trace = analyzer.open("killed.h5")
+    trace = open_trace("killed.h5")
     assert [(p.rank, p.text) for p in trace.problems] == [
         (0, "was killed; 2 calls were recovered from its buffer"),
         (1, "was killed; 170 calls were recovered from its buffer"),
@@ -93,12 +93,12 @@ def test_a_run_that_was_killed(unpacked):
     assert [len(trace.extra(TracerTime).flushes(rank)) for rank in (0, 1)] == [5, 2]
     assert sent(trace) == BYTES
     trace.close()
-    assert made(analyzer.open("killed.ranks"), 0)["MPI_Send"] == 800
+    assert made(open_trace("killed.ranks"), 0)["MPI_Send"] == 800
 
 
 def test_a_packed_copy_says_the_same(unpacked):
     pack_run("ended.h5", Path("packed.h5"))
-    packed, trace = analyzer.open("packed.h5"), analyzer.open("ended.h5")
+    packed, trace = open_trace("packed.h5"), open_trace("ended.h5")
     for rank in (0, 1):
         assert made(packed, rank) == made(trace, rank)
     assert packed.messages().tobytes() == trace.messages().tobytes()
@@ -122,7 +122,7 @@ def test_version_2_had_no_list_of_cpus(tmp_path):
         without_paths(file)
         file.attrs["schema_version"] = 2
         del file.attrs["cpus"]
-    trace = analyzer.open(path)
+    trace = open_trace(path)
     assert (trace.nodes.affinity, trace.problems) == ((frozenset(),), [])
     trace.close()
 
@@ -146,7 +146,7 @@ def as_version_4(path):
 
 
 def communicators_and_peers(path):
-    trace = analyzer.open(path)
+    trace = open_trace(path)
     assert trace.problems == []
     peers = [block["peer"].tolist() for rank in range(trace.size) for block in trace.calls(rank)]
     trace.close()

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from synthetic import call, request, write_run
 
-import analyzer
 from analyzer.cli import main
+from analyzer.opening import open_trace
 from analyzer.sources.rank_file.spool import Fate
 from analyzer.sources.run.ends import Abort, End, how_it_ended
 from analyzer.trace import Leftovers, Losses
@@ -111,7 +111,7 @@ def half_done():
 def test_what_a_rank_left_half_done_is_left_out(tmp_path, capsys):
     """One message and one barrier have both sides. Two receives, a send and a barrier have not."""
     path = write_run(tmp_path, half_done())
-    trace = analyzer.open(str(path))
+    trace = open_trace(str(path))
     assert len(trace.messages()) == 1
     assert trace.extra(Leftovers).unmatched() == []
     left_out = "3 sends and receives and 1 call of a collective are left out"
@@ -139,5 +139,5 @@ def test_the_rest_of_the_run_is_analyzed(command, tmp_path, capsys):
 def test_of_ranks_that_ended_in_order_the_same_is_unmatched(tmp_path):
     ranks = half_done()
     ranks[1]["state"] = State.FINALIZED
-    trace = analyzer.open(str(write_run(tmp_path, ranks)))
+    trace = open_trace(str(write_run(tmp_path, ranks)))
     assert (sum(found.count for found in trace.extra(Leftovers).unmatched()), trace.extra(Losses).left_out) == (3, "")

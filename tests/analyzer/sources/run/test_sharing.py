@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from synthetic import call, write_run
 
-import analyzer
 from analyzer.cli import main
+from analyzer.opening import open_trace
 from analyzer.trace.sharing import Sharing, cpus_of, sharing
 from tracelib import schema
 from tracelib.ngmpi.place import ranges
@@ -46,7 +46,7 @@ def run(folder, *ranks):
     ],
 )  # fmt: skip
 def test_ranks_that_may_not_run_elsewhere_are_counted(tmp_path, ranks, expected):
-    trace = analyzer.open(run(tmp_path, *ranks))
+    trace = open_trace(run(tmp_path, *ranks))
     assert sharing(trace) == tuple(Sharing(*one) for one in expected)
     trace.close()
 

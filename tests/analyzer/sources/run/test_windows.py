@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from random_runs import runs
 from synthetic import WORLD, call, write_run
 
-import analyzer
 from analyzer.columns.joined import joined
 from analyzer.errors import TracelibError
 from analyzer.metrics.bursts import bursts
 from analyzer.metrics.collectives import collectives
 from analyzer.metrics.profile import profile
 from analyzer.metrics.useful import useful
+from analyzer.opening import open_trace
 from analyzer.pairing import parts as parts_of
 from analyzer.pairing.call_paths import CallsByRank, calls_with_paths
 from analyzer.pairing.parts import parts
@@ -79,7 +79,7 @@ def test_small_windows_of_many_ranks(run, records):
     ranks, tsc_per_us = run
     with tempfile.TemporaryDirectory() as folder:
         path = str(write_run(Path(folder), ranks, tsc_per_us=tsc_per_us))
-        whole = analyzer.open(path)
+        whole = open_trace(path)
         expected = windowed(whole, 1 << 20), sums(whole), posted_and_found(whole)
         assert calls_of_ranks(whole) == calls_one_by_one(whole)
         whole.close()
@@ -88,7 +88,7 @@ def test_small_windows_of_many_ranks(run, records):
         of_messages = matched.FEW_RANKS, matched.RECORDS_A_RANK, matched.RECORDS
         matched.FEW_RANKS, matched.RECORDS_A_RANK, matched.RECORDS = 0, 2, records
         try:
-            cut = analyzer.open(path)
+            cut = open_trace(path)
             assert (windowed(cut, records), sums(cut), posted_and_found(cut)) == expected
             assert calls_of_ranks(cut) == calls_one_by_one(cut)
             cut.close()
@@ -117,7 +117,7 @@ def test_small_chunks_that_are_deflated(run, records):
             raise
         for module, name, value in ((cuts, "MOST_RECORDS", records), (index, "STEP", 3), (index, "KEPT_BYTES", 100)):
             patch.setattr(module, name, value)
-        whole, again = analyzer.open(path), analyzer.open(str(Path(folder) / "packed.h5"))
+        whole, again = open_trace(path), open_trace(str(Path(folder) / "packed.h5"))
         assert windowed(again, records) == windowed(whole, 1 << 20)
         assert (sums(again), posted_and_found(again)) == (sums(whole), posted_and_found(whole))
         assert calls_of_ranks(again) == calls_one_by_one(again) == calls_one_by_one(whole)
@@ -134,6 +134,6 @@ def test_windows_hold_whole_chunks_that_are_deflated(tmp_path):
         counts = []
         for most in (1 << 20, 6000, 10):
             patch.setattr(cuts, "MOST_RECORDS", most)
-            counts.append([len(analyzer.open(str(one)).windows(2000)) - 1 for one in (path, tmp_path / "packed.h5")])
+            counts.append([len(open_trace(str(one)).windows(2000)) - 1 for one in (path, tmp_path / "packed.h5")])
     plain, inflated = np.array(counts).T.tolist()
     assert plain == [12] * 3 and inflated == [3, 4, 12]
