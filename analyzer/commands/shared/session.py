@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from analyzer.parallel import Team
+from analyzer.results.open_part import IterationChoice, remarks
 
 if TYPE_CHECKING:  # rich takes as long to import as click: only who prints pays for it
     from rich.console import Console, RenderableType
 
-    from analyzer.commands.shared.wanted import Wanted
     from analyzer.trace import Trace
 
 PIPE_WIDTH = 80
@@ -32,7 +32,7 @@ class Session:
 
     team: Team
     quiet: bool = False
-    wanted: Wanted | None = None  # of the iterations of what is opened (iteration_option)
+    wanted: IterationChoice | None = None  # of the iterations of what is opened (iteration_option)
     in_buffers: list[str] = field(default_factory=list)  # opened runs of which buffers of this node have a part
 
     @property
@@ -85,6 +85,10 @@ class Session:
             for line in lines:
                 click.echo(line, err=True)
 
+    def call_on_close(self, clean_up: Callable[[], None]) -> None:
+        """Call `clean_up` when the command ends."""
+        click.get_current_context().call_on_close(clean_up)
+
     def note_buffers(self, trace: Trace) -> None:
         """Remember a run that is to be completed from its buffers once it has been read."""
         from analyzer.trace import Losses
@@ -113,20 +117,6 @@ class Session:
 
         with Console(stderr=True).status(label) as status:
             yield lambda text: status.update(f"{label}: {text}")
-
-
-def remarks(trace: Trace) -> list[str]:
-    """What the user is told of a trace before its figures. A Dimemas trace has no times: its only possible problem is a
-    replay that never ends, and the replay reports that itself."""
-    if not trace.has_call_times:
-        return []
-    from analyzer.trace import Losses
-    from analyzer.trace.chosen import choice_named
-
-    wrong = [problem.line for problem in trace.problems if not problem.note]
-    more = f" (and {len(wrong) - 1} more: analyze check)" if wrong[1:] else ""
-    said = [choice_named(trace), f"{wrong[0]}{more}" if wrong else "", trace.extra(Losses).left_out]
-    return [f"{Path(trace.path).name}: {line}" for line in said if line]
 
 
 def _write(text: str) -> None:
