@@ -14,9 +14,9 @@ from analyzer.report.speedup import capital, factor_text, left_out_notes
 from analyzer.report.words import units
 from analyzer.report.words.left_out import left_out_text
 from analyzer.report.words.table import plain_table
-from analyzer.speedup.factors import Factor
-from analyzer.speedup.held_out import MODEL, HeldOut
-from analyzer.speedup.prediction import CONFIDENCE, Interval, Predicted, Prediction
+from analyzer.speedup_model.factors import Factor
+from analyzer.speedup_model.held_out import MODEL, HeldOut
+from analyzer.speedup_model.prediction import CONFIDENCE, Interval, Predicted, Prediction
 
 _EXACT, _MOST_CLOSER, _MOST_OFF = 1e-9, 100.0, 10.0
 """No error is smaller, no method is said to be so many times better, and no error to be a larger share."""

@@ -11,8 +11,8 @@ from analyzer.commands.shared.session import Session
 from analyzer.commands.shared.several import measured, scaling_options
 from analyzer.errors import TracelibError
 from analyzer.report.predicted_speedup import prediction_json, prediction_tables
-from analyzer.speedup.extrapolation import FORMS, Selector, fitted
-from analyzer.speedup.prediction import predict
+from analyzer.speedup_model.extrapolation import FORMS, Selector, fitted
+from analyzer.speedup_model.prediction import predict
 
 _MOST_RANKS = 10**8
 _MODELS = "models"
@@ -84,7 +84,7 @@ def predict_command(
 def _selector(form: str) -> Selector:
     if form != _MODELS:
         return fitted(FORMS[form])
-    from analyzer.speedup.selected import selected
+    from analyzer.speedup_model.selected import selected
 
     return selected
 

@@ -14,7 +14,7 @@ from analyzer.commands.shared.options import Size
 from analyzer.commands.shared.session import Session
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
-    from analyzer.speedup.parameters import Parameters
+    from analyzer.speedup_model.parameters import Parameters
     from analyzer.structure.iterations import Iterations
     from analyzer.trace import Trace
 
@@ -42,7 +42,7 @@ def measured(
 ) -> list[Parameters]:
     """The parameters of the speedup model of each run: without a region those of its iterations, where all runs are
     loops of the same and none has regions. Raises TracelibError."""
-    from analyzer.speedup.parameters import parameters
+    from analyzer.speedup_model.parameters import parameters
 
     with ExitStack() as opened:
         loops: Sequence[Iterations | None] = [None] * len(files)

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analyzer.report.predicted_speedup import prediction_json, prediction_tables
-from analyzer.speedup.extrapolation import FORMS, fitted
-from analyzer.speedup.held_out import MODEL, held_out
-from analyzer.speedup.parameters import Parameters
-from analyzer.speedup.prediction import predict
+from analyzer.speedup_model.extrapolation import FORMS, fitted
+from analyzer.speedup_model.held_out import MODEL, held_out
+from analyzer.speedup_model.parameters import Parameters
+from analyzer.speedup_model.prediction import predict
 
 LOG = fitted(FORMS["log"])
 

@@ -10,7 +10,7 @@ from synthetic import call, write_run
 from analyzer.errors import TracelibError
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
-from analyzer.speedup.parameters import parameters, useful_within
+from analyzer.speedup_model.parameters import parameters, useful_within
 
 ONE = Team()
 

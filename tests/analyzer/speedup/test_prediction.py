@@ -16,10 +16,10 @@ from scipy import stats
 from analyzer.errors import TracelibError
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
-from analyzer.speedup.extrapolation import FORMS, LINEAR, Reciprocal, baselines, fitted
-from analyzer.speedup.parameters import Parameters, parameters
-from analyzer.speedup.prediction import CONFIDENCE, predict
-from analyzer.speedup.selected import selected
+from analyzer.speedup_model.extrapolation import FORMS, LINEAR, Reciprocal, baselines, fitted
+from analyzer.speedup_model.parameters import Parameters, parameters
+from analyzer.speedup_model.prediction import CONFIDENCE, predict
+from analyzer.speedup_model.selected import selected
 
 FITTED, AHEAD = (16, 36, 64), (121, 256, 1024)
 LOG = fitted(FORMS["log"])

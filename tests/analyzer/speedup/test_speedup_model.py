@@ -17,9 +17,9 @@ from analyzer.errors import TracelibError
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.report.speedup import difference_sentence
-from analyzer.speedup.model import speedup
-from analyzer.speedup.parameters import Parameters, parameters
-from analyzer.speedup.variants import variants
+from analyzer.speedup_model.model import speedup
+from analyzer.speedup_model.parameters import Parameters, parameters
+from analyzer.speedup_model.variants import variants
 
 RANKS, PHASES, WORK, LATENCY = 4, 16, 8_000_000, 5_000
 

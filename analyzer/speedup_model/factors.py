@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from analyzer.speedup.parameters import Parameters
+from analyzer.speedup_model.parameters import Parameters
 
 Value = Callable[[Parameters], float | None]
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from analyzer.errors import TracelibError
 from analyzer.in_notebook import InNotebook
-from analyzer.speedup.factors import factors_of
-from analyzer.speedup.model import NEAR, Moved, Speedup, speedup
-from analyzer.speedup.parameters import Parameters
+from analyzer.speedup_model.factors import factors_of
+from analyzer.speedup_model.model import NEAR, Moved, Speedup, speedup
+from analyzer.speedup_model.parameters import Parameters
 
 
 @dataclass(frozen=True)

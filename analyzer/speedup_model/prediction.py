@@ -14,7 +14,7 @@ import numpy as np
 
 from analyzer.errors import TracelibError
 from analyzer.in_notebook import InNotebook
-from analyzer.speedup.extrapolation import (
+from analyzer.speedup_model.extrapolation import (
     FORMS,
     LINEAR,
     Curve,
@@ -24,10 +24,10 @@ from analyzer.speedup.extrapolation import (
     fitted,
     staying_above,
 )
-from analyzer.speedup.factors import Factor
-from analyzer.speedup.held_out import MODEL, HeldOut, held_out
-from analyzer.speedup.model import NEAR, WEAK, Speedup, speedup
-from analyzer.speedup.parameters import Parameters
+from analyzer.speedup_model.factors import Factor
+from analyzer.speedup_model.held_out import MODEL, HeldOut, held_out
+from analyzer.speedup_model.model import NEAR, WEAK, Speedup, speedup
+from analyzer.speedup_model.parameters import Parameters
 
 CONFIDENCE = 0.9
 """Share of new measurements that an interval is to hold."""

@@ -10,7 +10,7 @@ import numpy as np
 from analyzer.models.choose.choose import choose_models
 from analyzer.models.member import Member
 from analyzer.models.model import Model
-from analyzer.speedup.extrapolation import FORMS, Curve, Reciprocal, fitted
+from analyzer.speedup_model.extrapolation import FORMS, Curve, Reciprocal, fitted
 
 PARAMETER = "P"
 FEWEST = 3
@@ -53,8 +53,11 @@ def _new_value(member: Member, p: float) -> tuple[float, float]:
 
 
 def selected(p: np.ndarray, y: np.ndarray) -> Curve:
-    """A selector (analyzer.speedup.extrapolation.Selector); y above 0. Models are of what grows: where a factor falls
-    its reciprocal, the time for each second of work, is a sum of terms."""
+    """Select a curve as a sum of terms (an analyzer.speedup_model.extrapolation.Selector); y above 0.
+
+    Models are of quantities that grow: where a factor falls, its reciprocal, the time for each second of work, is a
+    sum of terms.
+    """
     p, y = np.asarray(p, float), np.asarray(y, float)
     if len(np.unique(p)) < FEWEST:
         return fitted(FORMS["log"])(p, y)

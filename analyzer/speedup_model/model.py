@@ -12,8 +12,8 @@ from math import log, prod
 from analyzer.efficiency.scaling import WEAK, Work, kind_of_scaling
 from analyzer.errors import TracelibError
 from analyzer.in_notebook import InNotebook
-from analyzer.speedup.factors import Factor, factors_of
-from analyzer.speedup.parameters import Parameters
+from analyzer.speedup_model.factors import Factor, factors_of
+from analyzer.speedup_model.parameters import Parameters
 
 NEAR = 0.02
 """A quotient this close to 1 is no cause: measured and modelled speedup are to agree within 1 to 2 %."""
