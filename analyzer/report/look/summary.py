@@ -40,6 +40,13 @@ from analyzer.waits.waits import Waits, waits
 
 Step = Callable[[str], AbstractContextManager]
 
+
+def no_step(label: str) -> AbstractContextManager[None]:
+    """Show no progress."""
+    del label
+    return nullcontext()
+
+
 MOST_CALLS = 300_000
 """Of a run with more calls the first look does not say what it is made of: `analyze structure` does."""
 
@@ -141,9 +148,7 @@ class Summary:
         return int(self.trace.threads[self.present].sum())
 
 
-def summarize(
-    trace: Trace, team: Team, step: Step = lambda label: nullcontext(), place: PlaceChoice | None = None
-) -> Summary:
+def summarize(trace: Trace, team: Team, step: Step = no_step, place: PlaceChoice | None = None) -> Summary:
     """All metrics of a trace; `step(label)` is entered around each, to show progress. Collective over the team.
 
     place: calls, their messages and their accesses are those of the calls that it chooses. All else is of the whole.

@@ -1,0 +1,83 @@
+"""Result of `analyze check`: is the run sound and complete?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+
+from analyzer.metrics.checks import findings, findings_at, notes
+from analyzer.parallel import Team
+from analyzer.report.words.clocks import clock_lines, clocks_json, repair_json
+from analyzer.report.words.groups import FEW, few_lines
+from analyzer.report.words.units import plural
+from analyzer.results.result import Result, print_lines
+from analyzer.sources.run.counts import count_findings
+from analyzer.sources.run.run import RunTrace
+from analyzer.sources.run.stamp_findings import stamp_findings
+from analyzer.trace import Chosen, Trace
+from analyzer.trace.at_places import PlaceChoice
+from analyzer.trace.chosen import choice_named
+
+_MOST_LINES = 24
+
+
+@dataclass(frozen=True, repr=False)
+class CheckResult(Result):
+    """What is wrong with a run.
+
+    Attributes:
+        trace: The run.
+        findings: What is wrong, a line each; empty: the run is good.
+        notes: What is unusual but not wrong.
+        place: What calls were chosen by; "": all.
+    """
+
+    trace: Trace
+    findings: tuple[str, ...]
+    notes: tuple[str, ...]
+    place: str = ""
+
+    @property
+    def exit_code(self) -> int:
+        """Exit code of the command: 1 if there are findings, else 0."""
+        return 1 if self.findings else 0
+
+    def to_dict(self) -> dict[str, Any]:
+        data: dict[str, Any] = {"file": str(self.trace.path), "good": not self.findings}
+        data |= {"findings": list(self.findings), "notes": list(self.notes), "chosen": self.trace.extra(Chosen).ranks}
+        return data | {"clocks": clocks_json(self.trace), "repair": repair_json(self.trace)}
+
+    def print(self, console: Console) -> None:
+        print_lines(console, few_lines(list(self.findings), _MOST_LINES, "; --json lists all"))
+        print_lines(console, [f"clocks: {text}" for text in clock_lines(self.trace)])
+        if not self.findings:
+            at = f", of calls through {self.place}" if self.place else ""
+            ranks = choice_named(self.trace) or plural(self.trace.size, "rank")
+            print_lines(console, [f"{self.trace.path}: good, {ranks}{at}"])
+        lines = few_lines(list(self.notes), FEW, "; --json lists all")
+        print_lines(console, [f"note: {line}" for line in lines])
+
+
+def compute(trace: Trace, team: Team, *, place: PlaceChoice | None = None) -> CheckResult:
+    """Check that records are in order, messages match, counts are consistent, and nothing was lost.
+
+    Collective over the team.
+
+    Args:
+        trace: A run, opened with impossible=True.
+        team: Processes that share the work.
+        place: Only calls through these places. None: all calls.
+    """
+    found = findings_at(trace, team, place) if place else findings(trace, team)
+    if isinstance(trace, RunTrace) and not place:
+        found = found + _findings_of_files(trace, team)
+    return CheckResult(trace, tuple(found), tuple(notes(trace)), place.text if place else "")
+
+
+def _findings_of_files(trace: RunTrace, team: Team) -> list[str]:
+    """List what is wrong in the rank files: first counts, then time stamps. The team shares the files."""
+    files = trace.files_of(trace.share(team))
+    kinds = zip(*team.allgather((count_findings(files), stamp_findings(files))), strict=True)
+    return [line for parts in kinds for part in parts for line in part]

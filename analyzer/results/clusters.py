@@ -1,0 +1,44 @@
+"""Result of `analyze clusters`: the kinds of CPU bursts of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+
+from analyzer.burst_clusters.find import Found, find_clusters
+from analyzer.parallel import Team
+from analyzer.report.clusters import clusters_json, clusters_tables
+from analyzer.results.result import Result, print_tables
+from analyzer.trace import Trace
+
+
+@dataclass(frozen=True, repr=False)
+class ClustersResult(Result):
+    """Kinds of bursts that are alike in duration and counters.
+
+    Attributes:
+        file: Path of the run.
+        found: The clusters, and the bursts of a sample with the cluster of each.
+    """
+
+    file: str
+    found: Found
+
+    def to_dict(self) -> dict[str, Any]:
+        return clusters_json(self.file, self.found)
+
+    def print(self, console: Console) -> None:
+        print_tables(console, clusters_tables(self.found))
+
+
+def compute(trace: Trace, team: Team, **options: Any) -> ClustersResult:
+    """Find the kinds of bursts of a run. Collective over the team.
+
+    Args:
+        trace: An opened run.
+        team: Processes that share the work.
+        options: Those of `analyzer.burst_clusters.find.find_clusters`.
+    """
+    return ClustersResult(str(trace.path), find_clusters(trace, team, **options))

@@ -1,0 +1,75 @@
+"""Result of `analyze critical-path`: what determines the run's length, and how much slack the rest has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+
+from analyzer.critical.by_place import place_shares
+from analyzer.critical.path import critical_path
+from analyzer.critical.shares import shares
+from analyzer.critical.stays import longest_stays
+from analyzer.efficiency.cpu_use import cpus
+from analyzer.efficiency.ideal import lacking
+from analyzer.metrics.unrecorded import unrecorded
+from analyzer.parallel import Team
+from analyzer.report.critical_path import Found, critical_path_json, print_critical_path
+from analyzer.results.result import Result
+from analyzer.trace import Trace
+from analyzer.trace.at_places import PlaceChoice
+
+POLL_GAP_NS = 10_000
+"""Time between failed polls that counts as waiting, ns."""
+
+
+@dataclass(frozen=True, repr=False)
+class CriticalPathResult(Result):
+    """The path through the ranks that determines how long the run takes.
+
+    Attributes:
+        found: The path, its shares by function and rank, and its longest stays. Times are in ns.
+    """
+
+    found: Found
+
+    def to_dict(self) -> dict[str, Any]:
+        return critical_path_json(self.found)
+
+    def print(self, console: Console) -> None:
+        print_critical_path(self.found, console)
+
+
+def compute(
+    trace: Trace, team: Team, *, top: int = 10, eager_limit: int | None = None, poll_gap_ns: int = POLL_GAP_NS,
+    place: PlaceChoice | None = None,
+) -> CriticalPathResult | None:  # fmt: skip
+    """Follow the critical path back from the last event. Collective over the team.
+
+    Args:
+        trace: An opened run.
+        team: Processes that share the work; rank 0 of it follows the path.
+        top: Number of the path's longest stays on a thread to return.
+        eager_limit: Size in bytes above which sends wait for their receive. None: as the run shows.
+        poll_gap_ns: Time between failed polls is waiting, up to this for each poll in a row.
+        place: Only calls through these places, and computing before and after them, are shown. None: all.
+
+    Returns:
+        The path, on rank 0 of the team; None on its other members.
+
+    Raises:
+        TracelibError: The run does not know where calls come from, and a place was named.
+    """
+    paths = place.paths(trace) if place else None
+    lacks = lacking(trace, unrecorded(trace, team)) if trace.has_call_times else ""
+    had = cpus(trace, team)
+    if team.rank:
+        return None
+    path = critical_path(trace, eager_limit, poll_gap_ns)
+    by_place = place_shares(trace, path, paths)
+    stays = longest_stays(trace, path, 0 if place else top)
+    text = place.text if place else ""
+    return CriticalPathResult(
+        Found(str(trace.path), trace, path, shares(trace, path), stays, lacks, had, by_place, text)
+    )

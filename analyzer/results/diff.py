@@ -1,0 +1,45 @@
+"""Result of `analyze diff`: what changed between two runs, and whether it is more than noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+
+from analyzer.differences.compare import Difference, compare
+from analyzer.differences.figures import Measured
+from analyzer.differences.measure import measure
+from analyzer.parallel import Team
+from analyzer.report.differences.as_json import difference_json
+from analyzer.report.differences.tables import print_difference
+from analyzer.results.result import Result
+from analyzer.trace import Trace
+
+
+@dataclass(frozen=True, repr=False)
+class DiffResult(Result):
+    """What changed from one run, or several, to another.
+
+    Attributes:
+        difference: Figures of both sides, and a verdict for each.
+    """
+
+    difference: Difference
+
+    def to_dict(self) -> dict[str, Any]:
+        return difference_json(self.difference)
+
+    def print(self, console: Console) -> None:
+        print_difference(self.difference, console)
+
+
+def measure_run(trace: Trace, team: Team) -> Measured:
+    """Compute the figures of a run that are compared. Collective over the team."""
+    return measure(trace, team)
+
+
+def compare_runs(first: Sequence[Measured], second: Sequence[Measured]) -> DiffResult:
+    """Compare the figures of two sides, each of one run or several of the same kind."""
+    return DiffResult(compare(list(first), list(second)))

@@ -1,0 +1,88 @@
+"""Result of `analyze efficiency`: the POP factors of runs, of their regions, and of each visit of a region."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+
+from analyzer.efficiency.efficiencies import Compared, Efficiencies, compare, efficiencies
+from analyzer.errors import TracelibError
+from analyzer.parallel import Team
+from analyzer.report.efficiencies import efficiencies_json, efficiencies_tables
+from analyzer.results.result import Result, print_tables
+from analyzer.trace import Regions, Trace
+
+_MOST_NAMES = 12
+
+
+@dataclass(frozen=True, repr=False)
+class EfficiencyResult(Result):
+    """Efficiencies of runs, and how they scale.
+
+    Attributes:
+        compared: Factors of each run, and quotients of them.
+        additive: Whether factors are shown whose losses add up, as in PyPOP.
+    """
+
+    compared: Compared
+    additive: bool = False
+
+    def to_dict(self) -> dict[str, Any] | list[dict[str, Any]]:
+        count = len(self.compared.runs)
+        data = [efficiencies_json(self.compared, number, additive=self.additive) for number in range(count)]
+        return data if count > 1 else data[0]
+
+    def print(self, console: Console) -> None:
+        print_tables(console, efficiencies_tables(self.compared, additive=self.additive))
+
+
+def compute_run(
+    trace: Trace, team: Team, *, by_region: bool = False, region: str | None = None, eager_limit: int | None = None
+) -> Efficiencies:
+    """Compute the efficiencies of one run. Collective over the team.
+
+    Args:
+        trace: An opened run.
+        team: Processes that share the work.
+        by_region: Whether each region of the program is looked at, too.
+        region: Region each of whose visits is looked at. None: no region.
+        eager_limit: Size in bytes from which on sends wait for their receive on the ideal network. None: as the run
+            shows.
+
+    Raises:
+        TracelibError: The run has no such region.
+    """
+    if by_region or region is not None:
+        _check_regions(trace, region)
+    return efficiencies(trace, team, eager_limit=eager_limit, by_region=by_region, region=region)
+
+
+def compare_runs(
+    runs: Sequence[Efficiencies], *, scaling: str | None = None, additive: bool = False
+) -> EfficiencyResult:
+    """Compare efficiencies of runs with those of the smallest run.
+
+    Args:
+        runs: Efficiencies of each run.
+        scaling: "strong" or "weak". None: as the work of the runs shows.
+        additive: Whether factors are shown whose losses add up, as in PyPOP.
+    """
+    return EfficiencyResult(compare(runs, scaling), additive)
+
+
+def compute(trace: Trace, team: Team, *, additive: bool = False, **options: Any) -> EfficiencyResult:
+    """Compute the efficiencies of one run; `options` are those of `compute_run`. Collective over the team."""
+    return compare_runs([compute_run(trace, team, **options)], additive=additive)
+
+
+def _check_regions(trace: Trace, region: str | None) -> None:
+    """Raise TracelibError if the trace has no regions, or not this one."""
+    names = trace.extra(Regions).names
+    if not names:
+        raise TracelibError(f"{trace.path} has no regions", "name them in the program: docs/regions.md")
+    if region is not None and region not in names:
+        known = ", ".join(names[:_MOST_NAMES]) + (", ..." if len(names) > _MOST_NAMES else "")
+        raise TracelibError(f"{trace.path} has no region {region!r}", f"it has {known}")

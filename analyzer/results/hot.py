@@ -1,0 +1,92 @@
+"""Result of `analyze hot`: the functions and lines in which a run computes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+
+from analyzer.metrics.gaps import Gaps, gaps
+from analyzer.metrics.hot import Hot, hot
+from analyzer.parallel import Team
+from analyzer.places import Places
+from analyzer.report.gaps import gaps_json, print_gaps
+from analyzer.report.hot import AGAIN, hot_json, print_hot
+from analyzer.results.result import Result, print_lines
+from analyzer.trace import CallPaths, CodeSamples, Trace
+from analyzer.trace.at_places import PlaceChoice
+
+
+@dataclass(frozen=True, repr=False)
+class HotResult(Result):
+    """Computing time by function, from samples.
+
+    Attributes:
+        file: Path of the run.
+        samples: Time by rank and place. Times are in ns.
+        places: Names of the places.
+        lines: Whether lines are shown, too, and not only functions.
+        by_signal: Whether a timer's signal took the samples.
+    """
+
+    file: str
+    samples: Hot
+    places: Places
+    lines: bool
+    by_signal: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        data = hot_json(self.samples, self.places, lines=self.lines, by_signal=self.by_signal)
+        return {"file": self.file} | data
+
+    def print(self, console: Console) -> None:
+        print_hot(self.samples, self.places, console, lines=self.lines, by_signal=self.by_signal)
+
+
+@dataclass(frozen=True, repr=False)
+class GapsResult(Result):
+    """Computing time by the calls before and after it, of a run without samples.
+
+    Attributes:
+        trace: The run.
+        between_calls: Time by pair of calls; None: the run has no times.
+    """
+
+    trace: Trace
+    between_calls: Gaps | None
+
+    def to_dict(self) -> dict[str, Any]:
+        head = {"file": str(self.trace.path), "samples": 0, "hint": AGAIN}
+        return head | gaps_json(self.between_calls, self.trace)
+
+    def print(self, console: Console) -> None:
+        print_lines(console, [f"{Path(self.trace.path).name} has {AGAIN}"])
+        if self.between_calls is not None:
+            print_gaps(self.between_calls, self.trace, console)
+
+
+def compute(
+    trace: Trace, team: Team, *, lines: bool = False, place: PlaceChoice | None = None,
+    windows: NDArray[np.int64] | None = None,
+) -> HotResult:  # fmt: skip
+    """Add up a run's samples by function. Collective over the team.
+
+    Args:
+        trace: An opened run with samples.
+        team: Processes that share the work.
+        lines: Whether lines are shown, too.
+        place: Only samples in or below such functions. None: all.
+        windows: Part of the run to look at: begin and end of each rank, ns, shape (ranks, 2). None: all of it.
+    """
+    samples, places = hot(trace, team, windows), trace.extra(CallPaths).named()
+    shown = samples.where(place.paths(trace)) if place else samples
+    return HotResult(str(trace.path), shown, places, lines, trace.extra(CodeSamples).by_signal)
+
+
+def compute_gaps(trace: Trace, team: Team) -> GapsResult:
+    """Add up computing by the calls around it, for a run without samples. Collective over the team."""
+    return GapsResult(trace, gaps(trace, team) if trace.has_call_times else None)

@@ -1,0 +1,109 @@
+"""Result of `analyze limits`: what limits runs on a machine, and the worst network that they tolerate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+
+from analyzer.efficiency.cpu_use import cpus, starts_mpi
+from analyzer.machine.machine import Machine
+from analyzer.metrics.lost_at import lost_at
+from analyzer.metrics.profile import Profile, profile
+from analyzer.operations.program import program_of
+from analyzer.parallel import Team
+from analyzer.replay.replays import counted
+from analyzer.report.limits import Limited, Origin, limits_json, print_limits
+from analyzer.report.words import units
+from analyzer.report.words.eager import Eager
+from analyzer.report.words.left_out import not_replayed
+from analyzer.results.machine_choice import MachineChoice, cpu_time_of, incomplete, replaying
+from analyzer.results.result import Result
+from analyzer.sensitivity.limits import limits
+from analyzer.sensitivity.tolerance import tolerance
+from analyzer.trace import Losses, Trace
+from tracelib.schema.procedures import FINALIZE, INIT
+
+
+@dataclass(frozen=True, repr=False)
+class LimitsResult(Result):
+    """What limits runs on a machine: the network, the load, or computation.
+
+    Attributes:
+        runs: Replays of each run without costs of the network, with some of them, and with all. Times are in ns.
+    """
+
+    runs: tuple[Limited, ...]
+
+    def to_dict(self) -> dict[str, Any] | list[dict[str, Any]]:
+        data = limits_json(self.runs)
+        return data if len(data) > 1 else data[0]
+
+    def print(self, console: Console) -> None:
+        print_limits(self.runs, console)
+
+
+def compute_run(
+    trace: Trace, team: Team, *, choice: MachineChoice, quick: bool = False, jobs: int | None = None,
+    first: Limited | None = None, tell: Callable[[str], None] = lambda text: None, calls: Profile | None = None,
+) -> Limited:  # fmt: skip
+    """Replay one run on a machine, with and without costs of the network. Collective over the team.
+
+    Args:
+        trace: An opened run.
+        team: Processes that share the work.
+        choice: The machine. Where it is not known, an ideal one still shows the program's own limits.
+        quick: Whether not to search for the worst network that the run tolerates.
+        jobs: Number of replays at once. None: one for each CPU.
+        first: An earlier run, on whose machine this one is replayed. None: there is none.
+        tell: Is given the number of replays done, in words.
+        calls: Sums of calls, if they are known already.
+    """
+    with counted(lambda done: tell(units.plural(done, "replay"))), replaying(trace, team):
+        machine, origin = (first.machine, first.origin) if first else _machine(trace, choice, team)
+        program = program_of(trace, team, buffered=machine.eager_limit is None)
+        found = limits(program, machine, team, jobs)
+        bears = None if quick else tolerance(program, machine, team, jobs)
+        lacking = not_replayed(incomplete(trace, team), [program], machine)
+        lost = lost_at(trace, team, INIT | FINALIZE)
+        had, starting_ns = cpus(trace, team), _starting_ns(trace, calls or profile(trace, team))
+    return Limited(
+        file=str(trace.path),
+        measured_ns=trace.duration_ns if trace.has_call_times else 0,
+        machine=machine,
+        origin=origin,
+        eager=Eager.of(machine, program),
+        found=found,
+        tolerance=bears,
+        cpu_time=cpu_time_of(trace, program),
+        incomplete=lacking,
+        cpus=had,
+        starting_ns=starting_ns,
+        lost_at=lost,
+    )
+
+
+def compute(trace: Trace, team: Team, **options: Any) -> LimitsResult:
+    """Say what limits one run; `options` are those of `compute_run`. Collective over the team."""
+    return LimitsResult((compute_run(trace, team, **options),))
+
+
+def _starting_ns(trace: Trace, calls: Profile) -> float:
+    """Return the shortest time in MPI_Init and MPI_Finalize, ns, among ranks that could be read.
+
+    The other ranks also wait there for ranks that come later, and a replay has this waiting.
+    """
+    chosen = starts_mpi(calls.procedures) | np.array([name in FINALIZE for name in calls.procedures], bool)
+    present = np.setdiff1d(np.arange(trace.size), trace.extra(Losses).missing)
+    return float(min(calls.inside_ns[present][:, chosen].sum(axis=1), default=0))
+
+
+def _machine(trace: Trace, choice: MachineChoice, team: Team) -> tuple[Machine, Origin]:
+    """Find the machine and where it is from."""
+    known = choice.known(trace, team)
+    if known is None:
+        return choice.or_ideal(), Origin.UNKNOWN
+    return known, Origin.RUN if choice.own else Origin.NAMED

@@ -1,0 +1,87 @@
+"""Result of `analyze replay`: what a run would do on another machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rich.console import Console
+
+from analyzer.errors import TracelibError
+from analyzer.machine.cfg import Configuration
+from analyzer.operations.program import program_of
+from analyzer.parallel import Team
+from analyzer.program.program import Program
+from analyzer.program.streams import has_ports
+from analyzer.replay.by_place import changes_by_place
+from analyzer.replay.simulate import simulate
+from analyzer.report.replay import Replayed, print_replay, replay_json
+from analyzer.report.words.left_out import not_replayed
+from analyzer.results.machine_choice import lacking_at_once, replaying
+from analyzer.results.result import Result
+from analyzer.scheduling.closed import closed
+from analyzer.trace import CallPaths, Trace
+from analyzer.what_if.modules import with_modules
+
+
+@dataclass(frozen=True, repr=False)
+class ReplayResult(Result):
+    """Predicted run: how long it would take, and where the time would go.
+
+    Attributes:
+        replayed: The prediction, beside the measured time. Times are in ns.
+    """
+
+    replayed: Replayed
+
+    def to_dict(self) -> dict[str, Any]:
+        return replay_json(self.replayed)
+
+    def print(self, console: Console) -> None:
+        print_replay(self.replayed, console)
+
+
+def compute(
+    traces: Sequence[Trace], team: Team, *, configuration: Configuration, repeat: int | None = None,
+    by_place: bool = False, times: bool = False, transfers: bool = False,
+    share: Callable[[Trace, Program], Program] | None = None,
+) -> ReplayResult:  # fmt: skip
+    """Replay runs on a machine, at the same time if there are several. Collective over the team.
+
+    Args:
+        traces: Opened runs.
+        team: Processes that share the reading; each of them replays.
+        configuration: The machine, and factors of modules.
+        repeat: Runs begin again when they end, until each has ended this number of times. None: they run once.
+        by_place: Whether to say how the time in calls changes, by the places that calls come from.
+        times: Whether the prediction holds times of all records, to be written as a run.
+        transfers: Whether it holds the messages' times on links, to be written for Paraver.
+        share: Gives the first run's computation to its ranks in another way. None: as it was.
+
+    Raises:
+        TracelibError: A replay never ends, or the run does not know where calls come from.
+    """
+    files = tuple(str(trace.path) for trace in traces)
+    if by_place and not traces[0].extra(CallPaths).known:
+        raise TracelibError(f"{files[0]} does not say where its calls come from", "record it without TRACELIB_STACK=0")
+    with replaying(traces[0], team):
+        machine, modules = configuration.machine, configuration.modules
+        shown = machine.eager_limit is None
+        programs = [with_modules(program_of(trace, team, buffered=shown), modules) for trace in traces]
+        if share:
+            if modules:
+                raise TracelibError("the machine's modules and --shares cannot both change the computation")
+            programs[0] = share(traces[0], programs[0])
+        prediction = simulate(
+            programs, machine, times=times or by_place, transfers=transfers, cpu_waits=times, repetitions=repeat or 0
+        )
+        apart = not any(map(has_ports, programs))  # each could run without the others
+        together = closed(programs, machine, prediction) if len(traces) > 1 and repeat and apart else None
+        changes = changes_by_place(traces[0], programs[0], prediction) if by_place and team.rank == 0 else []
+    measured = tuple(trace.duration_ns if trace.has_call_times else 0 for trace in traces)
+    lacking = not_replayed("; ".join(filter(None, map(lacking_at_once, traces))), programs, machine)
+    replayed = Replayed(files, measured, tuple(programs), prediction, machine, None, together, lacking)
+    if changes:
+        replayed = replace(replayed, changes=changes, places=traces[0].extra(CallPaths).named())
+    return ReplayResult(replayed)

@@ -1,0 +1,103 @@
+"""Base of all results: their JSON, their text, their tables."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas
+    from rich.console import Console, RenderableType
+
+_WIDTH = 80
+"""Columns of a result's text, as of a command that writes into a pipe."""
+
+
+class Result:
+    """Numbers of one analysis, which do not change.
+
+    A terminal and a notebook show what the command prints: `print(result)`.
+    """
+
+    def to_dict(self) -> Any:
+        """Return the command's JSON without "schema" and "version": a dict, or a list of dicts for several runs."""
+        raise NotImplementedError
+
+    def print(self, console: Console) -> None:
+        """Print what the command prints.
+
+        Args:
+            console: Console of rich that is printed on.
+        """
+        raise NotImplementedError
+
+    def to_pandas(self) -> dict[str, pandas.DataFrame]:
+        """Return the numbers of `to_dict` as DataFrames by name.
+
+        Returns:
+            "summary" has one row (a row for each run, where there are several), with a column for each single number or
+            text. Each list of objects is a DataFrame under its name, with a row for each object. Names inside others
+            are joined by dots, such as "efficiency.load_balance".
+        """
+        import pandas
+
+        data = self.to_dict()
+        runs = data if isinstance(data, list) else [data]
+        tables: dict[str, list[dict[str, Any]]] = {"summary": []}
+        for run in runs:
+            single: dict[str, Any] = {}
+            for name, value in _flat(run):
+                if _is_table(value):
+                    of_run = {"file": run["file"]} if len(runs) > 1 and "file" in run else {}
+                    tables.setdefault(name, []).extend(of_run | dict(_flat(row)) for row in value)
+                else:
+                    single[name] = value
+            tables["summary"].append(single)
+        return {name: pandas.DataFrame(rows) for name, rows in tables.items()}
+
+    def __str__(self) -> str:
+        from rich.console import Console
+
+        text = io.StringIO()
+        self.print(Console(file=text, width=_WIDTH, highlight=False, no_color=True, force_terminal=False))
+        return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        """Return the text with its colours, for a notebook."""
+        from rich.console import Console
+
+        console = Console(file=io.StringIO(), width=_WIDTH, highlight=False, record=True, force_terminal=True)
+        self.print(console)
+        html = console.export_html(inline_styles=True, code_format="{code}")
+        return f'<pre style="line-height: normal; white-space: pre">{html}</pre>'
+
+
+def print_tables(console: Console, tables: Iterable[RenderableType]) -> None:
+    """Print tables and texts with an empty line between them."""
+    for number, table in enumerate(tables):
+        if number:
+            console.print()
+        console.print(table)
+
+
+def print_lines(console: Console, lines: Iterable[str]) -> None:
+    """Print lines as they are: not wrapped, not coloured."""
+    for line in lines:
+        console.print(line, soft_wrap=True, markup=False, emoji=False, highlight=False)
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(row, Mapping) for row in value)
+
+
+def _flat(data: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield values by name; names inside others are joined by dots."""
+    for key, value in data.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{before}{key}.")
+        else:
+            yield f"{before}{key}", value

@@ -1,0 +1,180 @@
+"""Results of `analyze speedup` and `analyze predict`: how runs scale, and how they would at more ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from rich.console import Console
+
+from analyzer.opening import open_trace
+from analyzer.report.predicted_speedup import prediction_json, prediction_tables
+from analyzer.report.speedup import speedup_json, speedup_tables, variants_json, variants_tables
+from analyzer.results.open_part import Host, iterations_of, open_part
+from analyzer.results.result import Result, print_tables
+from analyzer.speedup_model.extrapolation import FORMS, Selector, fitted
+from analyzer.speedup_model.model import Speedup, speedup
+from analyzer.speedup_model.parameters import Parameters, parameters
+from analyzer.speedup_model.prediction import Prediction, predict
+from analyzer.speedup_model.variants import Variants, variants
+from analyzer.structure.iterations import Iterations
+from analyzer.structure.levels.find import iterations
+from analyzer.trace import Regions, Trace
+
+MODELS = "models"
+
+
+@dataclass(frozen=True, repr=False)
+class SpeedupResult(Result):
+    """How runs scale, relative to the one with the fewest ranks.
+
+    Attributes:
+        speedup: Speedup of each run, and its factors.
+    """
+
+    speedup: Speedup
+
+    def to_dict(self) -> dict[str, Any]:
+        return speedup_json(self.speedup)
+
+    def print(self, console: Console) -> None:
+        print_tables(console, speedup_tables(self.speedup))
+
+
+@dataclass(frozen=True, repr=False)
+class VariantsResult(Result):
+    """How two variants of a program scale.
+
+    Attributes:
+        variants: Speedup of each variant, and their quotients.
+    """
+
+    variants: Variants
+
+    def to_dict(self) -> dict[str, Any]:
+        return variants_json(self.variants)
+
+    def print(self, console: Console) -> None:
+        print_tables(console, variants_tables(self.variants))
+
+
+@dataclass(frozen=True, repr=False)
+class PredictResult(Result):
+    """Predicted speedup at other numbers of ranks.
+
+    Attributes:
+        prediction: Each factor and the speedup at each number of ranks.
+    """
+
+    prediction: Prediction
+
+    def to_dict(self) -> dict[str, Any]:
+        return prediction_json(self.prediction)
+
+    def print(self, console: Console) -> None:
+        print_tables(console, prediction_tables(self.prediction))
+
+
+def measure_runs(
+    host: Host, files: Sequence[str], *, region: str | None = None, eager_limit: int | None = None, whole: bool = False
+) -> list[Parameters]:
+    """Compute the parameters of the speedup model of each run, one after the other.
+
+    Args:
+        host: The program that opens the runs.
+        files: Paths of the runs.
+        region: Region whose visits are compared. None: iterations are, where all runs are loops of the same and none
+            has regions.
+        eager_limit: Size in bytes from which on sends wait for their receive on the ideal network. None: as the run
+            shows.
+        whole: Whether to compare from MPI_Init to MPI_Finalize, even if iterations are found.
+
+    Raises:
+        TracelibError: A run cannot be read, or has no such region or loop.
+    """
+    with ExitStack() as opened:
+        loops: Sequence[Iterations | None] = [None] * len(files)
+        traces: Iterator[Trace] = (
+            opened.enter_context(closing(open_part(host, file, region=region))) for file in files
+        )
+        if region is None and not whole:
+            loops, traces = _loops(host, files, opened)
+        found = []
+        for file, loop, trace in zip(files, loops, traces, strict=True):
+            host.mention_problems(trace)
+            trace.match()
+            with host.step(f"Adding up and replaying {file}"):
+                found.append(parameters(trace, host.team, region, eager_limit, loop))
+            trace.close()
+        return found
+
+
+def _loops(host: Host, files: Sequence[str], opened: ExitStack) -> tuple[Sequence[Iterations | None], Iterator[Trace]]:
+    """Find the iterations of each run; return the runs, too, which were opened for that.
+
+    Where no loop is named there are no iterations if one run has regions or no loop, or if loops are not alike: neither
+    passed equally often nor of the same calls.
+    """
+
+    def opening(file: str) -> Trace:
+        return opened.enter_context(closing(open_trace(file, host.team, matched=False)))
+
+    if host.wanted:
+        opened_runs = [opening(file) for file in files]
+        return [iterations_of(trace, host) for trace in opened_runs], iter(opened_runs)
+    none: Sequence[Iterations | None] = [None] * len(files)
+    found: list[Iterations | None] = []
+    traces: list[Trace] = []
+    for file in files:
+        traces.append(opening(file))
+        loop = None
+        if traces[-1].has_call_times and not traces[-1].extra(Regions).names:
+            with host.step(f"Looking for iterations in {file}"):
+                loop = iterations(traces[-1], host.team)
+        if loop is None:
+            return none, chain(traces, map(opening, files[len(traces) :]))
+        found.append(loop)
+    counts, bodies = ({one.count for one in found if one}, {one.body for one in found if one})
+    return found if len(counts) == 1 or len(bodies) == 1 else none, iter(traces)
+
+
+def compare_runs(
+    runs: Sequence[Parameters], others: Sequence[Parameters] = (), *, scaling: str | None = None
+) -> SpeedupResult | VariantsResult:
+    """Say how runs scale and why.
+
+    Args:
+        runs: Parameters of the speedup model of each run.
+        others: Runs of another variant of the program. Empty: there is none.
+        scaling: "strong" or "weak". None: as the work of the runs shows.
+
+    Source: Casas 2009, chapter 4.
+    """
+    if others:
+        return VariantsResult(variants(list(runs), list(others), scaling))
+    return SpeedupResult(speedup(list(runs), scaling))
+
+
+def extrapolate(
+    runs: Sequence[Parameters], ranks: Sequence[int], *, form: str = "log", scaling: str | None = None
+) -> PredictResult:
+    """Predict the speedup at other numbers of ranks.
+
+    Args:
+        runs: Parameters of the speedup model of three runs or more.
+        ranks: Numbers of ranks to predict for.
+        form: Curve of each factor: a name of `FORMS`, or "models": models that are chosen from the data.
+        scaling: "strong" or "weak". None: as the work of the runs shows.
+    """
+    return PredictResult(predict(list(runs), sorted(ranks), _selector(form), scaling))
+
+
+def _selector(form: str) -> Selector:
+    if form != MODELS:
+        return fitted(FORMS[form])
+    from analyzer.speedup_model.selected import selected
+
+    return selected

@@ -1,0 +1,78 @@
+"""Result of `analyze structure`: the iterations and phases that a run is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+
+from analyzer.errors import TracelibError
+from analyzer.evenness.evenness import Evenness, evenness
+from analyzer.parallel import Team
+from analyzer.report.evenness import evenness_json, print_evenness
+from analyzer.report.structure.as_json import structure_json
+from analyzer.report.structure.graph import graph_json, print_graph
+from analyzer.report.structure.tables import print_structure
+from analyzer.results.result import Result
+from analyzer.structure.graph.graph import ProgramGraph
+from analyzer.structure.levels.parts import Structure
+from analyzer.structure.levels.structure import Method, structure
+from analyzer.trace import Trace
+from analyzer.trace.computing_known import check_computing
+
+
+@dataclass(frozen=True, repr=False)
+class StructureResult(Result):
+    """Iterations of a run, loops inside them, and what comes before, between and after.
+
+    Attributes:
+        parts: What the run is made of. Times are in ns.
+        even: How evenly ranks compute in the main loop. None: there is none.
+        graph: The program as a graph, if it was asked for.
+    """
+
+    parts: Structure
+    even: Evenness | None = None
+    graph: ProgramGraph | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        data = {**structure_json(self.parts), "uneven": evenness_json(self.even) if self.even else None}
+        return data | ({"graph": graph_json(self.graph)} if self.graph else {})
+
+    def print(self, console: Console) -> None:
+        print_structure(self.parts, console)
+        if self.even:
+            print_evenness(self.even, self.parts.duration_ns, f"analyze waits {self.parts.file}", console)
+        if self.graph:
+            print_graph(self.graph, console)
+
+
+def check_times(trace: Trace) -> None:
+    """Raise TracelibError if a run has no times, or does not know when it computes."""
+    if not trace.has_call_times:
+        raise TracelibError(f"{trace.path}: a Dimemas trace has no times", "analyze the run that it was made of")
+    check_computing(trace)
+
+
+def compute(
+    trace: Trace, team: Team, *, method: str = Method.BOTH.value, signals: tuple[str, ...] = ()
+) -> StructureResult:
+    """Find the iterations of a run: how many, how long, and what each does. Collective over the team.
+
+    Args:
+        trace: An opened run.
+        team: Processes that share the work.
+        method: What is looked at: "calls", "signals", "thesis" or "both".
+        signals: Names of signals to look at, instead of the usual ones.
+
+    Raises:
+        TracelibError: The run has no times, or there is no such signal.
+
+    Source: Casas 2009, chapter 3, for the signals.
+    """
+    check_times(trace)
+    parts = structure(trace, team, Method(method), signals)
+    if parts.main and parts.main.iterations:
+        return StructureResult(parts, evenness(trace, team, parts.main.iterations))
+    return StructureResult(parts)

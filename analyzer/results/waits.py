@@ -1,0 +1,69 @@
+"""Result of `analyze waits`: where ranks wait for others, and who makes them wait."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+
+from analyzer.efficiency.cpu_use import Cpus, cpus
+from analyzer.efficiency.ideal import lacking
+from analyzer.metrics.profile import Profile, profile
+from analyzer.metrics.unrecorded import unrecorded
+from analyzer.parallel import Team
+from analyzer.report.waits import print_waits, waits_json
+from analyzer.results.result import Result
+from analyzer.trace import Trace
+from analyzer.trace.at_places import PlaceChoice
+from analyzer.waits.waits import MOST_SINGLE, Waits, waits
+
+
+@dataclass(frozen=True, repr=False)
+class WaitsResult(Result):
+    """Wait states of a run, named as in Scalasca, and the delays that cause them.
+
+    Attributes:
+        file: Path of the run.
+        wait_states: Waiting by rank and kind, by call, and by cause. Times are int64 ns.
+        calls: Time, count and bytes by rank and procedure.
+        cpus: CPUs that the ranks had.
+        lacking: What of the run was not recorded, in one line; "": nothing.
+    """
+
+    file: str
+    wait_states: Waits
+    calls: Profile
+    cpus: Cpus
+    lacking: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"file": self.file} | waits_json(self.wait_states, self.cpus) | {"lacking": self.lacking or None}
+
+    def print(self, console: Console) -> None:
+        print_waits(self.wait_states, console, self.lacking, self.cpus)
+
+
+def compute(
+    trace: Trace, team: Team, *, longest: int = MOST_SINGLE, place: PlaceChoice | None = None,
+    calls: Profile | None = None,
+) -> WaitsResult:  # fmt: skip
+    """Find where ranks wait for others, and which rank caused each wait. Collective over the team.
+
+    Args:
+        trace: An opened run.
+        team: Processes that share the work.
+        longest: Number of single waits to return, the longest first.
+        place: Only calls through these places. None: all calls.
+        calls: Sums of calls, if they are known already.
+
+    Raises:
+        TracelibError: The run does not know where calls come from, and a place was named.
+
+    Source: Geimer et al. 2010, section 3; names as in Scalasca.
+    """
+    known = calls or profile(trace, team)
+    wait_states = waits(trace, team, known, longest=longest, place=place)
+    had = cpus(trace, team)
+    lacks = lacking(trace, unrecorded(trace, team)) if trace.has_call_times else ""
+    return WaitsResult(str(trace.path), wait_states, known, had, lacks)
