@@ -25,7 +25,7 @@ TREES = {
 """Where the files of each tree find what they include."""
 ORDER = {
     "runtime": (
-        "common", "clock", "mpi", "node", "record", "places", "counters", "buffer", "handles", "choose", "sampling",
+        "common", "clock", "mpi", "node", "record", "places", "counters", "buffer", "handles", "select", "sampling",
         "output", "ranks", "run", "calls",
     ),
     "kernels": (

@@ -4,9 +4,9 @@
 #include <signal.h>
 
 #include "buffer/buffer.h"
-#include "choose/on_off.h"
-#include "choose/wanted_calls.h"
 #include "counters/counters.h"
+#include "select/on_off.h"
+#include "select/wanted_calls.h"
 
 enum { ROWS = 2 };
 

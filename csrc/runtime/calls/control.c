@@ -2,7 +2,7 @@
 #include "calls/control.h"
 
 #include "calls/timed.h"
-#include "choose/on_off.h"
+#include "select/on_off.h"
 
 /* MPI 4.1, 15.2.4: 0 off, 1 on, 2 buffers are flushed; the rest is whatever the MPI makes of it. */
 void record_pcontrol(const struct frame *f, int level)

@@ -1,8 +1,8 @@
 #include "calls/internal/polls.h"
 
 #include "buffer/buffer.h"
-#include "choose/on_off.h"
 #include "counters/counters.h"
+#include "select/on_off.h"
 
 /* A run of polls ends when the program computes for longer than this between two of them (about 10 us). */
 enum { POLL_GAP_TICKS = 1 << 15 };

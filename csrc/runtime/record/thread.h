@@ -19,7 +19,7 @@ enum gate {
     GATE_SHUT,   /* this thread is not recorded (tracing is off, or failed) */
 };
 
-/* What is recorded of a thread (choose/on_off.h). */
+/* What is recorded of a thread (select/on_off.h). */
 enum mode {
     MODE_SETTLE = 1, /* the process has been switched since this thread's latest row */
     MODE_OFF = 2,    /* this thread records nothing; it counts messages */

@@ -2,13 +2,13 @@
 #include "tracelib.h"
 
 #include "buffer/buffer.h"
-#include "choose/on_off.h"
 #include "common/user_message.h"
 #include "counters/counters.h"
 #include "run/gate.h"
 #include "run/internal/alone.h"
 #include "run/internal/pause.h"
 #include "run/labels.h"
+#include "select/on_off.h"
 
 enum { BEGINS = 1, ENDS = 2, REAL = 1 << 15 };                /* flags of events, docs/format.md */
 enum { FIRST_OWN_TYPE = 40000000, LAST_OWN_TYPE = 69999999 }; /* Extrae's, some of which we give a meaning */

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "buffer/buffer.h"
-#include "choose/on_off.h"
 #include "clock/clock.h"
 #include "common/descriptors.h"
 #include "common/own_thread.h"
@@ -24,6 +23,7 @@
 #include "record/thread.h"
 #include "record/threads.h"
 #include "run/internal/joining.h"
+#include "select/on_off.h"
 
 /* A reading that took longer than this (about 10 us) has no certain time: the sampler lost its CPU. */
 enum { LONGEST_READING_TICKS = 1 << 15, TRIES = 3, LEAST_PERIOD_NS = 10000, STOP_WAIT_S = 2 };

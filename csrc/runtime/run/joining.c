@@ -8,7 +8,6 @@
 #include "buffer/block.h"
 #include "buffer/buffer.h"
 #include "buffer/buffer_shares.h"
-#include "choose/on_off.h"
 #include "common/user_message.h"
 #include "counters/counters.h"
 #include "counters/trigger.h"
@@ -17,6 +16,7 @@
 #include "record/rank_file.h"
 #include "record/spool.h"
 #include "record/threads.h"
+#include "select/on_off.h"
 
 static pthread_key_t at_thread_exit;
 

@@ -1,7 +1,7 @@
 #include "run/internal/pause.h"
 
-#include "choose/on_off.h"
 #include "run/internal/prepare.h"
+#include "select/on_off.h"
 
 static void switch_now(bool on)
 {

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "buffer/buffer_shares.h"
-#include "choose/on_off.h"
 #include "clock/clock.h"
 #include "clock/resolution.h"
 #include "clock/start.h"
@@ -18,6 +17,7 @@
 #include "record/threads.h"
 #include "run/internal/counter_sampler.h"
 #include "sampling/sampling.h"
+#include "select/on_off.h"
 
 static pid_t prepared_process;
 

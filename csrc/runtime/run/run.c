@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "buffer/totals.h"
-#include "choose/on_off.h"
 #include "clock/clock.h"
 #include "common/settings.h"
 #include "common/user_message.h"
@@ -30,6 +29,7 @@
 #include "run/internal/opening.h"
 #include "run/internal/prepare.h"
 #include "sampling/sampling.h"
+#include "select/on_off.h"
 
 static void refuse_mpi(const char *why)
 {

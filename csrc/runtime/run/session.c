@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "buffer/buffer.h"
-#include "choose/on_off.h"
 #include "common/settings.h"
 #include "handles/sessions.h"
 #include "mpi/pmpi.h"
@@ -15,6 +14,7 @@
 #include "run/internal/counter_sampler.h"
 #include "run/internal/opening.h"
 #include "sampling/sampling.h"
+#include "select/on_off.h"
 
 /* Between store_begin and store_end. */
 static void start_session_file(void)

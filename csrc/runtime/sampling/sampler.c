@@ -13,7 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "choose/on_off.h"
 #include "clock/clock.h"
 #include "common/descriptors.h"
 #include "common/own_thread.h"
@@ -29,6 +28,7 @@
 #include "sampling/internal/by_perf.h"
 #include "sampling/internal/by_signal.h"
 #include "sampling/internal/task.h"
+#include "select/on_off.h"
 
 enum {
     LONGEST_ROUND_MS = 100,

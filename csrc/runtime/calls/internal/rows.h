@@ -3,7 +3,7 @@
 #define ROWS_H
 
 #include "buffer/buffer.h"
-#include "choose/on_off.h"
+#include "select/on_off.h"
 
 /* A thread has a mode (on_off.h) where tracing is off, or not everything is recorded. */
 static inline void thread_store_call(struct thread *t, struct file_call row)

@@ -1,4 +1,4 @@
-#include "choose/wanted_calls.h"
+#include "select/wanted_calls.h"
 
 #include <stdlib.h>
 #include <string.h>

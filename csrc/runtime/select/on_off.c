@@ -1,16 +1,16 @@
-#include "choose/on_off.h"
+#include "select/on_off.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "buffer/buffer.h"
-#include "choose/wanted_calls.h"
 #include "common/settings.h"
 #include "common/user_message.h"
 #include "counters/counters.h"
 #include "handles/requests.h"
 #include "record/rank_file.h"
 #include "record/threads.h"
+#include "select/wanted_calls.h"
 
 /* Tracing is off as long as there is a reason. */
 enum reason { REASON_USER = 1, REASON_REGION = 2, REASON_TIME = 4 };
