@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from analyzer.loggp.estimate import Estimate, estimate
 from analyzer.loggp.model import LoOgGP
-from analyzer.loggp.netfile import read_measurement
-from analyzer.loggp.options import Options
+from analyzer.network_measurement.estimate import Estimate, estimate
+from analyzer.network_measurement.netfile import read_measurement
+from analyzer.network_measurement.options import Options
 from benchmarks.mpi import ENVIRONMENT, ROOT, WORK, Mpi
 from benchmarks.recording import Figure
 from benchmarks.shared import load

@@ -12,7 +12,7 @@ from itertools import pairwise
 from multiprocessing import get_context
 from pathlib import Path
 
-from analyzer.machine.machine import Machine, Network, Node
+from analyzer.machine.description import Machine, Network, Node
 from analyzer.memory import fix_thresholds
 from analyzer.opening import open_trace
 from analyzer.operations.program import program_of

@@ -14,8 +14,8 @@ from statistics import fmean, median
 from threading import Event, Thread
 
 from analyzer.loggp.model import LoOgGP
-from analyzer.machine.machine import SPIN, TABLE_9, Network, Node, Scheduling
-from analyzer.machine.measured import costs_of
+from analyzer.machine.description import SPIN, TABLE_9, Network, Node, Scheduling
+from analyzer.machine.measured_network import costs_of
 from analyzer.replay import Machine
 from benchmarks.mpi import ENVIRONMENT, ROOT, WORK, Mpi
 from benchmarks.shared import load

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import ast
+import math
 import operator
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
 import numpy as np
+from scipy.special import stdtrit
 
 from analyzer.errors import TracelibError
+from analyzer.models.averaging import Member
+from analyzer.models.model import CONFIDENCE
+from analyzer.models.terms.product import Product, plain
 
 _BINARY: dict[type, Callable] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
@@ -87,3 +92,26 @@ def polynomial(coefficients: np.ndarray) -> str:
         own = f"({values[0]:.17g} + {values[1]:.17g} / p)" if len(values) == 2 else f"({values[0]:.17g})"
         terms.append(own + ("" if power == 0 else " * n" if power == 1 else f" * n ** {power}"))
     return " + ".join(terms)
+
+
+def formula_text(member: Member) -> str:
+    """The model as `Formula` reads it, with all digits."""
+    return sum_text(member.coefficients.tolist(), member.terms)
+
+
+def sum_text(coefficients: Sequence[float], terms: Sequence[Product]) -> str:
+    """A sum of terms as `Formula` reads it; "": all coefficients are 0."""
+    return " + ".join(f"({c:.17g}) * {_term(term)}" for c, term in zip(coefficients, terms, strict=True) if c)
+
+
+def _term(term: Product) -> str:
+    return f"({plain(term).replace('^', '**')})"
+
+
+def reach_text(member: Member) -> str:
+    """Half of the interval of a model as `Formula` reads it: t * sigma * |spread @ terms|; "" without freedom."""
+    if member.freedom < 1 or not math.isfinite(member.sigma):
+        return ""
+    times = float(stdtrit(member.freedom, (1 + CONFIDENCE) / 2)) * member.sigma
+    squares = [f"({text}) ** 2" for row in member.spread if (text := sum_text((times * row).tolist(), member.terms))]
+    return f"sqrt({' + '.join(squares)})" if squares else ""

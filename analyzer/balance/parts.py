@@ -10,8 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from analyzer.balance.formula import Formula
-from analyzer.balance.member_text import reach_text, sum_text
+from analyzer.balance.formula import Formula, reach_text, sum_text
 from analyzer.errors import TracelibError
 from analyzer.models.part_file import PartModel, PartModels
 from analyzer.models.terms.product import Product

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.balance.scaled import shared_part
+from analyzer.balance.scaled_program import shared_part
 from analyzer.errors import TracelibError
 from analyzer.operations.program import program_of
 from analyzer.parallel import Team

@@ -10,11 +10,14 @@ import numpy as np
 
 from analyzer.columns.runs import sort_rows
 from analyzer.critical.path import CriticalPath
-from analyzer.scheduling.ring import CRITICAL
 from analyzer.trace import EVENT
 from analyzer.trace.paraver import EventType
 
+CRITICAL = 0
+"""Priority of a rank on the critical path; a smaller number is favoured."""
+
 OUTSIDE = CRITICAL + 1
+"""Priority of a rank off the critical path."""
 
 
 def path_priorities(path: CriticalPath) -> np.ndarray:

@@ -49,7 +49,7 @@ from analyzer.parallel import Team
 from analyzer.places.between import Between
 from analyzer.places.words import call_at, computing_at
 from analyzer.structure.iterations import Iterations
-from analyzer.structure.levels.find import iterations
+from analyzer.structure.levels.run_structure import iterations
 from analyzer.trace import CallPaths, Chosen, Losses, Trace
 from analyzer.trace.chosen import unreadable
 from analyzer.trace.computing_known import check_computing

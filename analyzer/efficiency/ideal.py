@@ -8,7 +8,7 @@ import numpy as np
 
 from analyzer.efficiency.ideal_regions import REPLAYED_VISIT, replayed_visits
 from analyzer.errors import TracelibError
-from analyzer.machine.machine import Machine
+from analyzer.machine.description import Machine
 from analyzer.metrics.eager import shown_eager_limit
 from analyzer.metrics.unrecorded import Unrecorded
 from analyzer.operations.procedures import FILE, NOTHING, plan_of

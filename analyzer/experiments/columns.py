@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from analyzer.metrics.region_parameters import PARAMETER_PREFIX
+
 REGION, RUN, RANK, THREAD, EXECUTION = "region", "run", "rank", "thread", "execution"
 NODE, RANKS, NODES, THREADS = "node", "ranks", "nodes", "threads"
 BEGIN, TIME, EXCLUSIVE, COMPUTING, MPI = "begin", "time", "exclusive", "computing", "mpi"
@@ -18,16 +20,11 @@ TIMES = (BEGIN, TIME, EXCLUSIVE, COMPUTING, MPI)
 FIXED = (*IDENTITY, *SCALE, *TIMES)
 """What every table of executions has, in this order; counters, samples of the node and parameters follow."""
 
-NODE_PREFIX, PARAMETER_PREFIX = "node_", "parameter_"
+NODE_PREFIX = "node_"
 CLOCK = "CLOCK"
 """The thesis's name of the wall-clock time, which our `time` has in a file of TIA (section 2.3): in seconds."""
 OBSERVABLES = ("PAPI_REAL_USEC", CLOCK, TIME)
 """What is modelled unless the user says so: the first that there is (Rodriguez 2011, section 2.5.2, and ours)."""
-
-
-def parameter_column(name: str, taken: Iterable[str]) -> str:
-    """The column of a parameter of the program: its name, unless a column of ours has that."""
-    return PARAMETER_PREFIX + name if name in taken else name
 
 
 def parameter_columns(names: Iterable[str], columns: Iterable[str]) -> list[str]:

@@ -15,7 +15,7 @@ import numpy as np
 from analyzer.errors import TracelibError
 from analyzer.experiments.columns import KIND, NAME, RANKS, RUN, SCALE, TIME
 from analyzer.experiments.kinds import BURST_KIND, CALL_KIND, CLUSTER_KIND, CPU, MEASURED, REGION_KIND
-from analyzer.models.described import DEFAULTS, Options
+from analyzer.models.described_terms import DEFAULTS, Options
 from analyzer.models.model import Model, Prediction
 from analyzer.models.study import fit
 from analyzer.models.terms.product import plain

@@ -11,22 +11,91 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analyzer.errors import TracelibError
-from analyzer.experiments.by import KINDS
-from analyzer.experiments.columns import KIND, NAME, REGION, RUN, SCALE, parameter_column, parameter_columns
+from analyzer.experiments.columns import (
+    BEGIN,
+    CLOCK,
+    EXECUTION,
+    FIXED,
+    KIND,
+    NAME,
+    NODE,
+    RANK,
+    REGION,
+    RUN,
+    SCALE,
+    THREAD,
+    TIME,
+    parameter_columns,
+)
 from analyzer.experiments.executions import executions
 from analyzer.experiments.expression import evaluate
+from analyzer.experiments.external_data import REPLY, add_ganglia, network_columns
+from analyzer.experiments.filters import observable_of, outliers, select
 from analyzer.experiments.formats import is_table, read_table
-from analyzer.experiments.joining import join
-from analyzer.experiments.outside import REPLY, add_ganglia, network_columns
-from analyzer.experiments.repeated import per
-from analyzer.experiments.settings import Setting
-from analyzer.experiments.sieve import observable_of, outliers, select
+from analyzer.experiments.groupings import KINDS
+from analyzer.experiments.run_factors import Setting
+from analyzer.metrics.region_parameters import parameter_column
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.trace import Mark, Regions, Trace
 
 if TYPE_CHECKING:
     import pandas
+
+RUNS, EXECUTIONS = "run", "execution"
+LEVELS = {RUNS: (REGION, RUN), EXECUTIONS: (REGION, RUN, EXECUTION)}
+"""What the rows of a level have in common, besides their factors."""
+STATISTICS = ("median", "min", "mean", "max")
+COUNT = "rows"
+_DROPPED = (NODE, RANK, THREAD, EXECUTION, BEGIN)
+
+
+def per(level: str, frame: pandas.DataFrame, factors: Sequence[str], statistic: str) -> pandas.DataFrame:
+    """One row for each run (and region), or execution, and setting of the factors. Each measured column has its
+    `statistic`, one of STATISTICS, over the rows that it stands for; `rows` is how many these are (`rows_` where there
+    is such a column).
+
+    Raises TracelibError where nothing tells rows apart.
+    """
+    keys = [name for name in dict.fromkeys([*LEVELS[level], *factors]) if name in frame.columns]
+    values = [
+        name for name in frame.columns
+        if name not in keys and name not in _DROPPED and frame[name].dtype.kind in "iufb"
+    ]  # fmt: skip
+    if not keys:
+        raise TracelibError(f"nothing says which rows are of one {level}", "name the factors: --factors n,ranks")
+    groups = frame.groupby(keys, dropna=False, sort=False)
+    found = groups.size().to_frame(COUNT + "_" * sum(name in (COUNT, COUNT + "_") for name in frame.columns))
+    for name in values:
+        found[name] = groups[name].agg(statistic)
+    return found.reset_index()
+
+
+def join(frames: Sequence[pandas.DataFrame]) -> tuple[pandas.DataFrame, tuple[str, ...]]:
+    """The rows of all tables, one table after the other, and the columns that were left out because one lacks them.
+
+    Tables without rows say nothing of columns. If all have regions, the rows are by region. TIA's CLOCK and our `time`
+    are the same, seconds of wall-clock time: where one table has one of them and another the other, it is `time`.
+    """
+    import pandas
+
+    frames = [frame for frame in frames if len(frame)] or list(frames[:1])
+    if not frames:
+        return pandas.DataFrame({name: [] for name in FIXED}), ()
+    frames = _with_time(frames)
+    every = list(dict.fromkeys(name for frame in frames for name in frame.columns))
+    common = [name for name in every if all(name in frame.columns for frame in frames)]
+    joined = pandas.concat([frame[common] for frame in frames], ignore_index=True)
+    if REGION in common and len(frames) > 1:
+        joined = joined.sort_values(REGION, kind="stable", ignore_index=True)
+    return joined, tuple(name for name in every if name not in common)
+
+
+def _with_time(frames: Sequence[pandas.DataFrame]) -> list[pandas.DataFrame]:
+    alone = [CLOCK in frame.columns and TIME not in frame.columns for frame in frames]
+    if not any(TIME in frame.columns for frame in frames):
+        return list(frames)
+    return [frame.rename(columns={CLOCK: TIME}) if only else frame for frame, only in zip(frames, alone, strict=True)]
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,9 @@ from itertools import pairwise
 import numpy as np
 
 from analyzer.columns.spill import Spill
-from analyzer.experiments.columns import parameter_column
-from analyzer.experiments.executions import parameters
 from analyzer.frames.blocks import NONE, NS, Block, Coded, Column, taken
 from analyzer.frames.where import Where
+from analyzer.metrics.region_parameters import parameter_column, parameters
 from analyzer.metrics.regions import region_visits
 from analyzer.pairing.call_paths import calls_with_paths
 from analyzer.trace import CALL, MESSAGE, UNKNOWN, Counters, Regions, Trace

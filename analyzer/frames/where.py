@@ -10,7 +10,7 @@ from analyzer.frames.blocks import NONE, Coded
 from analyzer.parallel import Team
 from analyzer.places import Places
 from analyzer.structure.iterations import Iterations
-from analyzer.structure.levels.structure import main_loop
+from analyzer.structure.levels.run_structure import main_loop
 from analyzer.trace import CallPaths, Losses, Trace
 from analyzer.waits.paths import OUTSIDE, Paths, path_at
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from analyzer.errors import TracelibError
-from analyzer.models.applied import apply_to
+from analyzer.models.applied_models import apply_to
 from analyzer.models.model import Model
 
 NODES, MEASURED = "nodes", "run_s"

@@ -7,14 +7,48 @@ runs longer than its estimate is cancelled.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 
 from analyzer._kernels import ffi, lib
 from analyzer.errors import TracelibError
-from analyzer.jobs.policies import Policy
 from analyzer.jobs.workload import Workload
 from analyzer.native import pointer
+
+
+class Policy(StrEnum):
+    """Which jobs of the queue start, when nodes are free."""
+
+    FCFS = "fcfs"  # in order of submission only
+    FIRST_FIT = "first-fit"  # the first that fits, in order; big jobs can wait for ever
+    BACKFILL_PREDICTIVE = "backfill-predictive"  # jobs go ahead of others if that delays nobody's best start
+    BACKFILL_FIRST_FIT = "backfill-first-fit"  # the same, and no promise is ever broken
+    EASY = "easy"  # jobs go ahead of others if that does not delay the first
+
+    @property
+    def number(self) -> int:
+        """In csrc/kernels/jobs/cluster.h."""
+        return int(getattr(lib, f"CLUSTER_{self.name}"))
+
+    @property
+    def needs_estimates(self) -> bool:
+        """Whether it asks how long jobs will take."""
+        return self not in (Policy.FCFS, Policy.FIRST_FIT)
+
+    @property
+    def label(self) -> str:
+        return _TITLES[self]
+
+
+_TITLES = {
+    Policy.FCFS: "FCFS",
+    Policy.FIRST_FIT: "First Fit",
+    Policy.BACKFILL_PREDICTIVE: "B. predictive",
+    Policy.BACKFILL_FIRST_FIT: "B. first fit",
+    Policy.EASY: "EASYBackfilling",
+}
+
 
 TICKS = 1_000_000
 """A second in the simulation's unit."""

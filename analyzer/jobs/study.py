@@ -11,9 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from analyzer.jobs.cluster import Schedule, schedule
+from analyzer.jobs.cluster import Policy, Schedule, schedule
 from analyzer.jobs.generator import Design, generate
-from analyzer.jobs.policies import Policy
 from analyzer.jobs.workload import Workload
 
 NOBODY = ""

@@ -18,7 +18,7 @@ from analyzer.live.tiles import Tiles
 from analyzer.live.view import Wanted
 from analyzer.parallel import Team
 from analyzer.structure.iterations import Iterations
-from analyzer.structure.levels.structure import Method, structure
+from analyzer.structure.levels.run_structure import Method, structure
 from analyzer.trace import Trace
 from analyzer.views.view_file import ViewFile
 

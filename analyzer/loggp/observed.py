@@ -16,7 +16,7 @@ import numpy as np
 
 from analyzer.loggp.clock_pairs import ClockPairs
 from analyzer.loggp.fastest import BATCHES, NEVER, Fastest
-from analyzer.loggp.waiting import call_at, messages_with_calls
+from analyzer.loggp.messages_in_calls import call_at, messages_with_calls
 from analyzer.metrics.messages import SIZE_CLASSES, size_class
 from analyzer.pairing.calls_at import CallsAt
 from analyzer.parallel import Team

@@ -16,7 +16,7 @@ from pathlib import Path
 from analyzer.errors import TracelibError
 from analyzer.machine.cfg_collectives import Line, on_machines, read_collectives
 from analyzer.machine.cfg_record import Record, records
-from analyzer.machine.machine import (
+from analyzer.machine.description import (
     COLLECTIVE_NAMES,
     MOST_NODES,
     CollectiveModel,

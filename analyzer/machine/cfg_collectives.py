@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from analyzer.errors import TracelibError
-from analyzer.machine.machine import COLLECTIVE_NAMES, CollectiveModel
+from analyzer.machine.description import COLLECTIVE_NAMES, CollectiveModel
 from analyzer.machine.toml import collective_model
 
 _EXPECTED = (

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from analyzer.errors import TracelibError
-from analyzer.machine.machine import MOST
+from analyzer.machine.description import MOST
 
 Field = str | float | list[int]
 

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from analyzer.errors import TracelibError
 from analyzer.machine.cfg import Module, inverse
-from analyzer.machine.counts import OF_NODE
-from analyzer.machine.machine import (
+from analyzer.machine.description import (
     COLLECTIVE_NAMES,
     CollectiveModel,
     FileSystem,
@@ -18,6 +17,7 @@ from analyzer.machine.machine import (
     Scheduling,
     Size,
 )
+from analyzer.machine.drawn_numbers import OF_NODE
 from analyzer.machine.toml import MODELS, SIZES
 
 _PREDEFINED = {"fill": "FILL_NODES", "round-robin": "INTERLEAVED"}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from analyzer.errors import TracelibError
-from analyzer.machine.machine import SPIN, Exponential, Gaussian, Machine, Quantity, Uniform
+from analyzer.machine.description import SPIN, Exponential, Gaussian, Machine, Quantity, Uniform
 
 
 @dataclass(frozen=True)

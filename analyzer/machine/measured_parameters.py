@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from analyzer.errors import TracelibError
+from analyzer.machine.description import Machine, Piece
 from analyzer.machine.fields import parts_of, with_parts
-from analyzer.machine.machine import Machine, Piece
 
 _NS = 1e9
 _Pieces = tuple[Piece, ...]

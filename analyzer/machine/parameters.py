@@ -15,8 +15,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Protocol
 
 from analyzer.errors import TracelibError
-from analyzer.machine.fields import Field, mean_of, scaled
-from analyzer.machine.machine import (
+from analyzer.machine.description import (
     AS_CALLS,
     MOST,
     Exponential,
@@ -28,6 +27,7 @@ from analyzer.machine.machine import (
     Scheduling,
     Uniform,
 )
+from analyzer.machine.fields import Field, mean_of, scaled
 from analyzer.machine.measured_parameters import BETWEEN, WITHIN, Measured
 from analyzer.machine.policies import does_use
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from analyzer.errors import TracelibError
-from analyzer.machine.machine import LAWS, SPIN, Count, Level, Priority, Scheduling
+from analyzer.machine.description import LAWS, SPIN, Count, Level, Priority, Scheduling
 
 _MS = 1_000_000
 

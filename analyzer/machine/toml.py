@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from analyzer.errors import TracelibError, about
-from analyzer.machine.machine import (
+from analyzer.machine.description import (
     AS_CALLS,
     COLLECTIVE_NAMES,
     DIALECTS,
@@ -164,7 +164,7 @@ def _measured(table: Table, key: str, folder: Path) -> tuple[Piece, ...]:
         return _pieces(rows, f"{table.name} {key.replace('model', 'pieces')}") if rows is not None else ()
     if rows is not None:
         raise TracelibError(f"{table.name} has both a model and its pieces", "leave one out")
-    from analyzer.machine.measured import pieces_of
+    from analyzer.machine.measured_network import pieces_of
 
     return pieces_of(folder / str(model))
 

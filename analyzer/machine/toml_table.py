@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from analyzer.errors import TracelibError
-from analyzer.machine.machine import LAWS, MOST, Count, Quantity
+from analyzer.machine.description import LAWS, MOST, Count, Quantity
 
 
 class Table:

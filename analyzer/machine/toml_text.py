@@ -8,8 +8,7 @@ from dataclasses import fields
 from itertools import groupby
 from typing import Any
 
-from analyzer.machine.fields import scaled
-from analyzer.machine.machine import (
+from analyzer.machine.description import (
     AS_CALLS,
     COLLECTIVE_NAMES,
     LAWS,
@@ -23,6 +22,7 @@ from analyzer.machine.machine import (
     Quantity,
     Scheduling,
 )
+from analyzer.machine.fields import scaled
 from analyzer.machine.policies import POLICIES, options_of
 from analyzer.machine.toml import MODELS, SIZES, TABLES
 

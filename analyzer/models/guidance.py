@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.special import fdtrc
 
-from analyzer.models.fitting.left_out import rows_of, settings_of
+from analyzer.models.fitting.cross_validation import rows_of, settings_of
 from analyzer.models.measurements import Measurements
 from analyzer.models.model import Model, formula_text
 from analyzer.models.search.selection import Selection

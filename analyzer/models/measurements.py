@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analyzer.errors import TracelibError
-from analyzer.models.fitting.left_out import rows_of, settings_of
+from analyzer.models.fitting.cross_validation import rows_of, settings_of
 
 if TYPE_CHECKING:
     import pandas

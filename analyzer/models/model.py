@@ -12,9 +12,8 @@ import numpy as np
 from scipy.special import stdtrit
 
 from analyzer.errors import TracelibError
-from analyzer.models.average import central, consensus, interval
-from analyzer.models.choose.rounding import rounded, rounding_error
-from analyzer.models.member import Member
+from analyzer.models.averaging import Member, central, consensus, interval
+from analyzer.models.choose.shapes import rounded, rounding_error
 from analyzer.models.terms.product import Product, plain
 from analyzer.models.terms.writing import in_python
 

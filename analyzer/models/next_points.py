@@ -14,7 +14,7 @@ from itertools import pairwise, product
 import numpy as np
 
 from analyzer.errors import TracelibError
-from analyzer.models.member import Member
+from analyzer.models.averaging import Member
 from analyzer.models.model import Model
 
 FARTHER = 4.0

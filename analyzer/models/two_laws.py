@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import fdtrc
 
-from analyzer.models.choose.choose import MOST_PARAMETERS, choose_models
-from analyzer.models.fitting.left_out import rows_of, settings_of
+from analyzer.models.averaging import Member
+from analyzer.models.choose.likely_models import MOST_PARAMETERS, choose_models
+from analyzer.models.fitting.cross_validation import rows_of, settings_of
 from analyzer.models.measurements import Measurements
-from analyzer.models.member import Member
 
 _SURE = 0.001
 """One law is doubted if its distance from the settings' means is by chance less often than this."""

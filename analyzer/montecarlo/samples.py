@@ -9,7 +9,7 @@ import numpy as np
 
 from analyzer.errors import TracelibError
 from analyzer.montecarlo.distribution import Varied
-from analyzer.montecarlo.jobs import Job
+from analyzer.montecarlo.replay_jobs import Job
 from analyzer.montecarlo.workers import Workers
 
 

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import Any, cast
 
-from analyzer.montecarlo.jobs import Job, Outcome, Study
-from analyzer.montecarlo.journal import Journal
+from analyzer.montecarlo.replay_jobs import Job, Outcome, Study
+from analyzer.montecarlo.results_file import Journal
 from analyzer.parallel import Team
 
 _AHEAD = 8

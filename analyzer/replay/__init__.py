@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analyzer.machine.machine import Machine
+from analyzer.machine.description import Machine
 from analyzer.operations.program import program_of
 from analyzer.program.program import Program
 from analyzer.replay.simulate import Prediction, simulate

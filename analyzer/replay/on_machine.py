@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.machine.counts import with_counts
-from analyzer.machine.machine import Machine
+from analyzer.machine.description import Machine
+from analyzer.machine.drawn_numbers import with_counts
 from analyzer.program.program import Program
 from analyzer.replay.simulate import Prediction, most_threads
 from analyzer.trace import Nodes

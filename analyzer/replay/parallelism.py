@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analyzer.machine.machine import Machine
+from analyzer.machine.description import Machine
 from analyzer.metrics.parallelism import COLLECTIVES, COMPUTING, MESSAGES, QUEUE, Bins, Parallelism, means
 from analyzer.program.program import Program
 from analyzer.replay.simulate import Doing, simulate

@@ -12,7 +12,7 @@ from weakref import finalize
 import numpy as np
 
 from analyzer.errors import TracelibError
-from analyzer.machine.machine import Machine
+from analyzer.machine.description import Machine
 from analyzer.program.program import Program
 from analyzer.program.streams import has_ports
 from analyzer.replay.predicted import write_predicted

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from itertools import count
 from typing import TypeVar
 
-from analyzer.machine.machine import Machine
+from analyzer.machine.description import Machine
 from analyzer.parallel import Team
 from analyzer.program.program import Program
 from analyzer.replay.simulate import Prediction, simulate

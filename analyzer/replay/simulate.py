@@ -13,8 +13,7 @@ from analyzer._replay import ffi, lib
 from analyzer.columns.rows import PIECE, Rows
 from analyzer.errors import TracelibError, about
 from analyzer.in_notebook import InNotebook
-from analyzer.machine.counts import set_quantity, with_counts
-from analyzer.machine.machine import (
+from analyzer.machine.description import (
     AS_CALLS,
     COLLECTIVE_NAMES,
     DIALECTS,
@@ -24,7 +23,7 @@ from analyzer.machine.machine import (
     Node,
     Piece,
 )
-from analyzer.machine.numbers import Numbers
+from analyzer.machine.drawn_numbers import Numbers, set_quantity, with_counts
 from analyzer.program.operation import dtype_of
 from analyzer.program.program import Program
 from analyzer.replay.c_program import Kept, fill_program

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from analyzer.errors import TracelibError
-from analyzer.models.applied import Applied
+from analyzer.models.applied_models import Applied
 from analyzer.models.model import Model
 from analyzer.report.words.table import plain_table
 

@@ -12,7 +12,7 @@ from analyzer.balance.learning import Learned
 from analyzer.balance.parts import COM, CPU, REST
 from analyzer.balance.plans import Group, SizePlan
 from analyzer.balance.repository import MachineModel
-from analyzer.balance.traced import Proposal
+from analyzer.balance.traced_run import Proposal
 from analyzer.report.words import units
 from analyzer.report.words.table import plain_table
 from tracelib.schema.shares import Expectation, split

@@ -10,7 +10,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from analyzer.broadcasts.compared import Compared, Measured
+from analyzer.network_measurement.collectives import Compared, Measured
 from analyzer.report.words import units
 from analyzer.report.words.table import plain_table
 

@@ -14,7 +14,7 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from analyzer.models.composed import Composed
+from analyzer.models.composed_models import Composed
 from analyzer.models.model import Model, Prediction
 from analyzer.report.words.table import plain_table
 

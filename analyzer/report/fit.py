@@ -11,13 +11,12 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from analyzer.models.applied import apply_to
-from analyzer.models.described import fitted_as
-from analyzer.models.member import Member
+from analyzer.models.applied_models import apply_to
+from analyzer.models.averaging import Member
+from analyzer.models.described_terms import fitted_as
 from analyzer.models.model import CHOSEN, Model, Prediction, formula_text
 from analyzer.models.search.selection import Selection
-from analyzer.models.stated import Coefficient
-from analyzer.models.study import Study
+from analyzer.models.study import Coefficient, Study
 from analyzer.report.genetic import print_search, search_json
 from analyzer.report.words.table import plain_table
 

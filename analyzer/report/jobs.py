@@ -12,8 +12,7 @@ import numpy as np
 import pandas as pd
 from rich.console import Console
 
-from analyzer.jobs.cluster import Schedule
-from analyzer.jobs.policies import Policy
+from analyzer.jobs.cluster import Policy, Schedule
 from analyzer.jobs.study import NOBODY, Mean, Study
 from analyzer.report.node_time import NodeTime, node_time_table, of_runs
 from analyzer.report.run_times import Distribution, distribution_json, run_time_table

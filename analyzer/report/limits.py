@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.table import Table
 
 from analyzer.efficiency.cpu_use import NOT_KNOWN, Cpus
-from analyzer.machine.machine import Machine
-from analyzer.machine.own import NAME_ONE
+from analyzer.machine.description import Machine
+from analyzer.machine.observed_machine import NAME_ONE
 from analyzer.machine.parameters import PARAMETERS
 from analyzer.metrics.lost_at import NOWHERE, LostAt
 from analyzer.report.words import units

@@ -12,8 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from analyzer.montecarlo.samples import Samples
-from analyzer.montecarlo.spread import QUANTILES, Spread, spread
-from analyzer.montecarlo.stable import is_stable
+from analyzer.montecarlo.spread import QUANTILES, Spread, is_stable, spread
 from analyzer.report.words import units
 from analyzer.report.words.basis import basis, by
 from analyzer.report.words.eager import Eager

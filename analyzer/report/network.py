@@ -9,13 +9,12 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from analyzer.loggp.estimate import Errors, Estimate
-from analyzer.loggp.intervals.determined import is_unknown
 from analyzer.loggp.lines import Line
 from analyzer.loggp.model import Interval
-from analyzer.loggp.netfile import Measurement
-from analyzer.loggp.pairs import PairModel
-from analyzer.loggp.projections import hockney, loggp, logp
+from analyzer.network_measurement.estimate import Errors, Estimate, PairModel
+from analyzer.network_measurement.intervals.joined_intervals import is_unknown
+from analyzer.network_measurement.netfile import Measurement
+from analyzer.network_measurement.projections import hockney, loggp, logp
 from analyzer.report.words import units
 from tracelib.schema.levels import Levels
 

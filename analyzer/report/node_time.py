@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import pandas as pd
 from rich.table import Table
 
-from analyzer.jobs.cluster import Schedule
-from analyzer.jobs.policies import Policy
+from analyzer.jobs.cluster import Policy, Schedule
 from analyzer.jobs.study import Mean
 from analyzer.report.words.table import plain_table
 

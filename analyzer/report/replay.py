@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from analyzer.machine.machine import Machine
+from analyzer.machine.description import Machine
 from analyzer.places import Places
 from analyzer.program.program import Program
 from analyzer.replay.by_place import Change
@@ -23,7 +23,7 @@ from analyzer.report.words.eager import eager_json, eager_text
 from analyzer.report.words.left_out import incomplete_line
 from analyzer.report.words.names import file_names
 from analyzer.report.words.table import plain_table
-from analyzer.scheduling.closed import Closed
+from analyzer.scheduling.sharing import Closed
 
 PARTS = {
     "computing": "Computing",

@@ -12,9 +12,8 @@ import numpy as np
 from rich.table import Table
 
 from analyzer.jobs.generator import generate
-from analyzer.jobs.run_times import NodeRange, RunTimes, node_ranges, run_times
 from analyzer.jobs.study import Mean, Study
-from analyzer.jobs.workload import Workload
+from analyzer.jobs.workload import NodeRange, RunTimes, Workload, node_ranges, run_times
 from analyzer.report.words.table import plain_table
 
 _HOUR, _MINUTE = 3600.0, 60.0

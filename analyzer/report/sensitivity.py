@@ -14,9 +14,8 @@ from analyzer.report.words.basis import basis, by
 from analyzer.report.words.eager import Eager
 from analyzer.report.words.left_out import incomplete_line
 from analyzer.report.words.parameters import value_text
-from analyzer.sensitivity.factorial import Term
 from analyzer.sensitivity.knees import THRESHOLD, best_is_low
-from analyzer.sensitivity.study import Design, Sensitivity, Swept
+from analyzer.sensitivity.study import Design, Sensitivity, Swept, Term
 
 _LEAST_INFLUENCE = 0.001
 """Interactions with less influence are left out of the table."""

@@ -12,8 +12,8 @@ from rich.table import Table
 
 from analyzer.montecarlo.spread import QUANTILES, Spread
 from analyzer.report.words import units
-from analyzer.shots.record import Kind
 from analyzer.shots.results import Results
+from analyzer.shots.shot_records import Kind
 
 _STRONG, _WEAK = 0.5, 0.2
 """As for replays: a variable decides from the first rank correlation on; below the second it hardly matters."""

@@ -12,10 +12,9 @@ from analyzer.efficiency.scaling import STRONG
 from analyzer.report.words import units
 from analyzer.report.words.left_out import ideal_note, left_out_text
 from analyzer.report.words.names import file_names
+from analyzer.speedup_model.factor_model import NEAR, Difference, Moved, Speedup, Variants
 from analyzer.speedup_model.factors import Factor
-from analyzer.speedup_model.model import NEAR, Moved, Speedup
 from analyzer.speedup_model.parameters import Parameters
-from analyzer.speedup_model.variants import Difference, Variants
 
 RUNS_SIDE_BY_SIDE = 5
 _WIDTH_OF_NAMES = 26

@@ -15,7 +15,7 @@ from analyzer.report.words.eager import Eager
 from analyzer.report.words.groups import FEW
 from analyzer.report.words.names import file_names
 from analyzer.report.words.table import plain_table
-from analyzer.validation.errors import Error, Validation, spread
+from analyzer.validation import Error, Validation, spread
 from tracelib.schema.procedures import POLLS, PROBES, base_name
 
 _MOST = 12

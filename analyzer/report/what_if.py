@@ -16,7 +16,7 @@ from analyzer.report.words.basis import basis, by
 from analyzer.report.words.eager import Eager
 from analyzer.report.words.left_out import incomplete_line
 from analyzer.report.words.table import plain_table
-from analyzer.what_if.scaled import WhatIf
+from analyzer.what_if.scaled_replays import WhatIf
 
 LEAST = 0.005
 """Smaller gains, as a share of the time, do not count."""

@@ -18,7 +18,7 @@ from analyzer.parallel import Team
 from analyzer.replay.section import section_bounds
 from analyzer.representative.series import TIME, series_of_run
 from analyzer.representative.subset import representative
-from analyzer.structure.calls.ranks import loop_of
+from analyzer.structure.calls.rank_loops import loop_of
 from analyzer.structure.calls.sequence import Sequence, sequence_of
 from analyzer.trace import Counters, Trace
 from tracelib.schema import COUNTER_SET_TYPE

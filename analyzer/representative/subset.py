@@ -11,7 +11,7 @@ import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 
 from analyzer.representative.series import Metric
-from analyzer.structure.levels.stretches import periodic_stretches
+from analyzer.structure.levels.periodic_stretches import periodic_stretches
 from analyzer.structure.period import Period, period_of
 from analyzer.structure.signals import Signal
 

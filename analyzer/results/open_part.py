@@ -165,7 +165,7 @@ def chosen_windows(host: Host, trace: Trace, more: str = "") -> np.ndarray | Non
     wanted = host.wanted
     if not wanted or not wanted.is_part:
         return None
-    from analyzer.structure.cut.choose import span_of
+    from analyzer.structure.cut.chosen_iterations import span_of
 
     found = chosen_loop(trace, host, wanted)
     windows = _windows(found, wanted)
@@ -189,7 +189,7 @@ def iterations_of(trace: Trace, host: Host) -> Iterations:
     Raises:
         TracelibError: There is no such loop.
     """
-    from analyzer.structure.levels.find import iterations, numbered_loops
+    from analyzer.structure.levels.run_structure import iterations, numbered_loops
 
     if not trace.has_call_times:
         raise TracelibError(f"{trace.path}: a Dimemas trace has no times", "name the run that it was made of")
@@ -209,7 +209,7 @@ def iterations_of(trace: Trace, host: Host) -> Iterations:
 
 
 def _windows(found: Iterations, wanted: IterationChoice) -> np.ndarray:
-    from analyzer.structure.cut.choose import window
+    from analyzer.structure.cut.chosen_iterations import window
 
     return window(found, *wanted.numbers(found.count))
 
@@ -226,8 +226,8 @@ def _cut(trace: Trace, found: Iterations, wanted: IterationChoice, host: Host, o
     """Write the chosen iterations as a run, into a file that goes when the host closes, and open it."""
     from analyzer.opening import open_trace
     from analyzer.signals import discard, temporary
-    from analyzer.structure.cut.choose import span_of
-    from analyzer.structure.cut.cut import write_cut
+    from analyzer.structure.cut.chosen_iterations import span_of
+    from analyzer.structure.cut.cut_run import write_cut
 
     choice, team = opening.get("choice"), host.team
     if choice and choice.cluster:

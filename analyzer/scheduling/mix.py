@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analyzer.machine.machine import Machine
+from analyzer.machine.description import Machine
 from analyzer.replay.simulate import simulate
-from analyzer.scheduling.indices import stretch_ratio, stretches
 from analyzer.scheduling.ring import Ring
+from analyzer.scheduling.sharing import stretch_ratio, stretches
 
 
 @dataclass(frozen=True)

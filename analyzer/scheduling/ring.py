@@ -10,6 +10,7 @@ from enum import StrEnum
 
 import numpy as np
 
+from analyzer.critical.priorities import CRITICAL
 from analyzer.errors import TracelibError
 from analyzer.program.operation import OP, Flag, Kind
 from analyzer.program.program import Program
@@ -17,8 +18,6 @@ from analyzer.replay.program_trace import ProgramTrace
 from analyzer.sources.dimemas.trace import communicators_of
 
 _US = 1000
-CRITICAL = 0
-"""Priority of who has, or waits for, the message; the smaller the better."""
 
 
 class Records(StrEnum):

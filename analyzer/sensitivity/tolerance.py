@@ -11,13 +11,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from analyzer.in_notebook import InNotebook
-from analyzer.machine.machine import Machine
+from analyzer.machine.description import Machine
 from analyzer.machine.parameters import vary
 from analyzer.parallel import Team
 from analyzer.program.program import Program
 from analyzer.replay.replays import at_once, end_times
 from analyzer.sensitivity.knees import THRESHOLD
-from analyzer.sensitivity.networks import only, pinned
+from analyzer.sensitivity.limits import only, pinned
 
 PRECISION = 1.03
 """Bounds are searched until they are known to this factor."""

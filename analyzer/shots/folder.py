@@ -23,8 +23,8 @@ from analyzer.errors import TracelibError
 from analyzer.shots.hosts import Batch, Host
 from analyzer.shots.outputs import NoOutput
 from analyzer.shots.plan import Plan
-from analyzer.shots.record import Kind, Record
 from analyzer.shots.shell import BEAT_S, JOB, SCRIPT, STATUS, shot_script
+from analyzer.shots.shot_records import Kind, Record
 from analyzer.whole import cannot_write
 
 _HOST, _BATCH, _SUBMITTED, _REMOTE = "host", "batch.json", "submitted", "remote"

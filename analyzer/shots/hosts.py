@@ -15,9 +15,79 @@ from typing import Any
 
 from analyzer.errors import TracelibError, about
 from analyzer.machine.toml_table import Table
-from analyzer.shots import words
-from analyzer.shots.placeholders import filled, names_in
-from analyzer.shots.windows import Window, read_window
+from analyzer.shots import study_values
+from analyzer.shots.study_values import filled, names_in
+
+PROBE = "mkdir -p {folder} && cat /proc/loadavg && grep MemAvailable /proc/meminfo && df -Pk {folder}"
+"""A shell command whose output `read_load` reads; {folder}: where shots of the host write."""
+_LOAD = re.compile(r"^(\d+\.\d+) \d+\.\d+ \d+\.\d+ \d+/\d+ \d+\s*$", re.MULTILINE)
+_MEMORY = re.compile(r"^MemAvailable:\s*(\d+) kB", re.MULTILINE)
+_DISK = re.compile(r"\s(\d+)\s+\d+%\s+/.*$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Load:
+    """Processes that want a CPU (mean of the last minute), and what is available."""
+
+    load: float
+    memory_bytes: float
+    disk_bytes: float
+
+
+def read_load(text: str) -> Load | None:
+    """Read what the command has printed, whatever a login prints besides; None: it is not that."""
+    found = [pattern.search(text) for pattern in (_LOAD, _MEMORY, _DISK)]
+    if None in found:
+        return None
+    load, memory, disk = (float(match[1]) for match in found if match)
+    return Load(load, 1024 * memory, 1024 * disk)
+
+
+_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_MINUTES = 24 * 60
+_HINT = 'write windows as ["Mon-Fri 20:00-07:00", "Sat-Sun"]'
+
+
+@dataclass(frozen=True)
+class Window:
+    """Days, and a stretch of each of them in minutes from its midnight; it may end on the next day."""
+
+    days: frozenset[int]  # 0: Monday
+    begin: int = 0
+    end: int = _MINUTES
+
+    def has(self, moment: datetime) -> bool:
+        """Whether a moment lies in the window; its end does not."""
+        day, minute = moment.weekday(), moment.hour * 60 + moment.minute
+        today = day in self.days and self.begin <= minute < self.end
+        return today or ((day - 1) % 7 in self.days and self.begin <= minute + _MINUTES < self.end)
+
+
+def read_window(text: str) -> Window:
+    """A window as people write it. Days are those on which it begins. Raises TracelibError."""
+    found = re.fullmatch(r"\s*([A-Za-z, -]*?)\s*(?:(\d{1,2}):(\d\d)\s*-\s*(\d{1,2}):(\d\d))?\s*", text)
+    if not found or not text.strip():
+        raise TracelibError(f"{text!r} is no time window", _HINT)
+    days = _days(text, found[1])
+    if found[2] is None:
+        return Window(days)
+    hours, minutes = (int(found[2]), int(found[4])), (int(found[3]), int(found[5]))
+    begin, end = (60 * hour + minute for hour, minute in zip(hours, minutes, strict=True))
+    if begin >= _MINUTES or end > _MINUTES or max(minutes) > 59 or begin == end:
+        raise TracelibError(f"{text!r} is no time window", _HINT)
+    return Window(days, begin, end if end > begin else end + _MINUTES)
+
+
+def _days(text: str, given: str) -> frozenset[int]:
+    days: set[int] = set()
+    for part in filter(None, re.split(r"[,\s]+", re.sub(r"\s*-\s*", "-", given.strip()))):
+        ends = [word.lower()[:3] for word in part.split("-")]
+        if len(ends) > 2 or not set(ends) <= set(_DAYS):
+            raise TracelibError(f"{text!r} is no time window: {part!r} is no day", _HINT)
+        first, last = _DAYS.index(ends[0]), _DAYS.index(ends[-1])
+        days |= {(first + k) % 7 for k in range((last - first) % 7 + 1)}
+    return frozenset(days or range(7))
+
 
 FINISH, SUSPEND, GIVE_BACK = OUTSIDE = ("finish", "suspend", "give back")
 """What becomes of a shot that runs when the window of its host closes."""
@@ -123,24 +193,24 @@ def read_hosts(given: Any) -> tuple[Host, ...]:
 def _host(name: str, table: Table) -> Host:
     if not _NAME.fullmatch(name):
         raise TracelibError(f"a host cannot be called {name!r}", "use letters, digits, '.', '_' and '-'")
-    given: dict[str, Any] = {"slots": words.whole(f"{table.name} slots", table.take("slots", 1), 0)}
+    given: dict[str, Any] = {"slots": study_values.whole(f"{table.name} slots", table.take("slots", 1), 0)}
     for key, placeholders in (("run", {"command"}), ("put", {"here", "there"}), ("get", {"here", "there"})):
         if key in table:
             given[key] = _line(table, key, placeholders, {"host"})
     if "work" in table:
-        given["work"] = words.text(f"{table.name} work", table.take("work", "")).rstrip("/")
+        given["work"] = study_values.text(f"{table.name} work", table.take("work", "")).rstrip("/")
     if "windows" in table:
-        texts = words.texts(f"{table.name} windows", table.take("windows", []))
+        texts = study_values.texts(f"{table.name} windows", table.take("windows", []))
         given["windows"] = tuple(read_window(text) for text in texts)
     given["outside"] = table.choice("outside", OUTSIDE)
     if "most_load" in table:
         given["most_load"] = table.quantity("most_load", inf)
     for key in ("least_memory", "least_disk"):
         if key in table:
-            given[key] = words.size_bytes(f"{table.name} {key}", table.take(key, ""))
+            given[key] = study_values.size_bytes(f"{table.name} {key}", table.take(key, ""))
     for key, field in (("silence", "silence_s"), ("copy", "copy_s"), ("again", "again_s")):
         if key in table:
-            given[field] = words.seconds(f"{table.name} {key}", table.take(key, ""))
+            given[field] = study_values.seconds(f"{table.name} {key}", table.take(key, ""))
     given["batch"] = _batch(table)
     table.end()
     host = Host(name, **given)
@@ -161,7 +231,7 @@ def _batch(table: Table) -> Batch | None:
         if key in table:
             given[key] = _line(table, key, {"id"}, set())
     if "id" in table:
-        pattern = given["id"] = words.text(f"{table.name} id", table.take("id", ""))
+        pattern = given["id"] = study_values.text(f"{table.name} id", table.take("id", ""))
         try:
             groups = re.compile(pattern).groups
         except re.error as error:
@@ -169,13 +239,13 @@ def _batch(table: Table) -> Batch | None:
         if groups < 1:
             raise TracelibError(f"{table.name} id = {pattern!r} has no group", "put ( ) around the name of the job")
     if "poll" in table:
-        given["poll_s"] = words.seconds(f"{table.name} poll", table.take("poll", ""))
+        given["poll_s"] = study_values.seconds(f"{table.name} poll", table.take("poll", ""))
     return Batch(**given)
 
 
 def _line(table: Table, key: str, needed: set[str], more: set[str]) -> str:
     """A command line with its placeholders. Raises TracelibError."""
-    text = words.text(f"{table.name} {key}", table.take(key, ""))
+    text = study_values.text(f"{table.name} {key}", table.take(key, ""))
     names = names_in(text)
     if missing := needed - names:
         raise TracelibError(f"{table.name} {key} = {text!r}", f"{{{{{min(missing)}}}}} must stand in it")

@@ -19,8 +19,8 @@ from typing import Any
 
 from analyzer.errors import TracelibError
 from analyzer.machine.toml_table import Table
-from analyzer.shots import words
-from analyzer.shots.placeholders import names_in
+from analyzer.shots import study_values
+from analyzer.shots.study_values import names_in
 
 TRIES = 3
 """How many hosts may lose a shot that they have begun, before it counts as failed."""
@@ -78,27 +78,27 @@ def read_job(table: Table, folder: Path) -> Job:
     if (command is None) == (script is None):
         raise TracelibError("[job]: what is run?", 'give a command = "./beam beam.dat", or the name of a script')
     if script is not None:
-        path = folder / words.text("script", script)
+        path = folder / study_values.text("script", script)
         try:
             text, where = path.read_bytes().decode(errors="surrogateescape"), path.name
         except OSError as error:
             raise TracelibError(f"cannot read {path}: {error.strerror}", "correct script in [job]") from error
     else:
-        text, where = words.text("command", command), "command"
+        text, where = study_values.text("command", command), "command"
     limits: dict[str, Any] = {}
     for key, field, read in (
-        ("timeout", "timeout_s", words.seconds),
-        ("memory", "memory_bytes", words.size_bytes),
-        ("disk", "disk_bytes", words.size_bytes),
+        ("timeout", "timeout_s", study_values.seconds),
+        ("memory", "memory_bytes", study_values.size_bytes),
+        ("disk", "disk_bytes", study_values.size_bytes),
     ):
         if (value := table.take(key, None)) is not None:
             limits[field] = read(key, value)
     job = Job(
         text if text.endswith("\n") else f"{text}\n", where, folder,
-        templates=tuple(_plain(name) for name in words.texts("templates", table.take("templates", []))),
-        inputs=tuple(_plain(name) for name in words.texts("inputs", table.take("inputs", []))),
-        keep=words.texts("keep", table.take("keep", [])),
-        tries=words.whole("tries", table.take("tries", TRIES), 1),
+        templates=tuple(_plain(name) for name in study_values.texts("templates", table.take("templates", []))),
+        inputs=tuple(_plain(name) for name in study_values.texts("inputs", table.take("inputs", []))),
+        keep=study_values.texts("keep", table.take("keep", [])),
+        tries=study_values.whole("tries", table.take("tries", TRIES), 1),
         **limits,
     )  # fmt: skip
     table.end()
@@ -127,11 +127,11 @@ def _directed(job: Job) -> Job:
         elif word == "output":
             job = replace(job, keep=(*job.keep, rest))
         elif word == "resources" and rest.startswith("memory "):
-            job = replace(job, memory_bytes=words.size_bytes(f"{where}: memory", rest.removeprefix("memory ")))
+            job = replace(job, memory_bytes=study_values.size_bytes(f"{where}: memory", rest.removeprefix("memory ")))
         elif word == "resources" and (size := re.fullmatch(r"(?:temporal )?disk space (.*)", rest)):
-            job = replace(job, disk_bytes=words.size_bytes(f"{where}: disk space", size[1]))
+            job = replace(job, disk_bytes=study_values.size_bytes(f"{where}: disk space", size[1]))
         elif word == "deadline" and (time := re.fullmatch(r"now \+ ?(\S+) ?(\w*)", rest)):
-            job = replace(job, timeout_s=words.seconds(f"{where}: deadline", f"{time[1]} {time[2] or 'h'}"))
+            job = replace(job, timeout_s=study_values.seconds(f"{where}: deadline", f"{time[1]} {time[2] or 'h'}"))
         elif word not in ("promenvir", "task", "replicator"):
             raise TracelibError(f"{where}: {found[0].strip()} is not known", "see docs/analyze-study.md")
     return job

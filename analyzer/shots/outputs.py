@@ -10,7 +10,7 @@ from statistics import fmean
 
 from analyzer.errors import TracelibError
 from analyzer.machine.toml_table import Table
-from analyzer.shots import words
+from analyzer.shots import study_values
 
 STDOUT = "stdout"
 """The file that holds what the job prints."""
@@ -48,10 +48,10 @@ class Output:
         except OSError as error:
             raise NoOutput(f"{self.name}: {self.file}: {error.strerror}") from error
         cells = self._matched(text) if self.column is None else self._cells(text)
-        numbers = [words.number(cell) for cell in cells]
+        numbers = [study_values.number(cell) for cell in cells]
         known = [number for number in numbers if number is not None]
         bad = [cell.strip() for cell, number in zip(cells, numbers, strict=True) if number is None]
-        if strange := [cell for cell in bad if self.column is None or words.is_no_number(cell)]:
+        if strange := [cell for cell in bad if self.column is None or study_values.is_no_number(cell)]:
             raise NoOutput(f"{self.name}: {self.file} has {strange[-1]!r}, which is not a finite number")
         if not known:
             where = f"match of {self.pattern}" if self.column is None else f"number in column {self.column}"
@@ -87,13 +87,13 @@ def read_outputs(table: Table) -> tuple[Output, ...]:
     if not given:
         raise TracelibError("there are no outputs", "write [outputs.NAME] with a file and a pattern or a column")
     return tuple(
-        _output(words.name("an output", name), Table(f"[outputs.{name}]", of, "docs/analyze-study.md"))
+        _output(study_values.name("an output", name), Table(f"[outputs.{name}]", of, "docs/analyze-study.md"))
         for name, of in given.items()
     )
 
 
 def _output(name: str, table: Table) -> Output:
-    file = words.text(f"{table.name} file", table.take("file", STDOUT))
+    file = study_values.text(f"{table.name} file", table.take("file", STDOUT))
     pattern, column = table.take("pattern", None), table.take("column", None)
     which = table.choice("which", tuple(_WHICH))
     table.end()
@@ -101,8 +101,10 @@ def _output(name: str, table: Table) -> Output:
         raise TracelibError(f"{table.name}: where does the number stand?", "give a pattern or a column")
     if column is not None:
         is_name = isinstance(column, str) and column
-        return Output(name, file, "", column if is_name else words.whole(f"{table.name} column", column, 1), which)
-    text = words.text(f"{table.name} pattern", pattern)
+        return Output(
+            name, file, "", column if is_name else study_values.whole(f"{table.name} column", column, 1), which
+        )
+    text = study_values.text(f"{table.name} pattern", pattern)
     try:
         groups = re.compile(text, re.MULTILINE).groups
     except re.error as error:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b, file_digest
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,55 @@ import numpy as np
 
 from analyzer.errors import TracelibError, about
 from analyzer.machine.toml_table import Table
-from analyzer.montecarlo.design import DESIGNS, LATIN
-from analyzer.montecarlo.distribution import Varied
-from analyzer.shots import words
+from analyzer.montecarlo.distribution import DESIGNS, LATIN, Varied, distribution, points
+from analyzer.shots import study_values
 from analyzer.shots.job import Job, read_job
 from analyzer.shots.outputs import Output, read_outputs
-from analyzer.shots.placeholders import Value, filled
-from analyzer.shots.variables import draw, read_variables
+from analyzer.shots.study_values import Value, filled
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A number of a program's input; any number, unless it is a whole one."""
+
+    name: str
+    whole: bool = False
+    unit: str = ""
+    least: float = -inf
+    positive: bool = False
+
+
+def read_variables(table: Table) -> tuple[Varied, ...]:
+    """The variables of a study file, in its order. Raises TracelibError."""
+    given = table.rest()
+    if not given:
+        raise TracelibError("there are no variables", 'write [variables] and NAME = "900..1100" below it')
+    return tuple(_variable(name, value) for name, value in given.items())
+
+
+def _variable(name: str, value: Any) -> Varied:
+    study_values.name("a variable", name)
+    if isinstance(value, Mapping):
+        table = Table(f"[variables.{name}]", value, "docs/analyze-study.md")
+        law, is_whole = study_values.text(f"{name}.from", table.take("from", "")), table.flag("whole")
+        table.end()
+    else:
+        law, is_whole = study_values.text(name, value), False
+    return distribution(Variable(name, is_whole), f"{name}={law}", _two_numbers)
+
+
+def _two_numbers(of: Variable, *texts: str) -> tuple[float, float]:
+    first, last = (study_values.number(text) for text in texts)
+    if first is None or last is None:
+        raise TracelibError(f"{of.name} = {', '.join(texts)!r}", "the values of a variable must be numbers")
+    return first, last
+
+
+def draw(varied: Sequence[Varied], design: str, count: int, seed: int) -> np.ndarray:
+    """Values of all shots, float64 of shape (count, variables)."""
+    cube = points(design, count, len(varied), seed & (2**64 - 1))
+    return np.array([[of.at(u) for of, u in zip(varied, row, strict=True)] for row in cube.tolist()])
+
 
 MOST = 10_000
 """Most shots of a study that ends when its means are known, unless it says how many."""
@@ -128,7 +171,7 @@ def _plan(path: Path, given: Mapping[str, Any]) -> Plan:
     share = None if until is None else read_share(until)
     if share is not None and design == LATIN:
         raise TracelibError("a Latin hypercube needs a fixed number of shots", "leave out until, or use another design")
-    samples = words.whole("samples", top.take("samples", MOST if share is not None else _SAMPLES), 1)
+    samples = study_values.whole("samples", top.take("samples", MOST if share is not None else _SAMPLES), 1)
     hosts = top.take("hosts", None)
     plan = Plan(
         path,
@@ -137,10 +180,10 @@ def _plan(path: Path, given: Mapping[str, Any]) -> Plan:
         read_outputs(top.table("outputs")),
         samples=samples,
         design=design,
-        seed=words.whole("seed", top.take("seed", 0), 0),
+        seed=study_values.whole("seed", top.take("seed", 0), 0),
         until=share,
         hosts=path.parent / hosts if isinstance(hosts, str) else path if hosts is not None else None,
-        patience_s=words.seconds("patience", top.take("patience", "10min")),
+        patience_s=study_values.seconds("patience", top.take("patience", "10min")),
     )
     top.end()
     names = [of.name for of in plan.varied]
@@ -151,7 +194,7 @@ def _plan(path: Path, given: Mapping[str, Any]) -> Plan:
 
 def read_share(text: Any) -> float:
     """A percentage such as "1%" as a share. Raises TracelibError."""
-    found = words.number(str(text).strip().removesuffix("%"))
+    found = study_values.number(str(text).strip().removesuffix("%"))
     if found is None or not 0 < found < 100:
         raise TracelibError(f"until = {text!r} is not a percentage above 0 and below 100", 'write for example "1%"')
     return found / 100

@@ -14,10 +14,9 @@ from statistics import fmean
 import numpy as np
 
 from analyzer.errors import TracelibError
-from analyzer.montecarlo.spread import Spread, spread_of
-from analyzer.montecarlo.stable import are_known
+from analyzer.montecarlo.spread import Spread, are_known, spread_of
 from analyzer.shots.plan import Plan
-from analyzer.shots.record import Kind, Record
+from analyzer.shots.shot_records import Kind, Record
 from analyzer.whole import whole_file
 
 

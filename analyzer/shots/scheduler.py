@@ -21,14 +21,12 @@ from threading import Event, Thread
 import numpy as np
 
 from analyzer.errors import TracelibError
-from analyzer.montecarlo.stable import are_known, looks
-from analyzer.shots.book import Book
-from analyzer.shots.execution import Ending, Execution, How, Inputs, control
+from analyzer.montecarlo.spread import are_known, looks
 from analyzer.shots.folder import ShotFolder, copy_inputs, shot_folder
-from analyzer.shots.hosts import FINISH, GIVE_BACK, SUSPEND, Host, HostsFile
-from analyzer.shots.load import PROBE, Load, read_load
+from analyzer.shots.hosts import FINISH, GIVE_BACK, PROBE, SUSPEND, Host, HostsFile, Load, read_load
 from analyzer.shots.plan import Plan
-from analyzer.shots.record import Kind, Record
+from analyzer.shots.shot_execution import Ending, Execution, How, Inputs, control
+from analyzer.shots.shot_records import Book, Kind, Record
 
 _INPUTS = "inputs"
 _TICK_S = 0.1

@@ -24,9 +24,9 @@ from analyzer.speedup_model.extrapolation import (
     fitted,
     staying_above,
 )
+from analyzer.speedup_model.factor_model import NEAR, WEAK, Speedup, speedup
 from analyzer.speedup_model.factors import Factor
 from analyzer.speedup_model.held_out import MODEL, HeldOut, held_out
-from analyzer.speedup_model.model import NEAR, WEAK, Speedup, speedup
 from analyzer.speedup_model.parameters import Parameters
 
 CONFIDENCE = 0.9

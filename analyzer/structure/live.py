@@ -17,8 +17,8 @@ from analyzer.sources.rank_file.spool import Fate, fate
 from analyzer.sources.run.run import RunTrace
 from analyzer.structure.calls.sequence import Sequence, sequence_of
 from analyzer.structure.iterations import Iterations
-from analyzer.structure.levels.agreed import Agreed, Sequences, agreed, whole
-from analyzer.structure.levels.tree import tree
+from analyzer.structure.levels.agreed_loops import Agreed, Sequences, agreed, whole
+from analyzer.structure.levels.loop_tree import tree
 from analyzer.trace import Losses, Trace
 from analyzer.trace.chosen import Choice
 

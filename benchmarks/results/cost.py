@@ -10,7 +10,7 @@ import numpy as np
 
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
-from analyzer.structure.levels.structure import Method, structure
+from analyzer.structure.levels.run_structure import Method, structure
 from benchmarks.results.rows import Part, Row
 from benchmarks.synthetic.run import write_run
 

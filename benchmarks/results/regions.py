@@ -11,10 +11,10 @@ from nested_runs import Flushes, Loop, Planted, Start, Step, Work
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.structure.levels.by_signals import nodes_of
-from analyzer.structure.levels.structure import Method, structure
-from analyzer.structure.levels.tree import Node
-from analyzer.structure.perturbed.perturbed import Cause, perturbed
-from analyzer.structure.signals.signals import SAMPLES, Signal, signals
+from analyzer.structure.levels.loop_tree import Node
+from analyzer.structure.levels.run_structure import Method, structure
+from analyzer.structure.perturbations import Cause, perturbed
+from analyzer.structure.signals.run_signals import SAMPLES, Signal, signals
 from analyzer.trace import Trace
 from benchmarks.results.published import table
 from benchmarks.results.rows import Part, Row, listed, percent

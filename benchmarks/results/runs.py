@@ -14,12 +14,11 @@ import numpy as np
 
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
-from analyzer.structure.cut.choose import typical_stretch, window
-from analyzer.structure.cut.cut import write_cut
-from analyzer.structure.levels.metrics import off_by
-from analyzer.structure.levels.parts import Structure
-from analyzer.structure.levels.structure import DEFAULT_SIGNALS, Method, structure
-from analyzer.structure.signals.signals import FLYING
+from analyzer.structure.cut.chosen_iterations import typical_stretch, window
+from analyzer.structure.cut.cut_run import write_cut
+from analyzer.structure.levels.parts import Structure, off_by
+from analyzer.structure.levels.run_structure import DEFAULT_SIGNALS, Method, structure
+from analyzer.structure.signals.run_signals import FLYING
 from benchmarks.mpi import ROOT, WORK, Mpi, find, remove_run
 from benchmarks.results.published import table
 from benchmarks.results.rows import Part, Row, listed, percent

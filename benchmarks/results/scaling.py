@@ -12,10 +12,9 @@ from phased import with_factors, write_phases
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.speedup_model.extrapolation import FORMS, fitted
-from analyzer.speedup_model.model import speedup
+from analyzer.speedup_model.factor_model import speedup, variants
 from analyzer.speedup_model.parameters import Parameters, parameters
 from analyzer.speedup_model.prediction import predict
-from analyzer.speedup_model.variants import variants
 from benchmarks.results.rows import Part, Row, listed, percent
 
 GHZ = 2.0

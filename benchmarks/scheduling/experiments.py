@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from analyzer.machine.machine import Machine, Node
+from analyzer.machine.description import Machine, Node
 from analyzer.machine.policies import policy_of
 from analyzer.scheduling.mix import Shared, share
 from analyzer.scheduling.ring import Records, Ring

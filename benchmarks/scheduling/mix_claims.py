@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from analyzer.scheduling import indices
+from analyzer.scheduling import sharing
 from benchmarks.scheduling.claims import Answer, Claim, Verdict, largest, least, verdict
 from benchmarks.scheduling.mixes import CG, LOADS, Mixed, Mixes
 
@@ -128,7 +128,7 @@ MIX_CLAIMS = (
     Claim("S3", "is unfair on the NOW with a bus: somebody keeps less than a third",
           lambda v, p: largest((min(m.kept) for m in v.of(p, "with a bus")), 1 / 3), BOTH),
     Claim("S3", "is fair with 8 tasks on the NOW without bus conflict (Table 21)",
-          lambda v, p: (all(indices.is_fair(m.kept) for m in v.of(p, _EIGHT_WITHOUT)),
+          lambda v, p: (all(sharing.is_fair(m.kept) for m in v.of(p, _EIGHT_WITHOUT)),
                         f"{min(min(m.kept) for m in v.of(p, _EIGHT_WITHOUT)):.2f}"), ("RR",), ("FIFO",)),
     Claim("S3", "favours long computations between few messages", favours_long_bursts, BOTH),
 )  # fmt: skip

@@ -13,15 +13,15 @@ from functools import cache
 
 import numpy as np
 
-from analyzer.machine.machine import Machine, Network, Node, Scheduling
+from analyzer.machine.description import Machine, Network, Node, Scheduling
 from analyzer.machine.policies import policy_of
 from analyzer.program.operation import Flag, Kind, operations
 from analyzer.program.program import Program
 from analyzer.replay.simulate import simulate
-from analyzer.scheduling import indices
-from analyzer.scheduling.closed import closed
+from analyzer.scheduling import sharing
 from analyzer.scheduling.mix import share
 from analyzer.scheduling.ring import Ring
+from analyzer.scheduling.sharing import closed
 
 TABLES_15_TO_17 = {  # tasks -> tasks, % of its processor, and messages of a task of MG, CG and LU
     4: ((4, 94.70, 180), (4, 69.00, 1801), (4, 91.75, 5169)),
@@ -61,12 +61,12 @@ class Mixed:
     @property
     def gain(self) -> float:
         """Above 1 sharing pays (F13)."""
-        return indices.gain_over_batch(self.kept)
+        return sharing.gain_over_batch(self.kept)
 
     @property
     def spread(self) -> float:
         """0 is fair (F15)."""
-        return indices.spread_of_speeds(self.kept)
+        return sharing.spread_of_speeds(self.kept)
 
 
 Mixes = dict[str, dict[str, dict[str, Mixed]]]

@@ -14,13 +14,13 @@ from itertools import combinations
 
 import numpy as np
 
-from analyzer.machine.machine import Machine
+from analyzer.machine.description import Machine
 from analyzer.opening import open_trace
 from analyzer.program.operation import Kind
 from analyzer.program.program import Program
 from analyzer.replay import program_of
 from analyzer.replay.simulate import simulate
-from analyzer.scheduling.closed import Closed, closed
+from analyzer.scheduling.sharing import Closed, closed
 from benchmarks.scheduling.claims import Answer, Claim, Verdict, largest, least, verdict
 from benchmarks.scheduling.experiments import STUDIED, Policy
 

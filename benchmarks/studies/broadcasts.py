@@ -17,14 +17,13 @@ import numpy as np
 import pandas
 
 import analyzer
-from analyzer.broadcasts.compared import Compared, Measured, read_compared
-from analyzer.broadcasts.models import ALGORITHMS, KIBIBYTE
-from analyzer.loggp.accuracy import Accuracy, accuracy
-from analyzer.loggp.estimate import estimate
 from analyzer.loggp.model import LoOgGP
-from analyzer.loggp.netfile import read_measurement
-from analyzer.models.described import Options
+from analyzer.models.described_terms import Options
 from analyzer.models.model import Model
+from analyzer.network_measurement.broadcast_models import ALGORITHMS, KIBIBYTE
+from analyzer.network_measurement.collectives import Accuracy, Compared, Measured, accuracy, read_compared
+from analyzer.network_measurement.estimate import estimate
+from analyzer.network_measurement.netfile import read_measurement
 from benchmarks.mpi import ROOT
 
 DATA = ROOT / "benchmarks" / "data"

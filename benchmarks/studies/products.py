@@ -17,7 +17,7 @@ import numpy as np
 import pandas
 
 import analyzer
-from analyzer.models.composed import Composed
+from analyzer.models.composed_models import Composed
 from benchmarks.mpi import ENVIRONMENT, ROOT, WORK, Mpi
 from benchmarks.studies.runs import table, traced
 from benchmarks.studies.shown import Row

@@ -6,7 +6,7 @@ import pytest
 
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
-from analyzer.structure.levels.structure import Method, structure
+from analyzer.structure.levels.run_structure import Method, structure
 
 pytestmark = pytest.mark.long
 

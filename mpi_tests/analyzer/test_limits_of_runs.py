@@ -6,7 +6,7 @@ import pytest
 from matrix import ROOT
 
 from analyzer.cli import main
-from analyzer.machine.machine import COLLECTIVE_NAMES
+from analyzer.machine.description import COLLECTIVE_NAMES
 
 pytestmark = pytest.mark.timed
 

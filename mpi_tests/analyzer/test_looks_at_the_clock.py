@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from patience import crowd
 
-from analyzer.machine.machine import Machine
+from analyzer.machine.description import Machine
 from analyzer.opening import open_trace
 from analyzer.operations.program import program_of
 from analyzer.replay.simulate import simulate

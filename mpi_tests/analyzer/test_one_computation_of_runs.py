@@ -6,7 +6,7 @@ import pytest
 from analyzer.critical.path import critical_path
 from analyzer.critical.shares import shares
 from analyzer.efficiency.efficiencies import efficiencies
-from analyzer.machine.machine import Machine
+from analyzer.machine.description import Machine
 from analyzer.metrics.profile import profile
 from analyzer.opening import open_trace
 from analyzer.operations.program import program_of

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from analyzer.machine.machine import Network, Node
+from analyzer.machine.description import Network, Node
 from analyzer.opening import open_trace
 from analyzer.program.operation import Kind
 from analyzer.replay import Machine, program_of, simulate

@@ -8,9 +8,9 @@ import pytest
 
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
-from analyzer.structure.cut.choose import typical_stretch
-from analyzer.structure.levels.find import iterations
-from analyzer.structure.perturbed.perturbed import Cause, perturbed
+from analyzer.structure.cut.chosen_iterations import typical_stretch
+from analyzer.structure.levels.run_structure import iterations
+from analyzer.structure.perturbations import Cause, perturbed
 
 STEPS, WHICH = 40, 24
 STOPPED_NS = 400_000_000

@@ -8,7 +8,7 @@ from lxml import etree
 
 import analyzer
 from analyzer.cli import main
-from analyzer.experiments.formats.xml_form import DTD
+from analyzer.experiments.formats.tia_xml import DTD
 from tracelib.call.files import translate_file
 from tracelib.launchers import INCLUDE
 

@@ -18,7 +18,7 @@ from patience import crowd, patient
 from result import rank_files
 from running import Finished
 
-from analyzer.loggp.estimate import estimate
+from analyzer.network_measurement.estimate import estimate
 from tracelib.ngmpi.stopping_rules import spread
 from tracelib.schema import net
 from tracelib.schema.prtt import size_times

@@ -13,7 +13,7 @@ import analyzer
 from analyzer.critical.shares import Shares
 from analyzer.efficiency.efficiencies import efficiencies
 from analyzer.in_notebook import InNotebook
-from analyzer.machine.machine import Machine
+from analyzer.machine.description import Machine
 from analyzer.metrics.parallelism import parallelism
 from analyzer.metrics.profile import profile
 from analyzer.opening import open_trace

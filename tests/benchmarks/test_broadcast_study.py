@@ -7,9 +7,9 @@ import pandas
 import pytest
 from paths import ROOT
 
-from analyzer.broadcasts.compared import read_compared
 from analyzer.loggp.lines import Line as Straight
 from analyzer.loggp.model import Interval, LoOgGP
+from analyzer.network_measurement.collectives import read_compared
 from benchmarks.studies.broadcasts import DATA, HEAD, KEPT, frame_of, lines_of, refined_sizes
 
 PLAIN = {"__builtins__": {}, "floor": math.floor, "ceil": math.ceil, "log2": math.log2, "min": min}

@@ -3,7 +3,7 @@
 from analyzer._kernels import lib
 from analyzer._replay import lib as replay
 
-from analyzer.machine.machine import COLLECTIVE_NAMES
+from analyzer.machine.description import COLLECTIVE_NAMES
 from analyzer.replay.simulate import _SPANS
 from analyzer.trace.event_types import EventType
 from analyzer.trace.paraver import MPI_TYPES

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas
 
-from analyzer.models.member import Member
+from analyzer.models.averaging import Member
 from analyzer.models.terms.product import Call, Name
 
 NOISE = 0.03

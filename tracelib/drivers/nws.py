@@ -121,7 +121,7 @@ def _rows(text: str) -> list[Row]:
 
 
 def _write(path: Path, experiment: str, nodes: Sequence[str], series: Mapping[str, Iterable[Row]]) -> None:
-    """TIA's XML (analyzer.experiments.formats.xml_form), which `analyze table` reads: a row for each measurement."""
+    """TIA's XML (analyzer.experiments.formats.tia_xml), which `analyze table` reads: a row for each measurement."""
     headers = (("time", "real"), ("source", "text"), ("destination", "text"), ("series", "text"), ("value", "real"))
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<cll_data program={quoteattr(experiment)}>"]
     lines += [f'<cll_experiment name={quoteattr(experiment)} driver="NWS">', "<machines>"]

@@ -17,9 +17,9 @@ from analyzer.errors import TracelibError
 from analyzer.opening import open_trace
 from analyzer.report.words import units
 from analyzer.report.words.left_out import applications_joined, arrows_left_out
-from analyzer.structure.cut.choose import fixed_window, window
+from analyzer.structure.cut.chosen_iterations import fixed_window, window
 from analyzer.structure.iterations import Iterations
-from analyzer.structure.levels.find import iterations
+from analyzer.structure.levels.run_structure import iterations
 from analyzer.trace import Trace
 
 

@@ -21,10 +21,10 @@ from analyzer.errors import TracelibError
 from analyzer.opening import open_trace
 from analyzer.report.words import units
 from analyzer.report.words.table import plain_table
-from analyzer.structure.cut.choose import window
-from analyzer.structure.cut.cut import Cut
+from analyzer.structure.cut.chosen_iterations import window
+from analyzer.structure.cut.cut_run import Cut
 from analyzer.structure.iterations import Iterations
-from analyzer.structure.levels.find import numbered_loops
+from analyzer.structure.levels.run_structure import numbered_loops
 from analyzer.structure.live import Look, last_iterations, place_of
 from analyzer.trace import Trace
 

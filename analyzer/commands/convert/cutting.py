@@ -14,8 +14,8 @@ from analyzer.errors import TracelibError
 from analyzer.opening import open_trace
 from analyzer.report.words import units
 from analyzer.signals import discard
-from analyzer.structure.cut.choose import FEWEST, typical_stretch
-from analyzer.structure.cut.cut import Cut, write_cut
+from analyzer.structure.cut.chosen_iterations import FEWEST, typical_stretch
+from analyzer.structure.cut.cut_run import Cut, write_cut
 from analyzer.structure.iterations import Iterations
 from analyzer.trace import Trace
 from analyzer.whole import temporary_name

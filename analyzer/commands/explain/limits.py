@@ -10,7 +10,7 @@ from analyzer.commands.shared.machine_option import MachineChoice, cpu_time_of, 
 from analyzer.commands.shared.options import common_options, jobs_option, replays_all_calls, replays_all_ranks
 from analyzer.commands.shared.session import Session
 from analyzer.efficiency.cpu_use import cpus, starts_mpi
-from analyzer.machine.machine import Machine
+from analyzer.machine.description import Machine
 from analyzer.metrics.lost_at import lost_at
 from analyzer.metrics.profile import profile
 from analyzer.operations.program import program_of

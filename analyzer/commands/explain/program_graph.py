@@ -7,7 +7,7 @@ from pathlib import Path
 from analyzer.commands.shared.outputs import check_writable
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
-from analyzer.structure.graph.graph import ProgramGraph, program_graph
+from analyzer.structure.graph.program_graph import ProgramGraph, program_graph
 from analyzer.trace import Trace
 from analyzer.whole import whole_file
 

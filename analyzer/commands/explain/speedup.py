@@ -8,8 +8,7 @@ from analyzer.commands.shared.options import all_calls_needed, all_ranks_needed,
 from analyzer.commands.shared.session import Session
 from analyzer.commands.shared.several import measured, scaling_options
 from analyzer.report.speedup import speedup_json, speedup_tables, variants_json, variants_tables
-from analyzer.speedup_model.model import speedup
-from analyzer.speedup_model.variants import variants
+from analyzer.speedup_model.factor_model import speedup, variants
 
 
 @click.command("speedup")

@@ -23,9 +23,9 @@ from analyzer.report.evenness import evenness_json, print_evenness
 from analyzer.report.structure.as_json import structure_json
 from analyzer.report.structure.graph import graph_json, print_graph
 from analyzer.report.structure.tables import print_structure
-from analyzer.structure.graph.graph import ProgramGraph
+from analyzer.structure.graph.program_graph import ProgramGraph
 from analyzer.structure.levels.parts import Structure
-from analyzer.structure.levels.structure import Method, structure, structure_of_signal
+from analyzer.structure.levels.run_structure import Method, structure, structure_of_signal
 from analyzer.structure.signals import csv_signal
 from analyzer.trace import Trace
 from analyzer.trace.chosen import Choice

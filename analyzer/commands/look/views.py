@@ -107,7 +107,7 @@ def views_command(
 
 def _between(session: Session, trace: Trace, begin: int, end: int | None) -> tuple[int, int | None]:
     """From when to when is shown, ns of the trace; None: its end."""
-    from analyzer.structure.cut.choose import span_of
+    from analyzer.structure.cut.chosen_iterations import span_of
 
     windows = wanted_windows(replace(session, team=Team()), trace, "; times count from there")
     if windows is None:

@@ -104,7 +104,7 @@ def _around(trace: Trace, found: list[Moment], at: int) -> tuple[int, int]:
 
 def _origin(session: Session, trace: Trace) -> int:
     """What --at counts from, in ns of the trace."""
-    from analyzer.structure.cut.choose import span_of
+    from analyzer.structure.cut.chosen_iterations import span_of
 
     windows = wanted_windows(session, trace, "; --at counts from there")
     return 0 if windows is None else span_of(windows)[0]

@@ -14,7 +14,7 @@ from analyzer.errors import TracelibError
 if TYPE_CHECKING:
     import pandas
 
-    from analyzer.models.composed import Composed
+    from analyzer.models.composed_models import Composed
     from analyzer.models.model import Model
     from analyzer.report.composed import ComposedRow
 
@@ -75,7 +75,7 @@ def predict_composed(
 ) -> None:
     """Print what a stored model expects with the quantities that other stored models expect. Raises TracelibError."""
     from analyzer.commands.model.stored_model import check_points
-    from analyzer.models.composed import Composed
+    from analyzer.models.composed_models import Composed
     from analyzer.models.model_file import read_model
     from analyzer.report.composed import composed_json, print_composed, row_at
     from analyzer.report.fit import model_json, print_model

@@ -17,7 +17,7 @@ from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 
 if TYPE_CHECKING:  # pandas takes as long to import as all the rest: who asks for --help does not wait for it
-    from analyzer.models.described import Options
+    from analyzer.models.described_terms import Options
 
 _CRITERIA = ("aicc", "aic", "bic", "ebic")
 _WEIGHTINGS = ("relative", "measured", "ordinary")
@@ -240,7 +240,7 @@ def _options(
     max_error: float | None, search: str, coefficient_error: float, population: tuple[int, ...],
     mutations: tuple[int, ...], patience: int, searches: int, seed: int,
 ) -> Options:  # fmt: skip
-    from analyzer.models.described import Options
+    from analyzer.models.described_terms import Options
     from analyzer.models.search.genetic import Genetics
 
     genetics = tuple(Genetics(mu, nu, patience, seed, searches) for mu in population for nu in mutations)

@@ -22,7 +22,7 @@ from analyzer.commands.shared.study import (
 )
 from analyzer.errors import TracelibError
 from analyzer.machine.cfg import Configuration
-from analyzer.machine.machine import Machine
+from analyzer.machine.description import Machine
 from analyzer.machine.parameters import vary
 from analyzer.machine.toml_text import machine_text
 from analyzer.montecarlo.fit import TOLERANCE, Fit, Wanted, fit

@@ -15,7 +15,7 @@ from analyzer.errors import TracelibError
 if TYPE_CHECKING:
     from analyzer.experiments.growth import Growth
     from analyzer.experiments.table import Found
-    from analyzer.models.described import Options
+    from analyzer.models.described_terms import Options
 
 BY = ("call", "region", "place", "cluster")
 _DEFAULT = ("place", "region", "cluster")
@@ -92,7 +92,7 @@ def _table(
     session: Session, files: Sequence[str], by: tuple[str, ...], settings: Sequence[tuple[str, str]]
 ) -> tuple[Found, list[str]]:
     """All kinds of time of all runs, with the settings of each run as columns."""
-    from analyzer.experiments.settings import Setting, value_of
+    from analyzer.experiments.run_factors import Setting, value_of
     from analyzer.experiments.table import Wanted, table
 
     said, listed = [], []

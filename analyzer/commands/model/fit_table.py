@@ -21,8 +21,8 @@ from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 
 if TYPE_CHECKING:  # pandas takes as long to import as all the rest: who asks for --help does not wait for it
-    from analyzer.models.composed import Composed
-    from analyzer.models.described import Options
+    from analyzer.models.composed_models import Composed
+    from analyzer.models.described_terms import Options
     from analyzer.models.model import Model
     from analyzer.models.study import Study
     from analyzer.report.composed import ComposedRow
@@ -50,8 +50,8 @@ def fit_table(
     session: Session, file: str, asked: Asked, options: Options, *, as_json: bool, output: str | None, force: bool
 ) -> None:
     """Fit, print and write. Raises TracelibError."""
-    from analyzer.experiments.sieve import select
-    from analyzer.models.composed import Composed
+    from analyzer.experiments.filters import select
+    from analyzer.models.composed_models import Composed
     from analyzer.models.next_points import next_points
     from analyzer.models.study import study
     from analyzer.models.terms.names import identifiers
@@ -108,8 +108,7 @@ def _compared(files: Sequence[str], parameters: Sequence[str]) -> dict[str, Mode
 
 
 def _write(found: Study, models: dict[str, Model], inputs: Sequence[str], output: str, force: bool) -> list[Path]:
-    from analyzer.models.model_file import model_text
-    from analyzer.models.sources import c_source, latex_source, python_source
+    from analyzer.models.model_file import c_source, latex_source, model_text, python_source
     from analyzer.report.pictures.fit import draw_fit
     from analyzer.whole import whole_file
 

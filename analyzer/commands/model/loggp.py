@@ -8,7 +8,16 @@ from analyzer.commands.shared.iteration_option import iteration_option
 from analyzer.commands.shared.options import common_options, file_argument, place_option, ranks_option
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
-from analyzer.loggp.options import DEFAULTS, DETECTORS, FILTERS, METHODS, METRICS, NEIGHBOURS, TYPICAL, Options
+from analyzer.network_measurement.options import (
+    DEFAULTS,
+    DETECTORS,
+    FILTERS,
+    METHODS,
+    METRICS,
+    NEIGHBOURS,
+    TYPICAL,
+    Options,
+)
 from analyzer.opening import is_network
 from analyzer.trace.at_places import PlaceChoice
 from analyzer.trace.chosen import Choice

@@ -15,8 +15,8 @@ from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 from analyzer.machine.cfg import Configuration
 from analyzer.machine.cfg_text import cfg_text, crashes_dimemas
-from analyzer.machine.machine import AS_CALLS, Machine
-from analyzer.machine.modules import modules_text
+from analyzer.machine.description import AS_CALLS, Machine
+from analyzer.machine.options import modules_text
 from analyzer.machine.toml_text import machine_text
 from analyzer.whole import cannot_write, whole_file
 

@@ -30,7 +30,7 @@ def read_measured(file: str, region: str | None) -> pandas.DataFrame:
 def observable_in(frame: pandas.DataFrame, named: str | None) -> str:
     """The column to be explained: as named, else time, else what TIA calls it."""
     from analyzer.experiments.columns import TIME
-    from analyzer.experiments.sieve import OBSERVABLES
+    from analyzer.experiments.filters import OBSERVABLES
 
     return named or next((name for name in (TIME, *OBSERVABLES) if name in frame.columns), TIME)
 

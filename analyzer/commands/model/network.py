@@ -9,15 +9,14 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
-from analyzer.broadcasts.compared import Compared, read_compared
 from analyzer.commands.shared.outputs import check_replaceable, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
-from analyzer.loggp.estimate import Estimate, estimates
-from analyzer.loggp.intervals import detectors
-from analyzer.loggp.netfile import Measurement, read_measurement
-from analyzer.loggp.options import Options
-from analyzer.loggp.pairs import PairModel, compared_pairs
+from analyzer.network_measurement.collectives import Compared, read_compared
+from analyzer.network_measurement.estimate import Estimate, PairModel, compared_pairs, estimates
+from analyzer.network_measurement.intervals import detectors
+from analyzer.network_measurement.netfile import Measurement, read_measurement
+from analyzer.network_measurement.options import Options
 from analyzer.report.collectives import collectives_json, print_collectives
 from analyzer.report.network import PLACES, estimate_json, print_comparison, print_estimate, print_head, print_pairs
 from analyzer.report.pictures import dendrogram

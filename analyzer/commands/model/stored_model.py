@@ -58,7 +58,7 @@ def apply_stored(
     """Print what the model expects of each row of a table, and write the table with it. Raises TracelibError."""
     from analyzer.commands.model.measured_table import read_measured
     from analyzer.experiments.formats import check_ending, write_table
-    from analyzer.models.applied import apply_model
+    from analyzer.models.applied_models import apply_model
     from analyzer.models.model_file import read_model
     from analyzer.report.applied import applied_json, print_applied, with_expected
 

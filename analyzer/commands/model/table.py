@@ -11,12 +11,11 @@ from analyzer.commands.shared.options import Size, all_calls_needed, all_ranks_n
 from analyzer.commands.shared.outputs import check_replaceable
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
-from analyzer.experiments.by import KINDS
+from analyzer.experiments.filters import RULES, observable_of
 from analyzer.experiments.formats import check_ending, write_table
-from analyzer.experiments.repeated import LEVELS, STATISTICS
-from analyzer.experiments.settings import Setting
-from analyzer.experiments.sieve import RULES, observable_of
-from analyzer.experiments.table import Found, Wanted, table
+from analyzer.experiments.groupings import KINDS
+from analyzer.experiments.run_factors import Setting
+from analyzer.experiments.table import LEVELS, STATISTICS, Found, Wanted, table
 from analyzer.report.experiments import print_table, table_json
 
 

@@ -7,12 +7,10 @@ from typing import Any
 
 import click
 
-from analyzer.balance.fitted_model import machine_of, machine_of_parts
-from analyzer.balance.learning import learn
-from analyzer.balance.plan_file import load_plan, parts_of, save_plan
-from analyzer.balance.plans import Group, plan_of
+from analyzer.balance.learning import learn, machine_of, machine_of_parts
+from analyzer.balance.plans import Group, load_plan, parts_of, plan_of, save_plan
 from analyzer.balance.repository import MachineModel, load_models, save_models
-from analyzer.balance.traced import propose
+from analyzer.balance.traced_run import propose
 from analyzer.commands.predict.balance_compared import compare
 from analyzer.commands.shared.iteration_option import iteration_option, open_wanted
 from analyzer.commands.shared.machine_option import MachineChoice, machine_choice, replaying

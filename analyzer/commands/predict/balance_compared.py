@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from analyzer.balance.plan_file import load_plan
+from analyzer.balance.plans import load_plan
 from analyzer.balance.process_times import ProcessTimes, process_times
 from analyzer.commands.shared.iteration_option import open_wanted
 from analyzer.commands.shared.machine_option import MachineChoice, replaying

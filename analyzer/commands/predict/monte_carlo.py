@@ -16,10 +16,10 @@ from analyzer.commands.shared.session import Session
 from analyzer.commands.shared.study import Draw, Traced, eager_of, opened, output_options, studied, study_options
 from analyzer.errors import TracelibError
 from analyzer.machine.cfg import Configuration
-from analyzer.machine.machine import Exponential, Gaussian, Uniform
-from analyzer.montecarlo.design import LATIN, points
+from analyzer.machine.description import Exponential, Gaussian, Uniform
+from analyzer.montecarlo.distribution import LATIN, points
 from analyzer.montecarlo.samples import Samples, replayed
-from analyzer.montecarlo.stable import replayed_until
+from analyzer.montecarlo.spread import replayed_until
 from analyzer.report.monte_carlo import Studied, print_spread, spread_json
 
 MOST = 10_000

@@ -20,7 +20,7 @@ from analyzer.replay.by_place import changes_by_place
 from analyzer.replay.simulate import simulate
 from analyzer.report.replay import Replayed, print_replay, replay_json
 from analyzer.report.words.left_out import applications_joined, arrows_left_out, not_replayed
-from analyzer.scheduling.closed import closed
+from analyzer.scheduling.sharing import closed
 from analyzer.trace import CallPaths
 from analyzer.what_if.modules import with_modules
 

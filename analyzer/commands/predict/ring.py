@@ -10,7 +10,7 @@ from analyzer.commands.shared.options import Latency, Size, all_calls_needed, co
 from analyzer.commands.shared.outputs import check_replaceable, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
-from analyzer.machine.machine import Machine
+from analyzer.machine.description import Machine
 from analyzer.replay.predicted import write_predicted
 from analyzer.replay.simulate import simulate
 from analyzer.report.words import units

@@ -12,10 +12,9 @@ from analyzer.commands.shared.outputs import check_replaceable, checked_picture
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 from analyzer.jobs.application import Application, measured_application, predicted_application
-from analyzer.jobs.cluster import schedule
+from analyzer.jobs.cluster import Policy, schedule
 from analyzer.jobs.generator import Design, generate
 from analyzer.jobs.hpl import HPL
-from analyzer.jobs.policies import Policy
 from analyzer.jobs.study import Study, estimates_s, run_study
 from analyzer.jobs.swf import Usable, log_of, read_swf, usable_jobs, with_waits, write_swf
 from analyzer.models.model_file import model_name, read_model

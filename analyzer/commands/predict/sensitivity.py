@@ -19,7 +19,7 @@ from analyzer.commands.shared.options import (
 )
 from analyzer.commands.shared.outputs import check_writable, output_base
 from analyzer.commands.shared.session import Session
-from analyzer.machine.machine import Machine
+from analyzer.machine.description import Machine
 from analyzer.operations.program import program_of
 from analyzer.replay.replays import counted
 from analyzer.report.sensitivity import Studied, print_sensitivity, sensitivity_json
@@ -31,12 +31,12 @@ from analyzer.sensitivity.levels import (
     Factor,
     Sweep,
     check_number,
+    check_regions,
     default_factors,
     default_sweeps,
     factor_of,
     sweep_of,
 )
-from analyzer.sensitivity.regions import check_regions
 from analyzer.sensitivity.study import sensitivity
 from analyzer.trace import Regions, Trace
 from analyzer.what_if.blocks import blocks_of_regions

@@ -84,7 +84,7 @@ def predict_command(
 def _selector(form: str) -> Selector:
     if form != _MODELS:
         return fitted(FORMS[form])
-    from analyzer.speedup_model.selected import selected
+    from analyzer.models.speedup_curves import selected
 
     return selected
 

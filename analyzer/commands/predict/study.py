@@ -12,12 +12,12 @@ from analyzer.commands.shared.options import all_calls_needed, common_options
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 from analyzer.report.shots import print_results, results_json
-from analyzer.shots.book import Book
 from analyzer.shots.folder import shot_folder
 from analyzer.shots.hosts import HostsFile
 from analyzer.shots.plan import Plan, read_plan
 from analyzer.shots.results import Results
 from analyzer.shots.scheduler import Scheduler
+from analyzer.shots.shot_records import Book
 from analyzer.signals import Ended
 from analyzer.whole import cannot_write
 

@@ -9,7 +9,7 @@ from analyzer.commands.shared.options import FiniteRange, common_options, replay
 from analyzer.commands.shared.session import Session
 from analyzer.efficiency.ideal import not_whole, obstacle
 from analyzer.errors import TracelibError
-from analyzer.machine.machine import Machine
+from analyzer.machine.description import Machine
 from analyzer.metrics.unrecorded import unrecorded
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
@@ -19,8 +19,7 @@ from analyzer.report.validate import Compared, Validated, print_validation, vali
 from analyzer.report.words.eager import Eager
 from analyzer.report.words.left_out import left_out_lines, left_out_text
 from analyzer.trace import Trace
-from analyzer.validation.errors import validate
-from analyzer.validation.parts import Parts, measured_parts, predicted_parts
+from analyzer.validation import Parts, measured_parts, predicted_parts, validate
 
 
 @click.command("validate")

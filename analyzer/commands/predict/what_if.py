@@ -18,7 +18,7 @@ from analyzer.report.words.left_out import not_replayed
 from analyzer.trace import Regions, Trace, ranks_named
 from analyzer.trace.at_places import PlaceChoice
 from analyzer.what_if.blocks import Blocks, blocks_between_calls, blocks_of_regions
-from analyzer.what_if.scaled import WhatIf, each_for_free, what_if
+from analyzer.what_if.scaled_replays import WhatIf, each_for_free, what_if
 
 _REGIONS, _CALLS = "regions", "calls"
 _HALF = 0.5

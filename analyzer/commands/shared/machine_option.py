@@ -15,9 +15,9 @@ import click
 from analyzer.commands.shared.options import FiniteRange
 from analyzer.efficiency.ideal import ADDED_UP, NOT_RECORDED, not_whole
 from analyzer.errors import TracelibError
-from analyzer.machine.machine import DIALECTS, MOST, Machine
+from analyzer.machine.description import DIALECTS, MOST, Machine
+from analyzer.machine.observed_machine import NAME_ONE, own_machine
 from analyzer.machine.options import Overrides, changed, read_machine
-from analyzer.machine.own import NAME_ONE, own_machine
 from analyzer.machine.parameters import MB, parameter, value_of
 from analyzer.metrics.unrecorded import unrecorded
 from analyzer.parallel import Team

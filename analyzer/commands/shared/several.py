@@ -68,7 +68,7 @@ def _loops(
     iterations, if one run has regions or no loop, or loops are not alike: neither passed equally often nor of the same
     calls."""
     from analyzer.opening import open_trace
-    from analyzer.structure.levels.find import iterations
+    from analyzer.structure.levels.run_structure import iterations
     from analyzer.trace import Regions
 
     def opening(file: str) -> Trace:

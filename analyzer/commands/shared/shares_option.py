@@ -10,8 +10,8 @@ from typing import Any
 import click
 import numpy as np
 
-from analyzer.balance.plan_file import load_plan, parts_of
-from analyzer.balance.scaled import redistributed, shared_part
+from analyzer.balance.plans import load_plan, parts_of
+from analyzer.balance.scaled_program import redistributed, shared_part
 from analyzer.errors import TracelibError
 from analyzer.program.program import Program
 from analyzer.trace import Trace

@@ -22,15 +22,14 @@ from analyzer.commands.shared.options import jobs_option
 from analyzer.commands.shared.session import Session
 from analyzer.efficiency.ideal import not_whole
 from analyzer.errors import TracelibError
-from analyzer.machine.machine import Machine
+from analyzer.machine.description import Machine
 from analyzer.machine.parameters import vary
 from analyzer.machine.toml_text import machine_text
 from analyzer.metrics.unrecorded import unrecorded
-from analyzer.montecarlo.design import DESIGNS, LATIN
-from analyzer.montecarlo.distribution import Varied, varied
-from analyzer.montecarlo.jobs import Study
-from analyzer.montecarlo.journal import Journal
-from analyzer.montecarlo.shared import digest, sections_of
+from analyzer.montecarlo.distribution import DESIGNS, LATIN, Varied, varied
+from analyzer.montecarlo.replay_jobs import Study
+from analyzer.montecarlo.results_file import Journal
+from analyzer.montecarlo.team_programs import digest, sections_of
 from analyzer.montecarlo.workers import Workers, workers
 from analyzer.replay.section import Section
 from analyzer.report.words.eager import Eager

@@ -9,7 +9,7 @@ from analyzer.commands.shared.outputs import check_writable, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.commands.shared.write import write_paraver
 from analyzer.errors import TracelibError
-from analyzer.machine.machine import Machine
+from analyzer.machine.description import Machine
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.program.program import Program

@@ -23,11 +23,11 @@ def read_table(path: Path) -> pandas.DataFrame:
     """A table from a file. Raises TracelibError with one line for one that is missing, damaged or of another kind."""
     reader: Callable[[Path], pandas.DataFrame]
     if path.suffix == ".csv":
-        from analyzer.experiments.formats.csv_file import read_csv as reader
+        from analyzer.experiments.formats.flat_files import read_csv as reader
     elif path.suffix == ".parquet":
-        from analyzer.experiments.formats.parquet_file import read_parquet as reader
+        from analyzer.experiments.formats.flat_files import read_parquet as reader
     else:
-        from analyzer.experiments.formats.xml_reader import read_xml as reader
+        from analyzer.experiments.formats.tia_xml import read_xml as reader
     try:
         return reader(path)
     except OSError as error:
@@ -46,9 +46,9 @@ def write_table(frame: pandas.DataFrame, path: Path) -> None:
     check_ending(path)
     writer: Callable[[pandas.DataFrame, Path], None]
     if path.suffix == ".csv":
-        from analyzer.experiments.formats.csv_file import write_csv as writer
+        from analyzer.experiments.formats.flat_files import write_csv as writer
     elif path.suffix == ".parquet":
-        from analyzer.experiments.formats.parquet_file import write_parquet as writer
+        from analyzer.experiments.formats.flat_files import write_parquet as writer
     else:
-        from analyzer.experiments.formats.xml_writer import write_xml as writer
+        from analyzer.experiments.formats.tia_xml import write_xml as writer
     writer(frame, path)

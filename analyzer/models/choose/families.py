@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from analyzer.models.choose.settings import Settings
+from analyzer.models.choose.setting_means import Settings
 from analyzer.models.choose.shapes import Shape, shapes_on
 from analyzer.models.terms.product import Product
 

@@ -5,8 +5,57 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import nnls
 
-from analyzer.models.fitting.constrained import constrained_least_squares
+_NOTHING = 1e-9
+"""What is left of a column of length 1, beside others that nearly give it."""
+
+
+def most_telling(matrix: np.ndarray, y: np.ndarray, number: int) -> list[int]:
+    """So many columns, each the one that explains most of what those before it left of y (orthogonal matching)."""
+    left, basis, order = y.copy(), matrix.copy(), []
+    rest = np.ones(matrix.shape[1], bool)
+    for _ in range(min(number, matrix.shape[1])):
+        length = np.linalg.norm(basis, axis=0)
+        gain = np.where(length > _NOTHING, np.abs(left @ basis) / np.maximum(length, _NOTHING), -1.0)
+        best = int(np.where(rest, gain, -2.0).argmax())
+        order.append(best)
+        rest[best] = False
+        if length[best] > _NOTHING:
+            direction = basis[:, best] / length[best]
+            left = left - direction * (direction @ left)
+            basis -= np.outer(direction, direction @ basis)
+    return order
+
+
+_KEPT = 1e-13
+
+
+def constrained_least_squares(columns: np.ndarray, target: np.ndarray, conditions: np.ndarray) -> np.ndarray:
+    """c of least |columns @ c - target| with conditions @ c >= 0 (Lawson and Hanson, chapter 23: as a problem of
+    least distance, which non-negative least squares solve).
+
+    Columns of length 0 or that depend on others are not moved. c = 0 always satisfies the conditions.
+    """
+    u, s, vt = np.linalg.svd(columns, full_matrices=False)
+    kept = s > _KEPT * s[0]
+    to_c = vt[kept].T / s[kept]
+    best = u[:, kept].T @ target
+    turned = conditions @ to_c
+    length = np.linalg.norm(turned, axis=1)
+    turned = turned[length > 0] / length[length > 0, None]
+    missing = -turned @ best
+    if not len(turned) or (missing <= 0).all():
+        return to_c @ best
+    # z of least length with turned @ z >= missing, z = best's correction, from the dual problem.
+    scale = float(missing.max())
+    dual = np.vstack([turned.T, missing / scale])
+    wanted = np.zeros(len(dual))
+    wanted[-1] = 1.0
+    u_dual, _ = nnls(dual, wanted, maxiter=30 * len(turned))
+    left = dual @ u_dual - wanted
+    return to_c @ (best - left[:-1] / left[-1] * scale) if left[-1] else to_c @ (best * 0)
+
 
 RANK = 1e-13
 """Singular values below this share of the largest one are rounding."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from analyzer.models.fitting.criteria import criterion_of
-from analyzer.models.fitting.matching import most_telling
+from analyzer.models.fitting.least_squares import most_telling
 
 _ROUNDS = 30
 _SAME = 1e-9

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from analyzer.errors import TracelibError
-from analyzer.models.fitting.matching import most_telling
+from analyzer.models.fitting.least_squares import most_telling
 from analyzer.models.terms.product import Product
 
 _SAME = 1e-12

@@ -33,7 +33,7 @@ from analyzer.metrics.useful import Useful, UsefulSums
 from analyzer.parallel import Team
 from analyzer.places import Places
 from analyzer.structure.levels.parts import Structure
-from analyzer.structure.levels.structure import Method, structure
+from analyzer.structure.levels.run_structure import Method, structure
 from analyzer.trace import CallPaths, Chosen, Leftovers, Losses, Relative, Trace, Unmatched
 from analyzer.trace.at_places import AtPlaces, PlaceChoice
 from analyzer.waits.waits import Waits, waits

@@ -13,15 +13,15 @@ from analyzer.critical.path import CriticalPath, critical_path
 from analyzer.critical.shares import Shares, shares
 from analyzer.errors import TracelibError
 from analyzer.evenness.evenness import Evenness, evenness
-from analyzer.machine.machine import Machine
-from analyzer.machine.own import own_machine
+from analyzer.machine.description import Machine
+from analyzer.machine.observed_machine import own_machine
 from analyzer.operations.program import program_of
 from analyzer.parallel import Team
 from analyzer.report.look.summary import MOST_CALLS, Summary, summarize
 from analyzer.sensitivity.limits import Limits, limits
 from analyzer.structure.iterations import Iterations
 from analyzer.structure.levels.parts import Structure
-from analyzer.structure.levels.structure import Method, structure
+from analyzer.structure.levels.run_structure import Method, structure
 from analyzer.timeline.cells import Timeline, timeline
 from analyzer.timeline.lines import lines_of
 from analyzer.timeline.marks import Marks, marks_of

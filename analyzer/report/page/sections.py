@@ -9,7 +9,7 @@ from shlex import quote
 import numpy as np
 
 from analyzer.critical.functions import COMPUTATION
-from analyzer.machine.own import NAME_ONE
+from analyzer.machine.observed_machine import NAME_ONE
 from analyzer.report.limits import outside_text, verdict
 from analyzer.report.look import sentences
 from analyzer.report.look.counters import form as counter_form

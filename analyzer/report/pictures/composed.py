@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 
-from analyzer.models.composed import Composed
+from analyzer.models.composed_models import Composed
 from analyzer.report.composed import ComposedRow
 from analyzer.report.pictures.files import GREY, new_figure, save
 

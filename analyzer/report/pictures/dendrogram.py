@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from scipy.cluster.hierarchy import dendrogram
 
-from analyzer.loggp.intervals.clustering import Clusters
+from analyzer.network_measurement.intervals.clustering import Clusters
 from analyzer.report.pictures.files import BLUE, GREY, ORANGE, new_figure, save
 from analyzer.report.words import units
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.axes import Axes
 
-from analyzer.models.applied import apply_to
+from analyzer.models.applied_models import apply_to
 from analyzer.models.guidance import residuals_of
 from analyzer.models.model import Model
 from analyzer.models.search.selection import Selection

@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator
 
-from analyzer.loggp.estimate import Estimate
 from analyzer.loggp.model import LoOgGP
-from analyzer.loggp.sample import Curve
+from analyzer.network_measurement.estimate import Estimate
+from analyzer.network_measurement.sample import Curve
 from analyzer.report.network import PLACES
 from analyzer.report.pictures.files import BLUE, GREY, ORANGE, new_figure, save
 from analyzer.report.words import units

@@ -9,10 +9,10 @@ from matplotlib.ticker import FuncFormatter
 
 from analyzer.report.pictures.files import BLUE, GREY, ORANGE
 from analyzer.report.words import units
-from analyzer.structure.period.autocorrelation import coarser, correlation
-from analyzer.structure.perturbed.perturbed import Cause, Disturbing
-from analyzer.structure.phase.wavelet import NEIGHBOURS, NOTHING, THRESHOLD, details, selected
+from analyzer.structure.period import coarser, correlation
+from analyzer.structure.perturbations import Cause, Disturbing
 from analyzer.structure.signals import NAMES, Signal
+from analyzer.structure.wavelets import NEIGHBOURS, NOTHING, THRESHOLD, details, selected
 
 _LEVELS = 12
 """Levels of detail that are drawn; the finest ones."""

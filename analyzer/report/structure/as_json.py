@@ -6,8 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from analyzer.report.structure.sentence import sentence
-from analyzer.structure.levels.metrics import agreement, off_by, ranked
-from analyzer.structure.levels.parts import Part, Structure
+from analyzer.structure.levels.parts import Part, Structure, agreement, off_by, ranked
 
 
 def structure_json(structure: Structure) -> dict[str, Any]:

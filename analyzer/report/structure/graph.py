@@ -10,7 +10,7 @@ from rich.text import Text
 
 from analyzer.report.words import units
 from analyzer.report.words.table import plain_table
-from analyzer.structure.graph.graph import Differs, Edge, Kind, Node, ProgramGraph
+from analyzer.structure.graph.program_graph import Differs, Edge, Kind, Node, ProgramGraph
 from analyzer.structure.graph.steps import ENDS
 
 WORDS = {

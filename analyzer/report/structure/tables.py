@@ -10,8 +10,7 @@ from rich.table import Table
 from analyzer.report.structure.sentence import sentence
 from analyzer.report.words import units
 from analyzer.report.words.table import plain_table
-from analyzer.structure.levels.metrics import agreement, off_by, ranked
-from analyzer.structure.levels.parts import Kind, Part, Structure
+from analyzer.structure.levels.parts import Kind, Part, Structure, agreement, off_by, ranked
 from analyzer.structure.signals import NAMES
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from analyzer.machine.description import AS_CALLS, Machine
 from analyzer.machine.fields import mean_of
-from analyzer.machine.machine import AS_CALLS, Machine
 from analyzer.metrics.eager import LEAST_EAGER
 from analyzer.program.program import Program
 from analyzer.report.words import units

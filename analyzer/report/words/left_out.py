@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from analyzer.machine.machine import Machine
+from analyzer.machine.description import Machine
 from analyzer.program.program import LeftOut, Program
 from analyzer.report.words import units
 from analyzer.trace import Arrows, Trace, TracerTime

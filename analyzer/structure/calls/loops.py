@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from analyzer.structure.calls.candidates import FEWEST, Candidate, longest_first
-from analyzer.structure.calls.ends import FIRST_LEAST, bounded
+from analyzer.structure.calls.loop_ends import FIRST_LEAST, bounded
 from analyzer.structure.calls.nested import begins_with, is_nested
 from analyzer.structure.calls.passes import MOST_PASSES, REGULAR, Passes, counts_of
 from analyzer.structure.calls.repeated import repeated

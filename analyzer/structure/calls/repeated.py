@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from analyzer.structure.calls.candidates import Candidate, candidates, in_context
-from analyzer.structure.calls.ends import MOST_COMPARED, Bounds
+from analyzer.structure.calls.loop_ends import MOST_COMPARED, Bounds
 from analyzer.structure.calls.passes import Passes, compared
 
 GROUPS, RARE = (4, 8, 16), 16

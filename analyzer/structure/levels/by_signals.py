@@ -13,15 +13,20 @@ import numpy as np
 
 from analyzer.structure.calls.candidates import FEWEST
 from analyzer.structure.iterations import Source
-from analyzer.structure.levels.agreed import Agreed
+from analyzer.structure.levels.agreed_loops import Agreed
 from analyzer.structure.levels.literal_regions import literal_regions
+from analyzer.structure.levels.loop_tree import DEEPEST, Node
 from analyzer.structure.levels.parts import Metric
-from analyzer.structure.levels.stretches import alike, alike_share, cut, period_ns, periodic_stretches
-from analyzer.structure.levels.tree import DEEPEST, Node
-from analyzer.structure.period import period_of
-from analyzer.structure.period.autocorrelation import LEAST, coarser
-from analyzer.structure.period.representative import representative
-from analyzer.structure.perturbed.perturbed import Perturbed
+from analyzer.structure.levels.periodic_stretches import (
+    alike,
+    alike_share,
+    cut,
+    period_ns,
+    periodic_stretches,
+    representative,
+)
+from analyzer.structure.period import LEAST, coarser, period_of
+from analyzer.structure.perturbations import Perturbed
 from analyzer.structure.signals import Signal
 
 INSIDE = 1 << 13

@@ -5,12 +5,50 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import pairwise
+from statistics import median
 
 import numpy as np
 
+from analyzer.metrics.regions import lost_times
+from analyzer.pairing.requests import window_calls, windows_of_rank
 from analyzer.structure.iterations import Iterations, Tasks
-from analyzer.structure.perturbed.perturbed import Disturbing, Perturbed
+from analyzer.structure.perturbations import Disturbing, Perturbed
 from analyzer.structure.signals import Signal
+from analyzer.trace import State, Trace
+
+
+def spent(trace: Trace, rank: int, times: np.ndarray) -> np.ndarray:
+    """int64 (3, times): what a rank has computed, spent in MPI and lost to the tracer before each of these times, which
+    are in order; the mean of its threads."""
+    lost = lost_times(trace, rank)
+    sums = np.stack([*np.zeros((2, len(times)), np.int64), time_before(lost["begin"], lost["end"], times)])
+    tracer_times = trace.origin.tracer_times
+    for begin, end in pairwise(windows_of_rank(trace, rank).tolist()):
+        states = trace.states(begin, end, range(rank, rank + 1))
+        running = states[states["state"] == State.RUNNING]
+        calls = window_calls(trace, rank, begin, end)
+        sums[0] += time_before(running["begin"], running["end"], times)
+        if tracer_times:
+            tracer = states[states["state"] == State.TRACER]
+            sums[2] += time_before(tracer["begin"], tracer["end"], times)
+        sums[1] += time_before(calls["enter"], calls["enter"] + calls["inside"], times)
+    return sums // max(int(trace.threads[rank]), 1)
+
+
+def time_before(begin: np.ndarray, end: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """For each time how much of all intervals together lies before it (int64), of all threads at once.
+
+    That is the time since all begins before it, less the time since all ends before it. Products may overflow: int64
+    is exact modulo 2**64, and the result is small.
+    """
+    return _time_since(begin, times) - _time_since(end, times)
+
+
+def _time_since(points: np.ndarray, times: np.ndarray) -> np.ndarray:
+    ordered = np.sort(points.astype(np.int64))
+    count = np.searchsorted(ordered, times, "right").astype(np.int64)
+    return count * times - np.concatenate([np.zeros(1, np.int64), np.cumsum(ordered)])[count]
 
 
 class Kind(Enum):
@@ -123,3 +161,32 @@ class Structure:
         top = [part for part in self.parts if part.iterations]
         whole = max(sum(part.span_ns for part in top), 1)
         return max(top, key=lambda part: part.span_ns / whole + 2 * part.calls, default=None)
+
+
+def off_by(metric: Metric, main: Part | None) -> float | None:
+    """By what share of it the period of a signal differs from that of the main loop; None: one of them has none."""
+    if main is None or main.iterations is None or metric.period_ns is None or not main.iterations.period_ns:
+        return None
+    return abs(metric.period_ns / main.iterations.period_ns - 1)
+
+
+def ranked(structure: Structure) -> list[Metric]:
+    """The signals, those that agree best first; last those without a period."""
+    off = [(off_by(metric, structure.main), metric) for metric in structure.metrics]
+    return [metric for by, metric in sorted(off, key=lambda one: (one[0] is None, one[0] or 0.0))]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Of all signals: how many have a period, and by what share these are off."""
+
+    found: int
+    of: int
+    median: float
+    most: float
+
+
+def agreement(structure: Structure) -> Agreement | None:
+    """None: no signal was looked at, or none has a period beside a main loop."""
+    off = [by for metric in structure.metrics if (by := off_by(metric, structure.main)) is not None]
+    return Agreement(len(off), len(structure.metrics), median(off), max(off)) if off else None

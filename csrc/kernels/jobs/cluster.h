@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-/* Batch jobs on a cluster of equal nodes, by the clock. analyzer/jobs/policies.py says what each policy does. */
+/* Batch jobs on a cluster of equal nodes, by the clock. analyzer/jobs/cluster.py says what each policy does. */
 enum {
     CLUSTER_FCFS,
     CLUSTER_FIRST_FIT,

@@ -5,7 +5,7 @@ import pytest
 from result import rank_files
 from thread_notes import FLAGS, by_thread, check_exit, check_requests, compare, notes_of
 
-from analyzer.machine.machine import Network, Node
+from analyzer.machine.description import Network, Node
 from analyzer.opening import open_trace
 from analyzer.replay import Machine, program_of, simulate
 from analyzer.replay.section import section_of

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analyzer.balance.fitted_model import machine_of
 from analyzer.balance.formula import Formula
+from analyzer.balance.learning import machine_of
 from analyzer.balance.repository import load_models
 from analyzer.cli import main
 from analyzer.models.model_file import read_model

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analyzer.balance.fitting import anomalies, fit_machine, measured_of
 from analyzer.balance.formula import Formula
+from analyzer.balance.learning import anomalies, fit_machine, measured_of
 from analyzer.balance.plans import Group, fractions, plan_of, rank_times_s, relative_performance
 from analyzer.balance.repository import MachineModel, load_models, save_models
 from analyzer.errors import TracelibError

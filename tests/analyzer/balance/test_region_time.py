@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from synthetic import WORLD, call, event, label, write_run
 from two_ranks import enter, leave, op
 
-from analyzer.balance.region_time import bounds
+from analyzer.balance.scaled_program import bounds
 from analyzer.cli import main
 from analyzer.program.operation import Kind, operations
 from analyzer.program.program import Program

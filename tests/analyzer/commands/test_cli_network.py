@@ -11,13 +11,13 @@ from paths import ROOT
 from synthetic import write_run
 from synthetic_net import LARGE, LARGE_SIZES, SMALL, SMALL_SIZES, US, measured, write_net
 
-from analyzer.broadcasts.compared import link_at
-from analyzer.broadcasts.models import ALGORITHMS, broadcast_time
 from analyzer.cli import main
-from analyzer.loggp.estimate import estimates
-from analyzer.loggp.intervals.detectors import clusters
 from analyzer.loggp.model import LoOgGP
-from analyzer.loggp.options import DEFAULTS, DETECTORS
+from analyzer.network_measurement.broadcast_models import ALGORITHMS, broadcast_time
+from analyzer.network_measurement.collectives import link_at
+from analyzer.network_measurement.estimate import estimates
+from analyzer.network_measurement.intervals.detectors import clusters
+from analyzer.network_measurement.options import DEFAULTS, DETECTORS
 from analyzer.report.pictures.dendrogram import draw_tree
 from analyzer.report.pictures.files import new_figure
 from tracelib.schema import net

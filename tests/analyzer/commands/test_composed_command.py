@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from analyzer.cli import main
-from analyzer.models.composed import Composed
+from analyzer.models.composed_models import Composed
 from analyzer.models.study import study
 
 TERMS = "{n,misses}*"

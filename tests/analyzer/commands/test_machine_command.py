@@ -9,7 +9,7 @@ from analyzer.cli import main
 from analyzer.errors import TracelibError
 from analyzer.machine.cfg import read_cfg
 from analyzer.machine.cfg_text import cfg_text, crashes_dimemas
-from analyzer.machine.machine import (
+from analyzer.machine.description import (
     COLLECTIVE_NAMES,
     CollectiveModel,
     Machine,

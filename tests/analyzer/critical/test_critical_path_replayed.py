@@ -8,7 +8,7 @@ import pytest
 from timed_program import LARGE, SMALL, ProgramTrace
 
 from analyzer.critical.path import critical_path
-from analyzer.machine.machine import COLLECTIVE_NAMES, Machine
+from analyzer.machine.description import COLLECTIVE_NAMES, Machine
 from analyzer.program.operation import Flag, Kind, operations
 from analyzer.program.program import Program
 from analyzer.replay.simulate import simulate

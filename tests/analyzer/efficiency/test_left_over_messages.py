@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from synthetic import WORLD, call, write_run
 
 from analyzer.efficiency.ideal import ideal_replay
-from analyzer.machine.machine import Machine
+from analyzer.machine.description import Machine
 from analyzer.metrics.unrecorded import unrecorded
 from analyzer.operations.program import program_of
 from analyzer.parallel import Team

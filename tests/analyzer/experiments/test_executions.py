@@ -14,7 +14,8 @@ from system_files import write_samples
 
 from analyzer.experiments import executions as unit
 from analyzer.experiments.columns import FIXED
-from analyzer.experiments.executions import executions, from_around, parents
+from analyzer.experiments.executions import executions
+from analyzer.metrics.region_parameters import from_around, parents
 from analyzer.metrics.regions import VISIT
 from analyzer.opening import open_trace
 from analyzer.parallel import Team

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from analyzer.errors import TracelibError
 from analyzer.experiments.formats import ENDINGS, read_table, write_table
-from analyzer.experiments.formats.xml_form import DTD
+from analyzer.experiments.formats.tia_xml import DTD
 
 TEXT = st.text(
     st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"], exclude_characters="\ufffe\uffff"), max_size=8

@@ -12,7 +12,7 @@ from thread_team import by_team
 
 from analyzer.cli import main
 from analyzer.errors import TracelibError
-from analyzer.experiments.clustered import by_cluster
+from analyzer.experiments.groupings import by_cluster
 from analyzer.experiments.growth import growth
 from analyzer.experiments.kinds import by_call
 from analyzer.experiments.table import Wanted, table

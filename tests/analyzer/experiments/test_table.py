@@ -11,7 +11,7 @@ from thread_team import by_team
 
 from analyzer.cli import main
 from analyzer.experiments.kinds import by_call, by_place, by_region
-from analyzer.experiments.settings import Setting, value_of
+from analyzer.experiments.run_factors import Setting, value_of
 from analyzer.experiments.table import Wanted, table
 from analyzer.opening import open_trace
 from analyzer.parallel import Team

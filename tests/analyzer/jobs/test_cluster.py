@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from reference_jobs import starts
 
 from analyzer.errors import TracelibError
-from analyzer.jobs.cluster import schedule
-from analyzer.jobs.policies import Policy
+from analyzer.jobs.cluster import Policy, schedule
 from analyzer.jobs.workload import Workload
 
 

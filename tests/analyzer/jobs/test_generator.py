@@ -8,9 +8,8 @@ from scipy import integrate
 
 from analyzer.errors import TracelibError
 from analyzer.jobs.application import measured_application
-from analyzer.jobs.generator import Design, generate
+from analyzer.jobs.generator import Design, HyperErlang, generate
 from analyzer.jobs.hpl import SELECTED, grids, selected_s, theoretical_s
-from analyzer.jobs.hyper_erlang import HyperErlang
 from analyzer.jobs.study import estimates_s, smallest_k
 
 TABLE = [  # n, nb, p, q, T_AIC, T_theo: section 8 of the TIA specification

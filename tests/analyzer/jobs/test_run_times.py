@@ -8,8 +8,7 @@ from matplotlib.figure import Figure
 
 from analyzer.cli import main
 from analyzer.jobs.generator import Design, generate
-from analyzer.jobs.run_times import NodeRange, node_ranges, run_times
-from analyzer.jobs.workload import Workload
+from analyzer.jobs.workload import NodeRange, Workload, node_ranges, run_times
 
 JOB = "{} {} -1 {} {} -1 -1 {} {} -1 1 1 1 1 1 1 -1 -1"
 HOUR = 3600

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from analyzer.cli import main
+from analyzer.jobs.cluster import Policy
 from analyzer.jobs.generator import Design
-from analyzer.jobs.policies import Policy
 from analyzer.jobs.study import Mean, Study, run_study
 
 SEEDS = 6

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analyzer.errors import TracelibError
-from analyzer.jobs.cluster import schedule
-from analyzer.jobs.policies import Policy
+from analyzer.jobs.cluster import Policy, schedule
 from analyzer.jobs.swf import Field, Log, Status, read_swf, usable_jobs, with_waits, write_swf
 
 LOG = """; Version: 2.2

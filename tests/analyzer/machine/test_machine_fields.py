@@ -8,7 +8,7 @@ from analyzer.errors import TracelibError
 from analyzer.machine.cfg import Module, read_cfg
 from analyzer.machine.cfg_collectives import read_collectives
 from analyzer.machine.cfg_text import cfg_text
-from analyzer.machine.machine import (
+from analyzer.machine.description import (
     SPIN,
     TABLE_9,
     CollectiveModel,

@@ -5,7 +5,7 @@ import pytest
 from analyzer.errors import TracelibError
 from analyzer.machine.cfg import read_cfg
 from analyzer.machine.cfg_text import cfg_text
-from analyzer.machine.machine import FileSystem, Gaussian, Machine, Uniform
+from analyzer.machine.description import FileSystem, Gaussian, Machine, Uniform
 from analyzer.machine.toml import machine_of
 
 NODE = """#DIMEMAS_CONFIGURATION

@@ -12,7 +12,7 @@ from analyzer.cli import main
 from analyzer.errors import TracelibError
 from analyzer.machine.cfg import read_cfg
 from analyzer.machine.cfg_text import cfg_text
-from analyzer.machine.machine import Network, Node
+from analyzer.machine.description import Network, Node
 from analyzer.machine.toml import machine_of, read_toml
 from analyzer.machine.toml_text import machine_text
 from analyzer.program.operation import Kind, operations

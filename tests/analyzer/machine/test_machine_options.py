@@ -5,7 +5,7 @@ import json
 import pytest
 
 from analyzer.cli import main
-from analyzer.machine.machine import Machine, Node
+from analyzer.machine.description import Machine, Node
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analyzer.errors import TracelibError
-from analyzer.machine.machine import (
+from analyzer.machine.description import (
     Exponential,
     FileSystem,
     Gaussian,

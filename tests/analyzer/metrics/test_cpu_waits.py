@@ -14,7 +14,7 @@ from synthetic import WORLD, call, write_run
 from analyzer.cli import main
 from analyzer.columns.rows import PIECE, Rows
 from analyzer.errors import TracelibError
-from analyzer.machine.machine import Machine, Node, Priority, Scheduling
+from analyzer.machine.description import Machine, Node, Priority, Scheduling
 from analyzer.machine.options import read_machine
 from analyzer.opening import open_trace
 from analyzer.operations.program import program_of

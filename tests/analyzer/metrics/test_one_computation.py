@@ -18,7 +18,7 @@ from analyzer.critical.functions import CALL, COMPUTATION, LAUNCH, THREADS, TRAC
 from analyzer.critical.path import critical_path
 from analyzer.critical.shares import Shares, shares
 from analyzer.efficiency.efficiencies import efficiencies
-from analyzer.machine.machine import Machine
+from analyzer.machine.description import Machine
 from analyzer.metrics.bursts import bursts
 from analyzer.metrics.parallelism import parallelism
 from analyzer.metrics.profile import profile

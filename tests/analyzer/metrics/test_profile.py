@@ -13,7 +13,7 @@ from paths import EPOCH
 from random_replays import random_machine, random_program
 
 from analyzer.cli import main
-from analyzer.machine.machine import DIALECTS, Machine, Network, Node, Scheduling
+from analyzer.machine.description import DIALECTS, Machine, Network, Node, Scheduling
 from analyzer.metrics.parallelism import COLLECTIVES, COMPUTING, MESSAGES, QUEUE, STATES, parallelism
 from analyzer.parallel import Team
 from analyzer.program.operation import Kind, operations

@@ -11,12 +11,11 @@ from plain_laws import case
 
 import analyzer
 from analyzer.errors import TracelibError
-from analyzer.models.average import consensus, interval
-from analyzer.models.choose import choose
-from analyzer.models.choose.evidence import weigh
-from analyzer.models.choose.free import Free
-from analyzer.models.choose.pairs import likeliest_pairs
-from analyzer.models.choose.settings import settings_from
+from analyzer.models.averaging import consensus, interval
+from analyzer.models.choose import likely_models
+from analyzer.models.choose.free_sums import Free, likeliest_pairs
+from analyzer.models.choose.likely_models import weigh
+from analyzer.models.choose.setting_means import settings_from
 from analyzer.models.choose.shapes import PLAIN, SHAPES
 from analyzer.models.study import study
 from analyzer.models.terms.parsing import parse
@@ -101,8 +100,10 @@ def test_what_is_tried_beside_a_term_explains_most_by_least_squares():
 def test_few_models_are_weighed_and_few_terms_written(monkeypatch):
     """So that a model of several parts, too, is there in less than 50 ms: these two are nearly all of it."""
     law, weighed, written = case(37), [], []
-    weigh_them, term_of = choose.weigh, Free._term
-    monkeypatch.setattr(choose, "weigh", lambda columns, of: weighed.append(len(columns)) or weigh_them(columns, of))
+    weigh_them, term_of = likely_models.weigh, Free._term
+    monkeypatch.setattr(
+        likely_models, "weigh", lambda columns, of: weighed.append(len(columns)) or weigh_them(columns, of)
+    )
     monkeypatch.setattr(Free, "_term", lambda free, place: written.append(place) or term_of(free, place))
     model = analyzer.fit(law.frame, "time", list(law.growth))
     assert set(model.terms) == {"log2(n)*n/p", "p"}
@@ -263,4 +264,4 @@ def test_products_that_are_0_in_all_runs_are_no_terms():
         free = Free.of(settings_from(values, measured))
         assert np.abs(free.columns).max(0).tolist() == [1.0] * len(free.products)
         assert free.products[0] == (None, None)
-        assert choose.choose_models(values, measured)
+        assert likely_models.choose_models(values, measured)

@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
-from analyzer.models.fitting.constrained import constrained_least_squares
 from analyzer.models.fitting.criteria import akaike_weights, criterion_of
-from analyzer.models.fitting.least_squares import fit_columns, relative_weights
-from analyzer.models.fitting.left_out import cross_validation_error, largest, settings_of
+from analyzer.models.fitting.cross_validation import cross_validation_error, largest, settings_of
+from analyzer.models.fitting.least_squares import constrained_least_squares, fit_columns, relative_weights
 
 X = np.array([1.0, 2, 4, 8, 16, 32, 64])
 Y = np.array([3.1, 4.8, 9.2, 17.1, 32.0, 67.0, 127.0])

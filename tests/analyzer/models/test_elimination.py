@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analyzer.cli import main
-from analyzer.models.described import Options
+from analyzer.models.described_terms import Options
 from analyzer.models.study import study
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from scaling_studies import QUARTILES, at, errors, frame_of, given, held_out, inside, parameters_of, study
 
 import analyzer
-from analyzer.models.choose.choose import choose_models
+from analyzer.models.choose.likely_models import choose_models
 
 
 def models_of(cases):

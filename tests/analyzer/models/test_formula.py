@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analyzer.errors import TracelibError
-from analyzer.models.described import Options
+from analyzer.models.described_terms import Options
 from analyzer.models.study import study
 from analyzer.models.terms.formula import formula_of, stated_formulas
 from analyzer.models.terms.names import identifiers, with_identifiers

@@ -11,10 +11,9 @@ from patience import patient
 
 import analyzer
 from analyzer.errors import TracelibError
-from analyzer.models.described import Options
-from analyzer.models.model_file import model_text, read_model
+from analyzer.models.described_terms import Options
+from analyzer.models.model_file import c_source, latex_source, model_text, python_source, read_model
 from analyzer.models.search.genetic import Genetics
-from analyzer.models.sources import c_source, latex_source, python_source
 from analyzer.models.study import study
 
 RANDOM = np.random.default_rng(1)

@@ -8,9 +8,9 @@ from plain_laws import LAWS, case, growth_of
 from scaling_studies import at, frame_of, parameters_of
 
 import analyzer
-from analyzer.models.choose.plainness import complexity, plainest
-from analyzer.models.choose.rounding import ROUNDING, rounded, rounding_error
-from analyzer.models.member import Member
+from analyzer.models.averaging import Member
+from analyzer.models.choose.likely_models import complexity, plainest
+from analyzer.models.choose.shapes import ROUNDING, rounded, rounding_error
 from analyzer.models.terms.parsing import parse
 
 

@@ -6,8 +6,8 @@ import pytest
 from hpl_design import TERMS, measured, selected, theory
 from published import published
 
-from analyzer.models.composed import Composed
-from analyzer.models.described import Options
+from analyzer.models.composed_models import Composed
+from analyzer.models.described_terms import Options
 from analyzer.models.study import fit, study
 
 BROADCASTS = {  # T_AIC of linear, pipeline, binary, binomial at (n_s, m_s, P)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import analyzer
 from analyzer.cli import main
 from analyzer.errors import TracelibError
-from analyzer.models.described import Options, fitted_as
+from analyzer.models.described_terms import Options, fitted_as
 from analyzer.models.fitting.relative import expected_weights
 from analyzer.models.model_file import model_text, read_model
 from analyzer.models.study import study

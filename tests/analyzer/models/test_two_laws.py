@@ -8,7 +8,7 @@ import pytest
 from scaling_studies import frame_of, held_out, parameters_of
 
 from analyzer.cli import main
-from analyzer.models.choose.choose import choose_models
+from analyzer.models.choose.likely_models import choose_models
 from analyzer.models.measurements import measurements_of
 from analyzer.models.two_laws import two_laws
 

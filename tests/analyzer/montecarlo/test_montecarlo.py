@@ -17,13 +17,12 @@ from scipy import stats
 
 from analyzer.cli import main
 from analyzer.errors import TracelibError
-from analyzer.machine.machine import Machine
+from analyzer.machine.description import Machine
 from analyzer.machine.parameters import vary
-from analyzer.montecarlo.design import DESIGNS, points
-from analyzer.montecarlo.distribution import varied
-from analyzer.montecarlo.jobs import Job, Outcome, Study
-from analyzer.montecarlo.journal import Journal
-from analyzer.montecarlo.stable import is_stable, looks, replayed_until
+from analyzer.montecarlo.distribution import DESIGNS, points, varied
+from analyzer.montecarlo.replay_jobs import Job, Outcome, Study
+from analyzer.montecarlo.results_file import Journal
+from analyzer.montecarlo.spread import is_stable, looks, replayed_until
 from analyzer.montecarlo.workers import workers
 from analyzer.parallel import Team
 from analyzer.program.operation import Flag, Kind, operations

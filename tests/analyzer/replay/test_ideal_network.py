@@ -8,7 +8,7 @@ from random_replays import PlainWriter
 from thread_team import by_team
 
 from analyzer.errors import TracelibError
-from analyzer.machine.machine import Machine
+from analyzer.machine.description import Machine
 from analyzer.parallel import Team
 from analyzer.program.gathered import together
 from analyzer.program.operation import Flag, Kind, operations

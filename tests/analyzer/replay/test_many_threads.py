@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from synthetic import SELF, call, request, write_run
 
-from analyzer.machine.machine import Machine
+from analyzer.machine.description import Machine
 from analyzer.opening import open_trace
 from analyzer.operations.program import _by_thread, program_of
 from analyzer.parallel import Team

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analyzer.cli import main
-from analyzer.machine.machine import Machine, Node, Scheduling
+from analyzer.machine.description import Machine, Node, Scheduling
 from analyzer.opening import open_trace
 from analyzer.program.operation import Kind, operations
 from analyzer.program.program import Program

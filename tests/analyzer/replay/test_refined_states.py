@@ -11,7 +11,7 @@ from paths import SHARED
 from analyzer.cli import main
 from analyzer.opening import open_trace
 from analyzer.program.operation import Flag, Kind, operations
-from analyzer.replay.refined import refined
+from analyzer.replay.carried import refined
 from analyzer.replay.simulate import TIME, TRANSFER
 from analyzer.trace import STATE, State
 

@@ -14,7 +14,7 @@ from analyzer.efficiency.ideal import ideal_replay
 from analyzer.errors import TracelibError
 from analyzer.machine.cfg import read_cfg
 from analyzer.machine.cfg_text import cfg_text
-from analyzer.machine.machine import AS_CALLS
+from analyzer.machine.description import AS_CALLS
 from analyzer.machine.parameters import vary
 from analyzer.machine.toml import machine_of, read_toml
 from analyzer.machine.toml_text import machine_text

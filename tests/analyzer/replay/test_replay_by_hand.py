@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from analyzer.errors import TracelibError
-from analyzer.machine.machine import (
+from analyzer.machine.description import (
     COLLECTIVE_NAMES,
     SPIN,
     TABLE_9,

@@ -138,8 +138,8 @@ ROWS = {
         f"{TABLES}::test_table_22_follows_from_table_21",
         f"{DIFFERENTIAL}::test_several_applications_equal_the_reference",
     ],
-    "39 stability on a loaded machine": ["tests/analyzer/validation/test_validate.py::test_runs_on_a_loaded_machine"],
-    "40 validation": ["tests/analyzer/validation/test_validate.py::test_the_split_by_hand"],
+    "39 stability on a loaded machine": ["tests/analyzer/test_validation.py::test_runs_on_a_loaded_machine"],
+    "40 validation": ["tests/analyzer/test_validation.py::test_the_split_by_hand"],
     "41 speed": [f"{POLICIES}::test_cost_is_linear_in_messages_and_switches"],
 }
 

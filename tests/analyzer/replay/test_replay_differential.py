@@ -12,8 +12,8 @@ from reference_replay import Reference
 from reference_state import MOST_RUNS
 
 from analyzer.errors import TracelibError
-from analyzer.machine.counts import with_counts
-from analyzer.machine.machine import DIALECTS, Exponential, Gaussian, Machine, Network, Node, Scheduling, Uniform
+from analyzer.machine.description import DIALECTS, Exponential, Gaussian, Machine, Network, Node, Scheduling, Uniform
+from analyzer.machine.drawn_numbers import with_counts
 from analyzer.program import storage as spill
 from analyzer.program.operation import Kind, operations
 from analyzer.program.program import Program

@@ -2,7 +2,7 @@
 
 import pytest
 
-from analyzer.machine.machine import Machine, Network, Node
+from analyzer.machine.description import Machine, Network, Node
 from analyzer.program.operation import Flag, Kind, operations
 from analyzer.program.program import Program
 from analyzer.replay.simulate import simulate

@@ -5,7 +5,7 @@ Three ranks share a processor, the fourth has its own and sends at 5. Slices are
 
 import pytest
 
-from analyzer.machine.machine import Machine, Node
+from analyzer.machine.description import Machine, Node
 from analyzer.machine.policies import POLICIES, policy_of
 from analyzer.program.operation import Kind, operations
 from analyzer.program.program import Program

@@ -3,7 +3,7 @@
 import pytest
 from paths import EPOCH
 
-from analyzer.machine.machine import Machine
+from analyzer.machine.description import Machine
 from analyzer.opening import open_trace
 from analyzer.operations.program import program_of
 from analyzer.program.storage import IN_MEMORY

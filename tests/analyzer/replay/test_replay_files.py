@@ -14,7 +14,7 @@ from thread_team import by_team
 
 import analyzer
 from analyzer.efficiency.ideal import ideal_replay
-from analyzer.machine.machine import FileSystem, Machine, Node
+from analyzer.machine.description import FileSystem, Machine, Node
 from analyzer.metrics.unrecorded import unrecorded
 from analyzer.opening import open_trace
 from analyzer.operations.program import program_of

@@ -8,7 +8,7 @@ import pytest
 from synthetic import WORLD, call, request, write_run
 
 from analyzer.errors import TracelibError
-from analyzer.machine.machine import Network, Node
+from analyzer.machine.description import Network, Node
 from analyzer.opening import open_trace
 from analyzer.program.operation import Kind, operations
 from analyzer.program.program import Program

@@ -13,7 +13,7 @@ from random import Random
 import numpy as np
 from analyzer.errors import TracelibError
 from analyzer.program.storage import PackedOperations, packed
-from analyzer.machine.machine import DIALECTS, Machine
+from analyzer.machine.description import DIALECTS, Machine
 from analyzer.parallel import Team
 from analyzer.replay.ideal_network import ideal_times
 from analyzer.replay.simulate import simulate

@@ -13,7 +13,7 @@ from analyzer.program.program_file import load_program, save_program
 from analyzer.replay import Machine, simulate
 from analyzer.replay.section import section_of
 from analyzer.sources.run.run import open_run
-from analyzer.validation.parts import measured_parts
+from analyzer.validation import measured_parts
 from tracelib.schema import REGION_TYPE, LabelKind
 
 WORLD = {"comm": 0}

@@ -6,7 +6,7 @@ There a message costs its sender 10 us, then takes bytes / (100 MB/s) to arrive;
 import pytest
 from synthetic import WORLD, call, request, write_run
 
-from analyzer.machine.machine import Network, Node
+from analyzer.machine.description import Network, Node
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.program.operation import Kind

@@ -15,7 +15,7 @@ from paths import ROOT
 
 from analyzer.cli import main
 from analyzer.errors import TracelibError
-from analyzer.machine.machine import Machine, Network, Node
+from analyzer.machine.description import Machine, Network, Node
 from analyzer.opening import open_trace
 from analyzer.program import storage as spill
 from analyzer.program import streams as program_streams

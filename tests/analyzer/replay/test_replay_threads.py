@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from synthetic import FIRST, WORLD, call, event, request, write_run
 
 import analyzer
-from analyzer.machine.machine import Node
+from analyzer.machine.description import Node
 from analyzer.opening import open_trace
 from analyzer.program.operation import Kind
 from analyzer.program.program_file import load_program, save_program

@@ -9,7 +9,7 @@ from memory_trace import MemoryTrace
 from paths import EPOCH
 
 from analyzer.cli import main
-from analyzer.machine.machine import Network, Node
+from analyzer.machine.description import Network, Node
 from analyzer.opening import open_trace
 from analyzer.replay import Machine, program_of, simulate
 from analyzer.replay.together import Together

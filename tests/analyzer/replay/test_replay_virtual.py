@@ -14,7 +14,7 @@ from synthetic import WORLD, call, event, label, write_run
 
 from analyzer.cli import main
 from analyzer.efficiency.ideal import ideal_replay
-from analyzer.machine.machine import Node
+from analyzer.machine.description import Node
 from analyzer.metrics.unrecorded import unrecorded
 from analyzer.opening import open_trace
 from analyzer.operations import walk

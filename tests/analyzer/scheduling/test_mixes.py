@@ -2,7 +2,7 @@
 
 import pytest
 
-from analyzer.machine.machine import Machine, Network, Node
+from analyzer.machine.description import Machine, Network, Node
 from analyzer.replay.simulate import simulate
 from benchmarks.scheduling.mix_claims import MIX_CLAIMS, mix_verdicts
 from benchmarks.scheduling.mixes import NETWORKS, TABLE_19, MixSetting, application, third

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from analyzer.cli import main
 from analyzer.errors import TracelibError
-from analyzer.machine.machine import Node
+from analyzer.machine.description import Node
 from analyzer.machine.policies import policy_of
 from analyzer.opening import open_trace
 from analyzer.program.operation import Kind

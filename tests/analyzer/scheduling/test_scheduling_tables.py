@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from analyzer.cli import main
 from analyzer.loggp.lines import fit_line
-from analyzer.machine.machine import Machine, Network, Node
+from analyzer.machine.description import Machine, Network, Node
 from analyzer.machine.policies import policy_of
 from analyzer.program.operation import Kind, operations
 from analyzer.program.program import Program
 from analyzer.replay.simulate import simulate
-from analyzer.scheduling import indices
-from analyzer.scheduling.closed import closed
+from analyzer.scheduling import sharing
 from analyzer.scheduling.ring import Ring
+from analyzer.scheduling.sharing import closed
 
 TABLE_8 = (  # bytes, sum of 128 measurements (s), average as printed
     (0, 0.002896077, "0.000023"), (1, 0.003044482, "0.000024"), (2, 0.003024237, "0.000024"),
@@ -96,18 +96,18 @@ def test_table_22_follows_from_table_21(load):
     for policy in (0, 1):
         kept = [pair[policy] for pair in TABLE_21[load].values()]
         together = (np.array(alone) / kept).tolist()
-        assert indices.shared_throughput(together) == pytest.approx(TABLE_22[load][policy], rel=0.003)
-        assert indices.speeds(alone, together).tolist() == pytest.approx(kept)
-        assert indices.shared_throughput(together) > indices.batch_throughput(alone)
-    assert indices.batch_throughput(alone) == pytest.approx(TABLE_22[load][2], abs=1e-6)
+        assert sharing.shared_throughput(together) == pytest.approx(TABLE_22[load][policy], rel=0.003)
+        assert sharing.speeds(alone, together).tolist() == pytest.approx(kept)
+        assert sharing.shared_throughput(together) > sharing.batch_throughput(alone)
+    assert sharing.batch_throughput(alone) == pytest.approx(TABLE_22[load][2], abs=1e-6)
 
 
 def test_table_21_is_fair_with_rr_only():
     """Each of three keeps a third with RR, 0.42 at least; with FIFO that is so in the load without IS only."""
     rr = {load: [pair[1] for pair in rows.values()] for load, rows in TABLE_21.items()}
     fifo = {load: [pair[0] for pair in rows.values()] for load, rows in TABLE_21.items()}
-    assert all(map(indices.is_fair, rr.values())) and min(map(min, rr.values())) == 0.42
-    assert [load for load, kept in fifo.items() if indices.is_fair(kept)] == ["B3"]
+    assert all(map(sharing.is_fair, rr.values())) and min(map(min, rr.values())) == 0.42
+    assert [load for load, kept in fifo.items() if sharing.is_fair(kept)] == ["B3"]
 
 
 times = st.lists(st.tuples(st.floats(1e-3, 1e3), st.floats(1, 50)), min_size=2, max_size=6)
@@ -118,25 +118,25 @@ def test_indices_agree(rows):
     """F14 is F13; stretches are the reciprocals of speeds; nobody loses, nothing lost; order does not matter."""
     alone, stretch = zip(*rows, strict=True)
     together = [a * s for a, s in rows]
-    kept = indices.speeds(alone, together).tolist()
-    assert indices.gain_by_repetition(alone, together) == pytest.approx(indices.gain_over_batch(kept))
-    assert indices.stretches(together, alone).tolist() == pytest.approx(stretch)
+    kept = sharing.speeds(alone, together).tolist()
+    assert sharing.gain_by_repetition(alone, together) == pytest.approx(sharing.gain_over_batch(kept))
+    assert sharing.stretches(together, alone).tolist() == pytest.approx(stretch)
     assert (
-        indices.stretch_ratio(stretch) == pytest.approx(max(kept) / min(kept)) and indices.stretch_ratio(stretch) >= 1
+        sharing.stretch_ratio(stretch) == pytest.approx(max(kept) / min(kept)) and sharing.stretch_ratio(stretch) >= 1
     )
-    assert indices.spread_of_speeds(kept) == pytest.approx(float(np.sqrt(np.var(kept) * len(kept) / (len(kept) - 1))))
-    assert indices.gain_over_batch(indices.speeds(alone, alone).tolist()) == len(rows)
+    assert sharing.spread_of_speeds(kept) == pytest.approx(float(np.sqrt(np.var(kept) * len(kept) / (len(kept) - 1))))
+    assert sharing.gain_over_batch(sharing.speeds(alone, alone).tolist()) == len(rows)
 
 
 def test_indices_by_hand():
     """Alone 1 and 3 s, together 2 and 4: speeds 1/2 and 3/4, stretches 2 and 4/3."""
     alone, together = [1.0, 3.0], [2.0, 4.0]
-    kept = indices.speeds(alone, together).tolist()
-    assert kept == [0.5, 0.75] and indices.gain_over_batch(kept) == 1.25 and indices.is_fair(kept)
-    assert indices.stretch_ratio(indices.stretches(together, alone).tolist()) == pytest.approx(1.5)
-    assert (indices.batch_throughput(alone), indices.shared_throughput(together)) == (0.5, 0.75)
-    assert indices.spread_of_speeds(kept) == pytest.approx(0.125 * np.sqrt(2))
-    assert not indices.is_fair([0.49, 0.9])
+    kept = sharing.speeds(alone, together).tolist()
+    assert kept == [0.5, 0.75] and sharing.gain_over_batch(kept) == 1.25 and sharing.is_fair(kept)
+    assert sharing.stretch_ratio(sharing.stretches(together, alone).tolist()) == pytest.approx(1.5)
+    assert (sharing.batch_throughput(alone), sharing.shared_throughput(together)) == (0.5, 0.75)
+    assert sharing.spread_of_speeds(kept) == pytest.approx(0.125 * np.sqrt(2))
+    assert not sharing.is_fair([0.49, 0.9])
 
 
 @settings(max_examples=30)
@@ -150,7 +150,7 @@ def test_round_robin_wait_is_bounded(others, slice_us, sent_us):
     scheduling = policy_of({"policy": "rr", "slice_us": slice_us})
     machine = Machine(nodes=(Node(), Node()), mapping=(0, *[1] * (others + 1)), scheduling=scheduling)
     wait = simulate(program, machine).usage["wait_cpu"][1]
-    assert wait <= round(indices.longest_wait(slice_us * 1000, others + 1))
+    assert wait <= round(sharing.longest_wait(slice_us * 1000, others + 1))
 
 
 def test_a_closed_system(tmp_path, capsys):

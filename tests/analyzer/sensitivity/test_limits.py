@@ -16,7 +16,7 @@ from thread_team import by_team
 from analyzer.cli import main
 from analyzer.efficiency.cpu_use import Cpus
 from analyzer.errors import TracelibError
-from analyzer.machine.machine import DIALECTS, Machine, Network, Node, Piece
+from analyzer.machine.description import DIALECTS, Machine, Network, Node, Piece
 from analyzer.machine.parameters import PARAMETERS, vary
 from analyzer.parallel import Team
 from analyzer.program.operation import Flag, Kind, operations
@@ -28,8 +28,7 @@ from analyzer.report.words import units
 from analyzer.report.words.eager import Eager
 from analyzer.report.words.parameters import value_text
 from analyzer.sensitivity import tolerance as tolerance_module
-from analyzer.sensitivity.limits import Latency, Scenario, limits
-from analyzer.sensitivity.networks import only
+from analyzer.sensitivity.limits import Latency, Scenario, limits, only
 from analyzer.sensitivity.tolerance import tolerance
 from analyzer.trace.sharing import Sharing
 

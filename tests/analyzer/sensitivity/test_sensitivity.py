@@ -13,16 +13,15 @@ from patience import patient
 
 from analyzer.cli import main
 from analyzer.errors import TracelibError
-from analyzer.machine.machine import Machine, Network, Node
+from analyzer.machine.description import Machine, Network, Node
 from analyzer.machine.parameters import vary
 from analyzer.parallel import Team
 from analyzer.program.operation import Flag, Kind, operations
 from analyzer.program.program import Program
 from analyzer.replay.replays import end_times
-from analyzer.sensitivity.factorial import factorial, levels
 from analyzer.sensitivity.knees import bend, knee
 from analyzer.sensitivity.levels import check_number, default_factors, default_sweeps, factor_of, sweep_of
-from analyzer.sensitivity.study import sensitivity
+from analyzer.sensitivity.study import factorial, levels, sensitivity
 
 MB = 1 << 20
 MS = 10**6

@@ -6,7 +6,7 @@ import pytest
 from two_ranks import regions_of, run_of_two_ranks, two_ranks  # noqa: F401, a fixture
 
 from analyzer.cli import main
-from analyzer.machine.machine import Machine
+from analyzer.machine.description import Machine
 from analyzer.parallel import Team
 from analyzer.sensitivity.levels import factor_of, sweep_of
 from analyzer.sensitivity.study import sensitivity

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from study_folder import LINE, folder_of_study, study, until  # noqa: F401, a fixture
 
-from analyzer.shots.book import Book
 from analyzer.shots.hosts import HostsFile
 from analyzer.shots.plan import read_plan
 from analyzer.shots.scheduler import Scheduler
+from analyzer.shots.shot_records import Book
 
 LOGGED = "echo {{shot}} {{host}} >> LOG\n" + LINE
 

@@ -12,7 +12,7 @@ from patience import patient
 from scipy import stats
 from study_folder import LINE, folder_of_study, study, until  # noqa: F401, a fixture
 
-from analyzer.montecarlo.design import points
+from analyzer.montecarlo.distribution import points
 from analyzer.shots.shell import ENDED, JOB, SCRIPT, shot_script
 
 

@@ -7,7 +7,7 @@ from synthetic import call, write_run
 
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
-from analyzer.structure.levels.costs import spent, time_before
+from analyzer.structure.levels.parts import spent, time_before
 
 FAR = 2**62
 SPANS = st.lists(st.tuples(st.integers(0, FAR), st.integers(0, FAR)).map(sorted), max_size=12)

@@ -6,7 +6,7 @@ from memory_trace import MemoryTrace
 from thread_team import by_team
 
 from analyzer.parallel import Team
-from analyzer.structure.levels.structure import Method, structure
+from analyzer.structure.levels.run_structure import Method, structure
 
 OWN = ["Bcast", "Gatherv", "Scatterv", "Alltoallv", "Reduce_scatter"]
 

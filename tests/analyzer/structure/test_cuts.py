@@ -12,7 +12,7 @@ from synthetic import WORLD, call, request, write_run
 from analyzer.cli import main
 from analyzer.opening import open_trace
 from analyzer.report.words import units
-from analyzer.structure.cut.choose import nearest
+from analyzer.structure.cut.chosen_iterations import nearest
 from tracelib.schema import What
 
 ITERATIONS, STEP_NS = 40, 10_000

@@ -7,9 +7,9 @@ from nested_runs import MS, Flushes, Loop, Planted, Slow, Start, Stop, Work
 
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
-from analyzer.structure.cut.choose import typical_stretch
-from analyzer.structure.levels.structure import Method, structure
-from analyzer.structure.perturbed.perturbed import Cause
+from analyzer.structure.cut.chosen_iterations import typical_stretch
+from analyzer.structure.levels.run_structure import Method, structure
+from analyzer.structure.perturbations import Cause
 
 ITERATIONS, RANKS = 40, 4
 BODY = (Work(60, "ring"), Work(40, "reduction"))

@@ -15,7 +15,7 @@ from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.structure.events import recorded
 from analyzer.structure.iterations import Source
-from analyzer.structure.levels.find import iterations
+from analyzer.structure.levels.run_structure import iterations
 
 SLOW = 18  # of run_of_steps: it takes four times as long
 WINDOWED = [

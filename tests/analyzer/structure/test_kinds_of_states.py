@@ -7,7 +7,7 @@ from state_programs import KINDS, written
 
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
-from analyzer.structure.levels.structure import structure
+from analyzer.structure.levels.run_structure import structure
 
 SEEDS = (1, 2)
 RUNS = 3

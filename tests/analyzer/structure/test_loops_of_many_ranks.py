@@ -11,7 +11,7 @@ from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.structure.calls.loops import Loop
 from analyzer.structure.levels import each_rank
-from analyzer.structure.levels.structure import Method, structure
+from analyzer.structure.levels.run_structure import Method, structure
 
 RANKS, ITERATIONS = 12, 30
 

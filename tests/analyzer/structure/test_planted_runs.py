@@ -20,9 +20,9 @@ from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.report.structure.tables import print_structure
 from analyzer.structure.levels.by_signals import nodes_of
-from analyzer.structure.levels.metrics import agreement, off_by
-from analyzer.structure.levels.structure import DEFAULT_SIGNALS, Method, structure, structure_of_signal
-from analyzer.structure.perturbed.perturbed import Cause, Perturbed, perturbed
+from analyzer.structure.levels.parts import agreement, off_by
+from analyzer.structure.levels.run_structure import DEFAULT_SIGNALS, Method, structure, structure_of_signal
+from analyzer.structure.perturbations import Cause, Perturbed, perturbed
 from analyzer.structure.signals import NAMES, Signal, signals
 
 RANKS = 16

@@ -18,7 +18,7 @@ from analyzer.opening import open_trace
 from analyzer.pairing import parts
 from analyzer.parallel import Team
 from analyzer.report.pictures import program_graph as picture
-from analyzer.structure.graph.graph import Differs, Kind, program_graph, times_differ
+from analyzer.structure.graph.program_graph import Differs, Kind, program_graph, times_differ
 from tracelib.schema import What
 
 MS = 1_000_000

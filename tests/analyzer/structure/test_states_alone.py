@@ -9,8 +9,8 @@ import pytest
 
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
-from analyzer.structure.levels.structure import Method, structure
-from analyzer.structure.levels.words import words
+from analyzer.structure.levels.iteration_text import words
+from analyzer.structure.levels.run_structure import Method, structure
 from analyzer.structure.signals import signals
 from analyzer.trace import State
 

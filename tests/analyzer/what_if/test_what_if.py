@@ -12,7 +12,7 @@ from synthetic import call, write_run
 from two_ranks import enter, leave, op, regions_of, run_of_two_ranks, trace_of, two_ranks  # noqa: F401, a fixture
 
 from analyzer.cli import main
-from analyzer.machine.machine import Machine
+from analyzer.machine.description import Machine
 from analyzer.opening import open_trace
 from analyzer.operations.program import program_of
 from analyzer.parallel import Team

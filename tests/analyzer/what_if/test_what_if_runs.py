@@ -4,7 +4,7 @@ import pytest
 from synthetic import SELF, WORLD, call, event, label, request, write_run
 
 from analyzer.cli import main
-from analyzer.machine.machine import Machine
+from analyzer.machine.description import Machine
 from analyzer.opening import open_trace
 from analyzer.operations.program import program_of
 from analyzer.parallel import Team

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from analyzer.machine.machine import (
+from analyzer.machine.description import (
     AS_CALLS,
     COLLECTIVE_NAMES,
     SPIN,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from analyzer.machine.machine import Count, Exponential, Gaussian, Quantity, Uniform
+from analyzer.machine.description import Count, Exponential, Gaussian, Quantity, Uniform
 
 
 def mixed(*words: int) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 from reference_machine import Costs
 from reference_state import ARRIVE, FREE, Instance, Message
 
-from analyzer.machine.machine import Machine
+from analyzer.machine.description import Machine
 from analyzer.program.program import Program
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from reference_draws import Draws
 
-from analyzer.machine.machine import (
+from analyzer.machine.description import (
     COLLECTIVE_NAMES,
     Machine,
     Model,

@@ -12,7 +12,7 @@ from typing import Any
 from reference_machine import Costs
 from reference_state import Instance, Message, Receive, Thread
 
-from analyzer.machine.machine import AS_CALLS, Machine
+from analyzer.machine.description import AS_CALLS, Machine
 from analyzer.program.operation import Flag, Kind
 from analyzer.program.program import Program
 

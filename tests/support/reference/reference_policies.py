@@ -13,7 +13,7 @@ from reference_draws import Draws
 from reference_machine import Costs
 from reference_state import DISPATCH, TICK, VIRTUAL, Receive, Thread
 
-from analyzer.machine.machine import Count, Priority, Scheduling
+from analyzer.machine.description import Count, Priority, Scheduling
 from analyzer.program.program import Program
 
 TIMES = ("slice_ns", "context_switch_ns", "busy_wait_ns", "least_run_ns")

@@ -35,7 +35,7 @@ from reference_state import (
 )  # fmt: skip
 from reference_windows import Windows
 
-from analyzer.machine.machine import SPIN, Machine, Priority
+from analyzer.machine.description import SPIN, Machine, Priority
 from analyzer.program.operation import Flag, Kind
 from analyzer.program.program import Program
 

@@ -14,7 +14,7 @@ from patience import patient
 
 import analyzer
 from analyzer.experiments.formats import read_table
-from analyzer.experiments.formats.xml_form import DTD
+from analyzer.experiments.formats.tia_xml import DTD
 from tracelib import commands
 from tracelib.call.files import translate_file
 from tracelib.drivers import Driver, driver_named, driver_of, registry

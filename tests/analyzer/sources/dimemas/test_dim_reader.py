@@ -18,7 +18,7 @@ from paths import EPOCH
 
 from analyzer.cli import main
 from analyzer.errors import TracelibError
-from analyzer.machine.machine import DIALECTS, TABLE_9, Network, Node
+from analyzer.machine.description import DIALECTS, TABLE_9, Network, Node
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.program.operation import Flag, Kind

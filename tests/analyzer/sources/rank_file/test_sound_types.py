@@ -10,7 +10,7 @@ from h5py import h5a, h5d, h5s, h5t
 from synthetic_net import LARGE, in_visits, write_net
 
 from analyzer.errors import TracelibError
-from analyzer.loggp.netfile import read_measurement
+from analyzer.network_measurement.netfile import read_measurement
 from analyzer.sources.rank_file.tables import Table, rows_of
 from tracelib.schema import net
 from tracelib.schema.sound import SoundAttributes

@@ -13,10 +13,9 @@ from memory_trace import MemoryTrace
 
 from analyzer.parallel import Team
 from analyzer.structure.calls.loops import outermost
-from analyzer.structure.calls.ranks import loop_of, loops_of
+from analyzer.structure.calls.rank_loops import loop_of, loops_of
 from analyzer.structure.calls.sequence import Output, _outputs, sequence_of
-from analyzer.structure.levels.find import iterations
-from analyzer.structure.levels.structure import Method, structure
+from analyzer.structure.levels.run_structure import Method, iterations, structure
 
 HALO = ["Irecv 1", "Irecv 2", "Isend 1", "Isend 2", "Waitall"]
 DIFFERENT = [

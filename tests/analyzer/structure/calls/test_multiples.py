@@ -13,9 +13,9 @@ from memory_trace import MemoryTrace
 
 from analyzer.parallel import Team
 from analyzer.structure.calls.multiples import grouped_by_computing, with_peeled_pass
-from analyzer.structure.calls.ranks import loop_of
+from analyzer.structure.calls.rank_loops import loop_of
 from analyzer.structure.calls.sequence import sequence_of
-from analyzer.structure.levels.structure import Method, structure
+from analyzer.structure.levels.run_structure import Method, structure
 
 HALO = ["Irecv 1", "Irecv 2", "Isend 1", "Isend 2", "Waitall"]
 START, END = ["Bcast", "Bcast"], ["Gather"]

@@ -17,9 +17,9 @@ from analyzer.parallel import Team
 from analyzer.structure.calls.candidates import candidates, in_context, longest_first
 from analyzer.structure.calls.sequence import FEWEST_CALLS, Detail, _Columns, _kinds, sequence_of
 from analyzer.structure.iterations import mean_lengths
-from analyzer.structure.levels import agreed
-from analyzer.structure.levels.structure import Method, structure
-from analyzer.structure.levels.tree import typical
+from analyzer.structure.levels import agreed_loops
+from analyzer.structure.levels.loop_tree import typical
+from analyzer.structure.levels.run_structure import Method, structure
 from analyzer.trace import CALL, CallPaths, Counters
 from tracelib.schema.procedures import (
     ASKING_MPI,
@@ -136,7 +136,7 @@ def test_loops_inside_are_the_same_whether_sequences_are_kept_or_read_again(monk
     body = ["Bcast", *["Irecv 1", "Isend 1", "Waitall", "Allreduce"] * 7, "Gather", *["Alltoall", "Scan"] * 5]
     trace = program([*body * 12, "Gather"], ranks=3, jitter=0.1)
     kept = structure(trace, Team(), Method.CALLS).loops
-    monkeypatch.setattr(agreed, "MOST_KEPT", 0)
+    monkeypatch.setattr(agreed_loops, "MOST_KEPT", 0)
     again = structure(trace, Team(), Method.CALLS).loops
     assert [part.level for part in kept] == [1, 2, 2]
     for one, other in zip(kept, again, strict=True):

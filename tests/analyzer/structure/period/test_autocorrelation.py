@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from analyzer.structure.period.autocorrelation import autocorrelation, correlation, maxima, period_of
+from analyzer.structure.period import autocorrelation, correlation, maxima, period_of
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from analyzer.structure.period.representative import representative
+from analyzer.structure.levels.periodic_stretches import representative
 
 
 @pytest.mark.parametrize("samples", range(60, 68))

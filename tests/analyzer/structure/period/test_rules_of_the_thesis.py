@@ -8,7 +8,7 @@ from nested_runs import Planted
 
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
-from analyzer.structure.levels.structure import Method, structure, structure_of_signal
+from analyzer.structure.levels.run_structure import Method, structure, structure_of_signal
 from analyzer.structure.signals import Signal
 from benchmarks.results.regions import JITTER, RANKS, steps_of, table
 

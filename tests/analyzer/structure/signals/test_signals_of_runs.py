@@ -22,7 +22,7 @@ from analyzer.errors import TracelibError
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.structure.signals import csv_signal, signals
-from analyzer.structure.signals.bins import Bins
+from analyzer.structure.signals.counters import Bins
 from analyzer.trace import EVENT, State
 from analyzer.trace.annotated import Annotated
 

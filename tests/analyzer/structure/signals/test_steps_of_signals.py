@@ -10,8 +10,8 @@ from loop_programs import program
 
 from analyzer.parallel import Team
 from analyzer.structure.iterations import Source
-from analyzer.structure.levels.structure import Method, structure
-from analyzer.structure.signals.steps import steps_of
+from analyzer.structure.levels.run_structure import Method, structure
+from analyzer.structure.signals.from_calls import steps_of
 
 US = 1000
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from analyzer.structure.levels.stretches import alike, periodic_stretches
-from analyzer.structure.levels.structure import structure_of_signal
+from analyzer.structure.levels.periodic_stretches import alike, periodic_stretches
+from analyzer.structure.levels.run_structure import structure_of_signal
 from analyzer.structure.signals import Signal
 
 PERIOD = 100

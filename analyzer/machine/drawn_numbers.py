@@ -1,0 +1,124 @@
+"""Numbers of a machine's parameters, by name. A draw depends on the parameter's number, so that what a seed gives stays
+the same for ever: new parameters come last.
+
+docs/machine.md, "Random numbers".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from analyzer._replay import ffi, lib
+from analyzer.machine.description import Count, Exponential, Gaussian, Machine, Quantity, Uniform
+
+FILES = ("file_latency_s", "read_bandwidth_mb", "write_bandwidth_mb", "open_s", "close_s", "sync_s", "servers")
+"""Of the file system."""
+_LAYOUT = (
+    ("nodes", ("speed", "latency_s", "intra_latency_s", "intra_bandwidth_mb", "wan_latency_s")),
+    ("networks", ("bandwidth_mb",)),
+    ("machine", ("wan_bandwidth_mb", "eager_limit")),
+    ("machine", ("slice_ns", "context_switch_ns", "busy_wait_ns", "least_run_ns")),
+    ("nodes", ("cpus", "links_out", "links_in", "intra_buses", "intra_links_out", "intra_links_in")),
+    ("networks", ("buses",)),
+    ("levels", ("quantum_ns",)),
+    ("machine", ("tick_ns", "decay_ns", "load_ns", "settle_ns")),
+    ("machine", FILES),
+)
+"""Whose parameters come one after the other: all of the first node, then all of the second, and so on."""
+
+
+@dataclass(frozen=True)
+class _Place:
+    first: int  # number of the first part's parameter
+    step: int  # from a part to the next
+    parts: int
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Of a machine with so many nodes, networks and levels of its scheduling."""
+
+    nodes: int
+    networks: int
+    levels: int
+    machine: int = 1
+
+    @classmethod
+    def of_machine(cls, machine: Machine, ranks: int) -> Numbers:
+        """With nodes for so many ranks."""
+        return cls(len(machine.with_nodes(ranks)), len(machine.networks), len(machine.scheduling.levels))
+
+    @cached_property
+    def _places(self) -> dict[str, _Place]:
+        return dict(self._laid_out())
+
+    def _laid_out(self) -> Iterator[tuple[str, _Place]]:
+        first = 1
+        for whose, names in _LAYOUT:
+            parts = getattr(self, whose)
+            for k, name in enumerate(names):
+                yield name, _Place(first + k, len(names), parts)
+            first += parts * len(names)
+
+    def of(self, name: str, part: int = 0) -> int:
+        """The number of a parameter; part: the node, network or level that it is of."""
+        place = self._places[name]
+        return place.first + part * place.step
+
+    def of_each(self, name: str) -> np.ndarray:
+        """The same of all parts."""
+        place = self._places[name]
+        return place.first + np.arange(place.parts) * place.step
+
+
+OF_NODE = ("cpus", "links_out", "links_in", "intra_buses", "intra_links_out", "intra_links_in")
+"""Counts of a node."""
+LAWS = {Uniform: lib.LAW_UNIFORM, Gaussian: lib.LAW_GAUSSIAN, Exponential: lib.LAW_EXPONENTIAL}
+
+
+def set_quantity(target: Any, quantity: Quantity, number: int) -> None:
+    """Fill a struct quantity; number: the parameter's."""
+    target.id = number
+    if type(quantity) in LAWS:
+        target.law = LAWS[type(quantity)]
+        target.a, target.b = vars(quantity).values()
+    else:
+        target.law, target.a = lib.LAW_CONSTANT, float(quantity)  # type: ignore[arg-type]
+
+
+def with_counts(machine: Machine, ranks: int) -> Machine:
+    """The machine with nodes for so many ranks, and with all counts drawn."""
+    numbers = Numbers.of_machine(machine, ranks)
+    return replace(
+        machine,
+        nodes=_all_drawn(machine.with_nodes(ranks), OF_NODE, machine.seed, numbers),
+        networks=_all_drawn(machine.networks, ("buses",), machine.seed, numbers),
+        files=machine.files and _all_drawn((machine.files,), ("servers",), machine.seed, numbers)[0],
+    )
+
+
+def _all_drawn(parts: Sequence[Any], names: tuple[str, ...], seed: int, numbers: Numbers) -> tuple[Any, ...]:
+    """Parts of which each has a count for each of the names. Many are one and the same object."""
+    at_random = {
+        key: [name for name in names if not isinstance(getattr(part, name), int)]
+        for key, part in {id(part): part for part in parts}.items()
+    }
+    found = list(parts)
+    for k, part in enumerate(parts):
+        if drawn := at_random[id(part)]:
+            found[k] = replace(part, **{name: _draw(getattr(part, name), numbers.of(name, k), seed) for name in drawn})
+    return tuple(found)
+
+
+def _draw(of: Count, number: int, seed: int) -> int:
+    """Of a uniform one each number is as likely as the others; else the nearest."""
+    uniform = isinstance(of, Uniform)
+    target = ffi.new("struct quantity *")
+    set_quantity(target, Uniform(of.low, of.high + 1) if isinstance(of, Uniform) else of, number)
+    value = lib.replay_value(target, seed & (2**64 - 1))
+    return max(int(value if uniform else value + 0.5), 1)

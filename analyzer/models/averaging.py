@@ -1,0 +1,95 @@
+"""What several weighted models say together: one value, and an interval that holds the truth.
+
+An interval is that of the mixture of the models' own (Student's t about each value): where models differ, which they do
+the more the further a prediction is from the data, it is as wide as their differences (multi-model inference, Burnham
+and Anderson 2002, chapter 4).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import stdtr
+
+from analyzer.models.terms.product import Product
+
+
+@dataclass(frozen=True)
+class Member:
+    """sum of coefficients * terms. The standard error of a value is sigma * |spread @ terms there|, with `freedom`
+    degrees of freedom (Student's t); sigma is the residual standard deviation: a share, where errors are relative."""
+
+    terms: tuple[Product, ...]
+    coefficients: np.ndarray  # (terms)
+    spread: np.ndarray  # (terms, terms)
+    sigma: float
+    freedom: int
+    weight: float
+
+    @property
+    def standard_errors(self) -> np.ndarray:
+        """(terms) of the coefficients; infinite without freedom."""
+        return self.sigma * np.linalg.norm(self.spread, axis=0)
+
+    def with_weight(self, weight: float) -> Member:
+        """The same with another weight."""
+        return replace(self, weight=weight)
+
+
+NEAR = 0.5
+"""Relative differences up to about this count in proportion, larger ones less and less: the truth is near one of the
+models, and what lies between two of them is near none."""
+_STEPS = 80
+
+
+def central(values: np.ndarray, weights: np.ndarray) -> int:
+    """The model that is nearest to all: least sum of weight * log(1 + |relative difference| / NEAR).
+
+    values, weights: (models). The sum is least at one of the values, since it is concave between them.
+    """
+    size = np.maximum(np.abs(values), 1e-300)
+    away = np.abs(values[:, None] - values) / size
+    return int((np.log1p(away / NEAR) @ weights).argmin())
+
+
+def consensus(values: np.ndarray, weights: np.ndarray) -> float:
+    """The value of the model that is nearest to all."""
+    return float(values[central(values, weights)])
+
+
+def interval(
+    values: np.ndarray, errors: np.ndarray, freedom: np.ndarray, weights: np.ndarray, confidence: float
+) -> tuple[float, float]:
+    """Where the truth is with this probability, as much of it left out below as above: quantiles of the mixture.
+
+    values, errors: (models) of each its value and standard error. Infinite where a model has no freedom.
+    """
+    outside = (1 - confidence) / 2
+    low, high = (_quantile(values, errors, freedom, weights, share) for share in (outside, 1 - outside))
+    return low, high
+
+
+def _quantile(values: np.ndarray, errors: np.ndarray, freedom: np.ndarray, weights: np.ndarray, share: float) -> float:
+    if not (np.isfinite(errors).all() and (freedom > 0).all()):
+        return float("-inf") if share < 0.5 else float("inf")
+    errors = np.maximum(errors, np.abs(values) * 1e-12 + 1e-300)
+    reach = 4.0
+    while True:
+        low, high = float((values - reach * errors).min()), float((values + reach * errors).max())
+        if _below(low, values, errors, freedom, weights) < share < _below(high, values, errors, freedom, weights):
+            break
+        reach *= 4
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        if not low < middle < high:
+            break
+        if _below(middle, values, errors, freedom, weights) < share:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+def _below(at: float, values: np.ndarray, errors: np.ndarray, freedom: np.ndarray, weights: np.ndarray) -> float:
+    return float(weights @ stdtr(freedom, (at - values) / errors))

@@ -1,0 +1,159 @@
+"""Collectives as they were measured, and broadcasts beside what the models say."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from analyzer.errors import TracelibError
+from analyzer.network_measurement.broadcast_models import ALGORITHMS, Link, broadcast_time
+from analyzer.sources.rank_file.limited import opened
+from analyzer.sources.rank_file.tables import DAMAGED, rows_of
+from tracelib.schema.net_collectives import TABLES
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """Relative errors (predicted - measured) / measured, as fractions; NaN where there are none."""
+
+    settings: int  # that were compared
+    bias: float  # mean error: below 0, predictions are too low
+    dispersion: float  # root mean square of the errors around the bias
+    rms: float  # of the errors themselves: rms^2 = bias^2 + dispersion^2
+    mape: float  # mean absolute error
+
+
+def accuracy(predicted: np.ndarray, measured: np.ndarray) -> Accuracy:
+    """Compare predictions with what was measured (> 0), setting by setting; arrays of one shape."""
+    with np.errstate(over="ignore", invalid="ignore"):  # of a damaged file they are infinite, or not numbers
+        error = np.asarray(predicted, float) / np.asarray(measured, float) - 1
+        if error.size == 0:
+            return Accuracy(0, *[float("nan")] * 4)
+        rms = float(np.sqrt((error**2).mean()))
+        return Accuracy(error.size, float(error.mean()), float(error.std()), rms, float(abs(error).mean()))
+
+
+class Network(Protocol):
+    """Parameters of a link by size (LoOgGP): seconds, bytes."""
+
+    @property
+    def latency_s(self) -> float:
+        """L"""
+
+    def overhead(self, size: Any) -> Any:
+        """o(s)"""
+
+    def gap(self, size: Any) -> Any:
+        """g(s)"""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One collective of one setting, over its repetitions. Seconds."""
+
+    name: str
+    ranks: int
+    bytes: int
+    segment_bytes: int
+    segments: int
+    repetitions: int
+    time_s: float  # median over repetitions of the median time until the critical responder has it
+    spread: float  # (largest - least) / median of those
+    naive_s: float  # median over repetitions of the mean of the naive loop
+    naive_spread: float
+    responders: Mapping[int, int]  # critical responder -> repetitions
+    right: bool  # all ranks got what was sent, every time
+    model_s: float | None = None  # of a broadcast, where a network is given
+
+
+@dataclass(frozen=True)
+class Compared:
+    """All settings of a measurement; of each algorithm how good the models' times are."""
+
+    settings: tuple[Measured, ...]
+    models: Mapping[str, Accuracy]
+
+
+def compare(rows: np.ndarray, network: Network | None = None) -> Compared:
+    """From the rows of the tables `collectives` or `broadcasts` of a network measurement."""
+    settings = tuple(_measured(name, group, network) for name, group in _by_setting(rows))
+    models = {}
+    for algorithm in ALGORITHMS:
+        of = [m for m in settings if m.name == algorithm and m.model_s is not None and m.time_s > 0]
+        if of:
+            predicted = np.array([m.model_s for m in of], float)
+            models[algorithm] = accuracy(predicted, np.array([m.time_s for m in of]))
+    return Compared(settings, models)
+
+
+def read_compared(path: str | os.PathLike[str], network: Network | None = None) -> dict[str, Compared]:
+    """Of the file of a network measurement the tables "collectives" and "broadcasts", those that are there.
+
+    Raises TracelibError for a damaged file.
+    """
+    found = {}
+    try:
+        with opened(path) as file:
+            for table, columns in TABLES.items():
+                if table in file and len(rows := rows_of(file, table, columns)):
+                    found[table] = compare(rows, network)
+    except DAMAGED as error:
+        text = " ".join(str(error).split())
+        raise TracelibError(f"{path} is a damaged network measurement: {text}", "measure again") from error
+    return found
+
+
+def link_at(network: Network, size_bytes: int) -> Link:
+    """The link as messages of a size see it."""
+    first, whole = float(network.gap(1)), float(network.gap(size_bytes))
+    per_byte = (whole - first) / (size_bytes - 1) if size_bytes > 1 else 0.0
+    return Link(network.latency_s, float(network.overhead(size_bytes)), first, per_byte)
+
+
+def _by_setting(rows: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+    """Name and rows of each setting, in the order in which they were first measured."""
+    names = [_text(name) for name in rows[(rows.dtype.names or ("",))[0]]]
+    keys = zip(names, *(rows[column].tolist() for column in ("ranks", "bytes", "segment_bytes")), strict=True)
+    places: dict[tuple, list[int]] = {}
+    for place, key in enumerate(keys):
+        places.setdefault(key, []).append(place)
+    for key, found in places.items():
+        yield key[0], rows[found]
+
+
+def _text(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def _measured(name: str, rows: np.ndarray, network: Network | None) -> Measured:
+    first = rows[0]
+    ranks, size = int(first["ranks"]), int(first["segment_bytes"])
+    model_s = None
+    if network is not None and name in ALGORITHMS:
+        link = link_at(network, size)
+        model_s = float(broadcast_time(name, link, ranks, int(first["segments"]), size))
+    responders, number = np.unique(rows["responder"], return_counts=True)
+    return Measured(
+        name=name,
+        ranks=ranks,
+        bytes=int(first["bytes"]),
+        segment_bytes=size,
+        segments=int(first["segments"]),
+        repetitions=len(rows),
+        time_s=float(np.median(rows["median_s"])),
+        spread=_spread(rows["median_s"]),
+        naive_s=float(np.median(rows["naive_s"])),
+        naive_spread=_spread(rows["naive_s"]),
+        responders=dict(zip(responders.tolist(), number.tolist(), strict=True)),
+        right=bool(rows["right"].all()),
+        model_s=model_s,
+    )
+
+
+def _spread(times_s: np.ndarray) -> float:
+    middle = float(np.median(times_s))
+    return float(np.ptp(times_s)) / middle if middle > 0 else float("nan")

@@ -1,0 +1,82 @@
+"""How far times of neighbouring sizes are off a smooth course beyond what repetitions tell: alignment, caches."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analyzer.network_measurement.sample import Curve, Curves
+
+STANDS_OUT = 6.0
+"""Standard deviations from both neighbours; times grow with size, so that nothing ordinary is above or below both."""
+MANY, PROPORTION = 5, 1.5
+_MEDIAN_CHI = 0.4549
+_MOST = 0.5
+_HALVINGS = 30
+
+
+def level(time_s: np.ndarray) -> np.ndarray:
+    """What shares of a time refer to: times about zero, as overheads can be, are not infinitely exact."""
+    size = np.abs(time_s)
+    return np.maximum(size, 0.02 * np.median(size)) if len(size) else size
+
+
+def roughness(size: np.ndarray, curve: Curve) -> float:
+    """Share of the time, so that half of all points are as far off the line between their neighbours as they would be
+    by chance. A few steps do not count in a median."""
+    if len(size) < 5:
+        return 0.0
+    x, y = size.astype(float), curve.time_s
+    left = (x[2:] - x[1:-1]) / (x[2:] - x[:-2])
+    off = y[1:-1] - left * y[:-2] - (1 - left) * y[2:]
+
+    def spread(of: np.ndarray) -> np.ndarray:
+        return of[1:-1] + left**2 * of[:-2] + (1 - left) ** 2 * of[2:]
+
+    measured, relative = spread(curve.variance), spread(level(y) ** 2)
+    low, high = 0.0, _MOST
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        variance = np.maximum(measured + middle**2 * relative, 1e-300)
+        low, high = (middle, high) if np.median(off**2 / variance) > _MEDIAN_CHI else (low, middle)
+    return high if high > 1e-6 else 0.0
+
+
+def noise(size: np.ndarray, curve: Curve, tolerance: float = 0.0) -> np.ndarray:
+    """Variance of each point about a smooth course; at least that of `tolerance`, a share of the time."""
+    share = max(roughness(size, curve), tolerance)
+    return curve.variance + (share * level(curve.time_s)) ** 2
+
+
+def standing_out(of: Curves, tolerance: float) -> np.ndarray:
+    """Sizes (bool) whose overhead or gap is far above or below those on both sides: disturbed each time, or for a
+    reason of their own. No interval is made of one size, so they are better left out."""
+    found = np.zeros(len(of.size), bool)
+    for curve in (of.overhead, of.gap):
+        found |= _apart_from_many(curve.time_s)
+    rest = np.flatnonzero(~found)
+    calm = of.only(rest)
+    for curve in (calm.overhead, calm.gap):
+        found[rest[1:-1]] |= _apart_from_two(curve.time_s, noise(calm.size, curve, tolerance))
+    return found
+
+
+def _apart_from_many(y: np.ndarray) -> np.ndarray:
+    """Out of proportion to the median of the MANY sizes before and to that of the MANY after: of a busy machine's
+    sizes several in a row may be disturbed."""
+    found = np.zeros(len(y), bool)
+    if len(y) > 2 * MANY:
+        medians = np.median(np.lib.stride_tricks.sliding_window_view(y, MANY), axis=1)
+        before, after = medians[: -MANY - 1], medians[MANY + 1 :]
+        inner = y[MANY:-MANY]
+        above = inner > PROPORTION * np.maximum(before, after)
+        found[MANY:-MANY] = above | (inner * PROPORTION < np.minimum(before, after))
+    return found
+
+
+def _apart_from_two(y: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    """Of all but the first and the last: by STANDS_OUT from the one before and the one after."""
+    before, after = (
+        (y[1:-1] - y[side]) / np.sqrt(np.maximum(variance[1:-1] + variance[side], 1e-150))
+        for side in (slice(None, -2), slice(2, None))
+    )
+    return (np.minimum(before, after) > STANDS_OUT) | (np.maximum(before, after) < -STANDS_OUT)

@@ -1,0 +1,220 @@
+"""From rows of PRTTs to overheads and gaps, row by row, and to one value for each size with its variance.
+
+T_o(s) = (PRTT(n,d,s) - PRTT(1,0,s)) / (n-1) - d and T_g(s) = (PRTT(n,0,s) - PRTT(1,0,s)) / (n-1) (Rodriguez 2011,
+Eqs. 3.1 and 3.2); the way of a message is half of PRTT(1,0,s).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyzer.loggp.lines import student
+from analyzer.network_measurement.neighbourhood import neighbours
+from analyzer.network_measurement.options import RULES, TYPICAL
+from analyzer.network_measurement.repetitions import groups, mean_and_variance, running_median, typical
+from tracelib.schema.levels import visits
+from tracelib.schema.net import Flag
+from tracelib.schema.prtt import gaps_s, overheads_s
+
+DEVIATIONS = 2
+NEAR = 1 / 3
+"""Sizes of the middle third of a neighbourhood are near its mean."""
+EXTREME = 0.05
+"""Times of the lowest and the highest 5 % are extreme. The thesis gives no numbers for both."""
+
+
+def negative(size: np.ndarray, time_s: np.ndarray, window: float) -> np.ndarray:
+    """Rule 1: a time below 0 means nothing. Each rule says which rows stay (bool)."""
+    return time_s >= 0
+
+
+def deviation(size: np.ndarray, time_s: np.ndarray, window: float) -> np.ndarray:
+    """Rule 2: more than two standard deviations from the mean of the rows of its size."""
+    stay = np.ones(len(size), bool)
+    for of in groups(size)[1]:
+        times = time_s[of]
+        if len(of) > 2:
+            stay[of] = np.abs(times - times.mean()) <= DEVIATIONS * times.std(ddof=1)
+    return stay
+
+
+def neighbourhood(size: np.ndarray, time_s: np.ndarray, window: float) -> np.ndarray:
+    """Rule 3: in the middle of the sizes of its neighbourhood, yet at the edge of their times."""
+    near = neighbours(size, time_s, window, "size")
+    sizes, times = size[near], time_s[near]
+    least, most = sizes.min(axis=1), sizes.max(axis=1)
+    inside = np.abs(size - sizes.mean(axis=1)) <= NEAR / 2 * (most - least)
+    low, high = np.quantile(times, [EXTREME, 1 - EXTREME], axis=1)
+    return ~(inside & ((time_s < low) | (time_s > high)))
+
+
+_RULES = dict(zip(RULES, (negative, deviation, neighbourhood), strict=True))
+
+
+def kept(rules: tuple[str, ...], size: np.ndarray, time_s: np.ndarray, window: float) -> np.ndarray:
+    """Rows that stay after the rules, one after the other in the thesis's order (bool)."""
+    stay = np.ones(len(size), bool)
+    for name, rule in _RULES.items():
+        if name in rules and stay.any():
+            stay[stay] = rule(size[stay], time_s[stay], window)
+    return stay
+
+
+PRIOR = 10
+"""Degrees of freedom that the variance of the sizes nearby counts for in that of one size."""
+FEWEST_VISITS = 4
+"""Of a size, from which on what a visit measured is one value: its rows share what disturbed them."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows of one kind of pair, and which of them count for what. Times in seconds."""
+
+    pair: np.ndarray
+    visit: np.ndarray  # the same number for rows measured one after the other
+    size: np.ndarray  # bytes
+    train: np.ndarray  # n
+    overhead_s: np.ndarray  # T_o
+    gap_s: np.ndarray  # T_g
+    way_s: np.ndarray
+    latency_s: np.ndarray  # half of PRTT(1, 0, 1)
+    overhead_counts: np.ndarray  # bool
+    gap_counts: np.ndarray
+    way_counts: np.ndarray
+    latency_counts: np.ndarray
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One quantity over the sizes: value in seconds, its variance, and of how many rows or visits it is the mean."""
+
+    time_s: np.ndarray
+    variance: np.ndarray
+    rows: np.ndarray
+
+
+@dataclass(frozen=True)
+class Curves:
+    """All three over the same sizes (bytes, ascending)."""
+
+    size: np.ndarray
+    overhead: Curve
+    gap: Curve
+    way: Curve
+
+    def only(self, chosen: np.ndarray) -> Curves:
+        """Some of the sizes (bool or places)."""
+
+        def part(c: Curve) -> Curve:
+            return Curve(c.time_s[chosen], c.variance[chosen], c.rows[chosen])
+
+        return Curves(self.size[chosen], part(self.overhead), part(self.gap), part(self.way))
+
+
+def sample(
+    rows: np.ndarray, rules: tuple[str, ...] = (TYPICAL,), window: float = 0.1, of_level: np.ndarray | None = None
+) -> Sample:
+    """Of rows (net.ROW) of pairs that are alike, those `of_level` (bool, default all).
+
+    With the rule "typical", PRTT(1,0,s) is that of the undisturbed rows of a size, so that a disturbed one spoils
+    nothing but itself; else each row has its own, as in the thesis, and the rules of `outliers` apply.
+    """
+    visit = visits(rows)
+    chosen = np.ones(len(rows), bool) if of_level is None else of_level
+    warm = chosen & (rows["flags"] & Flag.WARM_UP == 0)
+    chosen = warm if warm.any() else chosen
+    rows, visit = rows[chosen], visit[chosen]
+    size = rows["size"].astype(np.int64)
+    robust = TYPICAL in rules
+
+    def counts(value: np.ndarray, hit: Flag) -> np.ndarray:
+        stay = kept(rules, size, value, window)
+        if robust:
+            stay[stay] = typical(size[stay], value[stay], (rows["flags"] & hit == 0)[stay])
+        return stay
+
+    way_s, latency_s = rows["one_s"] / 2, rows["zero_s"] / 2
+    way_counts = counts(way_s, Flag.HIT_ONE)
+    one_s = 2 * _means(size, way_s, way_counts) if robust else rows["one_s"]
+    overhead_s, gap_s = overheads_s(rows, one_s), gaps_s(rows, one_s)
+    if robust:
+        latency_counts = typical(np.zeros(len(rows)), latency_s, rows["flags"] & Flag.HIT_ZERO == 0)
+    else:
+        latency_counts = kept(rules, np.zeros(len(rows)), latency_s, 1.0)
+    return Sample(
+        rows["pair"],
+        visit,
+        size,
+        rows["train"].astype(np.int64),
+        overhead_s,
+        gap_s,
+        way_s,
+        latency_s,
+        counts(overhead_s, Flag.HIT_DELAYED),
+        counts(gap_s, Flag.HIT_TRAIN),
+        way_counts,
+        latency_counts,
+    )
+
+
+def curves(of: Sample) -> Curves:
+    """Mean and its variance of each size that has rows of all three quantities."""
+    both = np.intersect1d(of.size[of.overhead_counts], of.size[of.gap_counts])
+    sizes = np.intersect1d(both, of.size[of.way_counts])
+    way = _curve(of, of.way_s, of.way_counts, sizes)
+    train = np.array([of.train[of.size == size].mean() for size in sizes])
+    shared = way.variance * (2 / np.maximum(train - 1, 1)) ** 2  # PRTT(1,0,s) is in both differences
+    overhead, gap = (
+        _curve(of, value, counts, sizes, shared)
+        for value, counts in ((of.overhead_s, of.overhead_counts), (of.gap_s, of.gap_counts))
+    )
+    return Curves(sizes, overhead, gap, way)
+
+
+def _means(size: np.ndarray, value: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """For each row the mean of the rows of its size that count."""
+    sizes, place = np.unique(size, return_inverse=True)
+    total = np.bincount(place[counts], value[counts], minlength=len(sizes))
+    number = np.bincount(place[counts], minlength=len(sizes))
+    return (total / np.maximum(number, 1))[place]
+
+
+def latency(of: Sample) -> tuple[float, tuple[float, float]]:
+    """L, and its 95 % confidence interval: the median, by visits where there are many. After large messages, caches are
+    cold and a byte takes longer, which a mean would follow."""
+    chosen = of.latency_counts
+    _, value = _by_visits(np.zeros(int(chosen.sum())), of.visit[chosen], of.latency_s[chosen])
+    if len(value) < FEWEST_VISITS:
+        return float(np.median(value)), (-np.inf, np.inf)
+    aside = student(len(value) - 1) * 0.5 / len(value) ** 0.5
+    low, middle, high = np.quantile(value, np.clip([0.5 - aside, 0.5, 0.5 + aside], 0, 1))
+    return float(middle), (float(low), float(high))
+
+
+def _by_visits(size: np.ndarray, visit: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Size and mean of each visit; or of each row, where most sizes were visited a few times only."""
+    pairs, place = np.unique(np.stack([size, visit]), axis=1, return_inverse=True)
+    sizes, number = np.unique(pairs[0], return_counts=True)
+    if not len(sizes) or np.median(number) < FEWEST_VISITS:
+        return size, value
+    place = place.ravel()
+    return pairs[0], np.bincount(place, value) / np.bincount(place)
+
+
+def _curve(
+    of: Sample, value: np.ndarray, counts: np.ndarray, sizes: np.ndarray, shared: np.ndarray | float = 0.0
+) -> Curve:
+    """Variances of few values are moderated by those of the sizes nearby, relative to the time."""
+    chosen = counts & np.isin(of.size, sizes)
+    size, value = _by_visits(of.size[chosen], of.visit[chosen], value[chosen])
+    parts = [value[places] for places in groups(size)[1]]
+    number = np.array([len(part) for part in parts])
+    mean, own = mean_and_variance(parts)
+    freedom = np.maximum(number - 1, 0)
+    level = np.maximum(np.abs(mean), 0.02 * np.median(np.abs(mean))) if len(mean) else mean
+    median_of_chi = (1 - 2 / (9 * np.maximum(freedom, 1))) ** 3
+    near = running_median(own / median_of_chi / level**2) * level**2
+    moderated = (PRIOR * near + freedom * np.nan_to_num(own)) / (PRIOR + freedom)
+    return Curve(mean, moderated / np.maximum(number, 1) + shared, number)

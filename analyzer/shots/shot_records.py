@@ -1,0 +1,143 @@
+"""The results of a study in a file that is appended to: a line for each shot that has ended.
+
+A line is written whole by one call; what a kill left of a last one is cut off when the file is opened again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from analyzer.errors import TracelibError
+from analyzer.whole import cannot_write
+
+
+class Kind(Enum):
+    """How a shot ended."""
+
+    GOOD = "good"
+    FAILED = "failed"  # the program gave an exit status other than 0, or not all outputs
+    HUNG = "hung"  # it took longer than it may
+    LOST = "lost"  # hosts vanished with it, again and again
+
+
+@dataclass(frozen=True)
+class Record:
+    """A shot that has ended.
+
+    seconds: its response time: from when it was given to a host until its results were here.
+    outputs: by name, of a good one.
+    """
+
+    shot: int
+    kind: Kind
+    host: str
+    seconds: float
+    outputs: Mapping[str, float]
+    error: str = ""
+
+
+FORMAT = "tracelib-study 1"
+_OTHER = "name another folder with -o, or begin anew with --force"
+
+
+class Book:
+    """The shots of a study that have ended."""
+
+    def __init__(self, path: Path, question: Mapping[str, Any], reads: str, *, anew: bool = False) -> None:
+        """Open the file of a study.
+
+        Args:
+            path: The file; it is made if there is none.
+            question: What the study asks.
+            reads: A checksum of how outputs are read; lines of another one are in `unread`.
+            anew: Forget what the file holds.
+
+        Raises:
+            TracelibError: It holds the results of another study, another process writes it, it cannot be written.
+        """
+        self.records: dict[int, Record] = {}
+        self.unread: dict[int, Record] = {}
+        self._reads = reads
+        begin = {"format": FORMAT, **question}
+        try:
+            self._file: BinaryIO = open(path, "a+b", buffering=0)  # noqa: PTH123, SIM115, unbuffered
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if anew:
+                self._file.truncate(0)
+            self._file.seek(0)
+            content = self._file.read()
+            whole = content[: content.rfind(b"\n") + 1]
+            self._file.truncate(len(whole))
+            if whole:
+                self._read(path, whole.decode(errors="replace").splitlines(), begin)
+            else:
+                self._file.write(_line(begin))
+        except BlockingIOError as error:
+            raise TracelibError(f"{path}: another process runs this study", "wait for its end") from error
+        except OSError as error:
+            raise cannot_write(path, error) from error
+
+    def _read(self, path: Path, lines: list[str], begin: Mapping[str, Any]) -> None:
+        _check(path, lines[0], json.loads(_line(begin)))
+        for number, line in enumerate(lines[1:], 2):
+            try:
+                row = json.loads(line)
+                record = Record(
+                    row["shot"], Kind(row["kind"]), row["host"], row["seconds"], row["outputs"], row.get("error", "")
+                )
+                same = row["reads"] == self._reads
+            except (ValueError, TypeError, KeyError):
+                raise TracelibError(f"{path}:{number}: not a shot", _OTHER) from None
+            self.records.pop(record.shot, None)
+            self.unread.pop(record.shot, None)
+            (self.records if same or record.kind in (Kind.HUNG, Kind.LOST) else self.unread)[record.shot] = record
+
+    def add(self, record: Record, values: Mapping[str, float | int | str]) -> None:
+        """Keep a shot. Raises TracelibError where the disk is full."""
+        self.records[record.shot] = record
+        self.unread.pop(record.shot, None)
+        row = {
+            "shot": record.shot, "kind": record.kind.value, "values": dict(values), "outputs": dict(record.outputs),
+            "host": record.host, "seconds": round(record.seconds, 6), "reads": self._reads,
+        }  # fmt: skip
+        line = _line(row | ({"error": record.error} if record.error else {}))
+        try:
+            if self._file.write(line) != len(line):
+                raise OSError(0, "no room")
+        except OSError as error:
+            raise cannot_write(Path(self._file.name), error) from error
+
+    def forget_failures(self) -> list[int]:
+        """Have shots that gave no result run again; returns them. Their lines stay; the next ones count."""
+        failures = [shot for shot, record in self.records.items() if record.kind is not Kind.GOOD]
+        for shot in failures:
+            del self.records[shot]
+        return failures
+
+    def close(self) -> None:
+        """Close the file, so that others can open it."""
+        self._file.close()
+
+
+def _line(data: Mapping[str, Any]) -> bytes:
+    return json.dumps(data).encode() + b"\n"
+
+
+def _check(path: Path, first: str, wanted: Mapping[str, Any]) -> None:
+    """Raise TracelibError that names what differs from the question that the file answers."""
+    try:
+        found = json.loads(first)
+        if found["format"] != FORMAT:
+            raise ValueError
+    except (ValueError, TypeError, KeyError):
+        raise TracelibError(f"{path} is no file of a study", _OTHER) from None
+    for key, value in wanted.items():
+        if found.get(key) != value:
+            what = f"another {key}" if key == "job" else f"{key} was {found.get(key)}, not {value}"
+            raise TracelibError(f"{path.parent} holds the results of another study: {what}", _OTHER)

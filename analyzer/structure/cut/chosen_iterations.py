@@ -1,0 +1,94 @@
+"""Which iterations stand for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyzer.parallel import Team
+from analyzer.structure.iterations import Iterations
+from analyzer.structure.levels.parts import spent
+from analyzer.trace import Losses, Trace
+
+AS_NEAR = 0.01
+"""Iterations whose factors differ by no more than this from those of the loop stand for it; else more are taken."""
+FEWEST = 2
+"""So many are taken at first."""
+LENGTH = 0.01
+"""How much the length counts beside the factors: it decides among those that are equally near."""
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Iterations in a row."""
+
+    first: int  # from 0
+    count: int
+    off: float  # by how much parallel efficiency, load balance or communication efficiency differ from the loop's
+
+
+def typical_stretch(trace: Trace, team: Team, iterations: Iterations, count: int | None = None) -> Stretch:
+    """`count` iterations in a row whose parallel efficiency, load balance and communication efficiency are nearest to
+    those of the whole loop, among those in which no buffer was written, if there are any. Without a count FEWEST, or
+    twice as many until they are AS_NEAR. Collective over the team.
+    """
+    missing = set(trace.extra(Losses).missing)
+    mine = {
+        rank: spent(trace, rank, iterations.edges[rank])
+        for rank in trace.share(team)
+        if rank not in missing and iterations.known[rank]
+    }
+    every = {rank: sums for part in team.allgather(mine) for rank, sums in part.items()}
+    ranks = sorted(every)
+    useful = np.array([every[rank][0] for rank in ranks])
+    lost = np.diff(np.array([every[rank][2] for rank in ranks]).sum(axis=0))
+    if count is not None:
+        return nearest(iterations.edges[ranks], useful, lost, count)
+    number = min(FEWEST, iterations.count)
+    best = nearest(iterations.edges[ranks], useful, lost, number)
+    while best.off > AS_NEAR and 2 * number <= iterations.count:
+        number *= 2
+        best = min(best, nearest(iterations.edges[ranks], useful, lost, number), key=lambda one: one.off)
+    return best
+
+
+def nearest(edges: np.ndarray, useful: np.ndarray, lost: np.ndarray, count: int) -> Stretch:
+    """edges, useful: (ranks, iterations + 1) ns, what was computed up to each edge; lost: (iterations,) ns to the
+    tracer."""
+    first = np.arange(edges.shape[1] - count)
+    lengths = (edges[:, count:].max(axis=0) - edges[:, : len(first)].min(axis=0)).astype(np.float64)
+    computed = (useful[:, count:] - useful[:, : len(first)]).astype(np.float64)
+    span = np.array([edges[:, -1].max() - edges[:, 0].min()], np.float64)
+    whole = _factors((useful[:, -1:] - useful[:, :1]).astype(np.float64), span)
+    off = np.abs(_factors(computed, lengths) - whole).max(axis=0)
+    usual = max(float(span[0]) * count / (edges.shape[1] - 1), 1.0)
+    disturbed = np.convolve(lost > 0, np.ones(count), "valid") > 0
+    judged = off + LENGTH * np.abs(lengths / usual - 1)
+    best = int(np.where(disturbed & ~disturbed.all(), np.inf, judged).argmin())
+    return Stretch(best, count, float(off[best]))
+
+
+def _factors(computed: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """(3, n): parallel efficiency, load balance and communication efficiency of what ranks compute (ranks, n) in so
+    long (n,)."""
+    mean, most, lengths = computed.mean(axis=0), np.maximum(computed.max(axis=0), 1), np.maximum(lengths, 1)
+    return np.stack([mean / lengths, mean / most, most / lengths])
+
+
+def window(iterations: Iterations, first: int, count: int) -> np.ndarray:
+    """int64 (ranks, 2): begin and end of these iterations on each rank, ns; -1: not known."""
+    return iterations.edges[:, [first, first + count]]
+
+
+def fixed_window(trace: Trace, begin_ns: int, end_ns: int) -> np.ndarray:
+    """The same of times that are those of all ranks."""
+    return np.broadcast_to(np.array([begin_ns, end_ns], np.int64), (trace.size, 2))
+
+
+def span_of(windows: Sequence[tuple[int, int]] | np.ndarray) -> tuple[int, int]:
+    """The first begin and the last end of known windows."""
+    known = np.asarray(windows)
+    known = known[known[:, 0] >= 0]
+    return int(known[:, 0].min()), int(known[:, 1].max())

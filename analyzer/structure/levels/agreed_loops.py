@@ -1,0 +1,340 @@
+"""The loops that most ranks have: each rank is looked at by itself, then they are asked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Sequence as Several
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from analyzer.parallel import Team
+from analyzer.structure.calls.loops import Loop
+from analyzer.structure.calls.sequence import Detail, Sequence, names_of, sequence_of
+from analyzer.structure.iterations import Source, Tasks
+from analyzer.structure.levels.each_rank import Stretch, Stretches, edges_of, loops_of_each
+from analyzer.structure.levels.iteration_text import body_of, typical_pass
+from analyzer.trace import Trace
+from tracelib.schema.procedures import (
+    IMMEDIATE_RECEIVES,
+    IMMEDIATE_SENDS,
+    POINT_TO_POINT,
+    RECEIVES,
+    SEND_RECEIVES,
+    SENDS,
+    base_name,
+)
+
+SENDING, RECEIVING = SENDS | IMMEDIATE_SENDS | SEND_RECEIVES, RECEIVES | IMMEDIATE_RECEIVES | SEND_RECEIVES
+MOST_KEPT = 1 << 21
+"""Calls whose sequences are kept in memory; those of further ranks are read again when they are needed."""
+NEAR = 0.02
+"""Ranks whose counts differ by no more than this share of it, or by one, speak of the same loop."""
+MOST_AT_ONCE = 1 << 20
+"""So many times of iterations medians are taken of at once."""
+IN_COMMON = 0.5
+"""Least share of what parts of a pass differ by on single ranks that they must differ by on all ranks together. Where
+ranks take turns to compute long, all together compute alike in each part."""
+MAJORITY = 0.5
+"""More than this share of the ranks that make calls must have a loop."""
+
+Reads = Callable[[Trace, int, int, int | None], Sequence]
+"""Reads the sequence of a rank of a trace between two times (ns; None: to the end)."""
+
+
+class Sequences:
+    """The sequences of some ranks, read when they are asked for."""
+
+    def __init__(
+        self, trace: Trace, begin_ns: int = 0, read: Reads = sequence_of, source: Source = Source.CALLS
+    ) -> None:
+        """begin_ns: only calls that are entered from then on; read: what reads them; source: what that is."""
+        self.trace, self.source, self._begin, self._read = trace, source, begin_ns, read
+        self._kept: dict[int, Sequence] = {}
+        self._calls = 0
+        self._lengths: dict[int, int] = {}
+
+    def __getitem__(self, rank: int) -> Sequence:
+        if rank in self._kept:
+            return self._kept[rank]
+        found = self._read(self.trace, rank, self._begin, None)
+        self._lengths[rank] = len(found)
+        if self._calls + len(found) <= MOST_KEPT:
+            self._kept[rank] = found
+            self._calls += len(found)
+        return found
+
+    def length(self, rank: int) -> int:
+        """Calls of the sequence of a rank."""
+        return self._lengths[rank] if rank in self._lengths else len(self[rank])
+
+    def around(self, rank: int, number: int, loop: Loop, edges: np.ndarray) -> tuple[Sequence, int]:
+        """The sequence of a rank, as far as it must be known for the calls of a pass of a loop, and where it begins in
+        the whole one. edges: of the loop's iterations.
+
+        Read are the pass before this one and the one after it. Where times leave a doubt whether these are those calls,
+        as those of damaged calls may, it is the whole sequence.
+        """
+        if rank not in self._kept and 0 < number < loop.count - 1:
+            first, last = loop.stretch(number - 1)[0], loop.stretch(number + 1)[1]
+            some = self._read(self.trace, rank, int(edges[number - 1]), int(edges[number + 2]))
+            if len(some) == last - first and _is_pass(some, loop.stretch(number), first, edges[number : number + 2]):
+                return some, first
+        return self[rank], 0
+
+
+def _is_pass(some: Sequence, stretch: tuple[int, int], first: int, edges: np.ndarray) -> bool:
+    """Whether the calls of a sequence that begins with call `first` begin and end this pass where its edges are."""
+    at = np.array(stretch) - first
+    return bool(((some.left[at] == edges) | (some.enter[at] == edges)).all())
+
+
+def whole(sequences: Sequences, ranks: Several[int]) -> Stretches:
+    """All calls of some ranks."""
+
+    def of(rank: int) -> Stretch:
+        calls = sequences[rank]
+        return Stretch(rank, calls, 0, 0, len(calls))
+
+    return Stretches(ranks, of)
+
+
+@dataclass(frozen=True)
+class Agreed:
+    """A loop that most ranks have."""
+
+    count: int
+    edges: np.ndarray  # int64 (ranks, count + 1) ns; -1: the rank does not have it
+    every: tuple[int, ...]
+    body: str
+    agreement: float  # share of the ranks that make calls
+    own: dict[int, Loop]  # of the ranks of this process
+    source: Source = Source.CALLS
+    share: float = 0.0  # of the calls of a rank
+    tasks: Tasks | None = None  # of ranks that are each handed their share of the passes
+
+    @property
+    def begin_ns(self) -> int:
+        return int(self.edges[self.edges[:, 0] >= 0, 0].min())
+
+    @property
+    def end_ns(self) -> int:
+        return int(self.edges[:, -1].max())
+
+
+@dataclass(frozen=True)
+class _Said:
+    """A loop of one rank, as it tells the others."""
+
+    count: int
+    begin_ns: int
+    end_ns: int
+    served: frozenset[int] = frozenset()  # procedures of a pass that sends to one rank and receives from it alone
+    around: tuple[_Said, ...] = ()  # what it would be if what is done now and then were done around it
+    tasks: Tasks | None = None  # of all ranks that do the same
+
+    def each(self) -> Iterator[_Said]:
+        """All that it may be."""
+        yield self
+        yield from self.around
+
+
+@dataclass(frozen=True)
+class _Own:
+    """A loop of one rank of this process."""
+
+    loop: Loop  # as places in the whole sequence
+    said: _Said
+    edges: np.ndarray  # int64 (count + 1,) ns
+    typical: np.ndarray  # int32: the procedures of a pass
+    around: tuple[_Own, ...] = ()  # as Loop.around
+
+    @property
+    def told(self) -> _Said:
+        """What the others are told: this one, and what else it may be."""
+        return replace(self.said, around=tuple(one.said for one in self.around))
+
+    def each(self) -> Iterator[_Own]:
+        """All that it may be."""
+        yield self
+        yield from self.around
+
+    @classmethod
+    def of(cls, loop: Loop, of: Stretch, procedures: tuple[str, ...]) -> _Own:
+        """A loop of the calls of a stretch. procedures: names_of."""
+        calls = of.calls
+        times = int(calls.enter[loop.begins[0]]), int(calls.exit[loop.end - 1])
+        said = _Said(loop.count, *times, _served(calls, loop, procedures))
+        typical = calls.call[slice(*typical_pass(loop.begins, loop.end))].copy()
+        around = tuple(cls.of(one, of, procedures) for one in loop.around)
+        return cls(loop.shifted(of.offset), said, edges_of(calls, loop), typical, around)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A loop of one rank of this process, and the loop of the parts of its passes if these were grouped."""
+
+    loop: _Own
+    parts: _Own | None
+    stages: tuple[int, ...]  # as Loop.stages
+
+    @classmethod
+    def of(cls, loop: Loop, of: Stretch, procedures: tuple[str, ...]) -> _Found:
+        parts = None if loop.parts is None else _Own.of(loop.parts, of, procedures)
+        return cls(_Own.of(loop, of, procedures), parts, loop.stages)
+
+    def chosen(self, common: frozenset[int]) -> _Own:
+        """The grouped passes if groups of this size are `common` to the ranks, else the parts."""
+        return self.loop if self.parts is None or len(self.stages) in common else self.parts
+
+
+def _stages_in_common(stages: Several[tuple[int, ...]], team: Team) -> frozenset[int]:
+    """Sizes of groups in which the ranks together compute unevenly, too. Collective."""
+    mine: dict[int, list[int]] = {}
+    for times in filter(None, stages):
+        sums = mine.setdefault(len(times), [0] * (len(times) + 1))
+        mine[len(times)] = [total + one for total, one in zip(sums, (*times, max(times) - min(times)), strict=True)]
+    every: dict[int, np.ndarray] = {}
+    for part in team.allgather(mine):
+        for size, sums in part.items():
+            every[size] = every.get(size, 0) + np.array(sums, np.int64)
+    return frozenset(size for size, (*total, differ) in every.items() if max(total) - min(total) >= IN_COMMON * differ)
+
+
+def _served(calls: Sequence, loop: Loop, procedures: tuple[str, ...]) -> frozenset[int]:
+    """The procedures of a loop that exchanges messages with one rank alone, as a worker does with its master; else
+    none."""
+    part = slice(int(loop.begins[0]), loop.end)
+    made = np.unique(calls.call[part])
+    names = {base_name(procedures[number]) for number in made.tolist()}
+    if not names <= POINT_TO_POINT or not names & SENDING or not names & RECEIVING:
+        return frozenset()
+    partners, places = (len(np.unique(calls.symbols[one][part])) for one in (Detail.PEER, Detail.PROCEDURE))
+    return frozenset(made.tolist()) if partners == places else frozenset()
+
+
+def agreed(sequences: Sequences, stretches: Stretches, team: Team) -> list[Agreed]:
+    """The loops that follow one another and that more than half of the ranks have, in order of time. stretches: of
+    ranks of this process. Collective."""
+    names = names_of(sequences.trace)
+    found = {
+        one.rank: [_Found.of(loop, one, names) for loop in loops]
+        for one, loops in loops_of_each(stretches, sequences.trace.size, team)
+    }
+    common = _stages_in_common([one.stages for loops in found.values() for one in loops], team)
+    own = {rank: [one.chosen(common) for one in loops] for rank, loops in sorted(found.items())}
+    said = {rank: [one.told for one in loops] for rank, loops in own.items()}
+    everybody = {rank: loops for part in team.allgather(said) for rank, loops in part.items()}
+    chosen = [_agree(sequences, own, everybody, one, team) for one in _voted(everybody)]
+    return sorted((one for one in chosen if one is not None), key=lambda one: one.begin_ns)
+
+
+def _voted(everybody: Mapping[int, list[_Said]]) -> list[_Said]:
+    """Loops that more than half of the ranks have, each as one of them says it; they do not overlap."""
+    rank = np.array([rank for rank, loops in everybody.items() for _ in loops], np.int64)
+    every = [one for loops in everybody.values() for one in loops]
+    times = np.array([(one.begin_ns, one.end_ns) for one in every], np.int64).reshape(-1, 2)
+    left, found = np.arange(len(every)), list[_Said]()
+    while len(left):
+        lengths = times[left, 1] - times[left, 0]
+        longest = every[left[np.lexsort((times[left, 0], -lengths))[0]]]
+        same = _overlap(times[left, 0], times[left, 1], longest)
+        overlapping, left = left[same], left[~same]
+        first = [every[k] for k in overlapping[np.unique(rank[overlapping], return_index=True)[1]].tolist()]
+        chosen = _handed_out(first, len(everybody)) or _most([[one] for one in first], len(everybody))
+        chosen = chosen or _most([list(one.each()) for one in first], len(everybody))
+        if chosen:
+            found.append(chosen)
+    return found
+
+
+def _most(said: Several[Several[_Said]], ranks: int) -> _Said | None:
+    """Of what ranks say, each one thing or several, what most of them do; None: no more than half of all say so."""
+    votes = Counter(count for one in said for count in {each.count for each in one})
+
+    def near(count: int) -> int:
+        return sum(any(abs(each.count - count) <= max(1, NEAR * count) for each in one) for one in said)
+
+    count = min(votes, key=lambda count: (-votes[count], -near(count), count))
+    if near(count) <= MAJORITY * ranks:
+        return None
+    return next(each for one in said for each in one if each.count == count)
+
+
+def _handed_out(said: Several[_Said], ranks: int) -> _Said | None:
+    """The loop of ranks that are handed tasks: more than half of all, but not all, exchange the same messages with one
+    rank each, and not equally often. Of these the one with the median number of passes."""
+    served = Counter(one.served for one in said if one.served)
+    usual = max(served, key=lambda made: (served[made], sorted(made)), default=frozenset[int]())
+    if not MAJORITY * ranks < served[usual] < ranks:
+        return None
+    workers = sorted((one for one in said if one.served == usual), key=lambda one: one.count)
+    counts = [one.count for one in workers]
+    if counts[0] == counts[-1]:
+        return None
+    chosen = workers[(len(workers) - 1) // 2]
+    return replace(chosen, around=(), tasks=Tasks(counts[0], counts[-1], sum(counts)))
+
+
+def _overlap(begin: np.ndarray | int, end: np.ndarray | int, other: _Said) -> np.ndarray:
+    """bool: whether loops from `begin` to `end` are at the time of another one."""
+    shared = np.minimum(end, other.end_ns) - np.maximum(begin, other.begin_ns)
+    return shared > 0.5 * np.minimum(end - begin, other.end_ns - other.begin_ns)
+
+
+def _agree(
+    sequences: Sequences,
+    own: Mapping[int, list[_Own]],
+    everybody: Mapping[int, list[_Said]],
+    wanted: _Said,
+    team: Team,
+) -> Agreed | None:
+    """All ranks' iterations of a loop; those of a rank that counts otherwise are when most others have theirs."""
+    mine: dict[int, Loop] = {}
+    times: dict[int, np.ndarray] = {}
+    names = names_of(sequences.trace)
+    bodies = Counter[tuple]()  # what passes do, in words; every; share
+    for rank, loops in own.items():
+        possible = (one for every in loops for one in every.each())
+        fits = (
+            one
+            for one in possible
+            if one.said.count == wanted.count and _overlap(one.said.begin_ns, one.said.end_ns, wanted)
+        )
+        match = next(fits, None)
+        if match is None:
+            continue
+        mine[rank], times[rank] = match.loop, match.edges
+        share = float(match.loop.end - match.loop.begins[0]) / sequences.length(rank)
+        bodies[body_of(names, match.typical), match.loop.every, share] += 1
+    parts = team.allgather((times, bodies))
+    edges = np.full((sequences.trace.size, wanted.count + 1), -1, np.int64)
+    for part, _ in parts:
+        for rank, row in part.items():
+            edges[rank] = row
+    known = edges[:, 0] >= 0
+    if not known.any():
+        return None
+    others = [rank for rank in everybody if not known[rank]]
+    if others:
+        edges[others] = _usual(edges[known])
+    body, every, share = _commonest([said for _, said in parts])
+    agreement = float(known.sum() / len(everybody))
+    return Agreed(wanted.count, edges, every, body, agreement, mine, sequences.source, share, wanted.tasks)
+
+
+def _commonest(parts: Several[Counter[tuple]]) -> tuple[str, tuple[int, ...], float]:
+    """What most ranks say of a loop: the commonest body, as the first of these ranks has the rest."""
+    bodies = Counter[str]()
+    for part in parts:
+        for (body, *_), ranks in part.items():
+            bodies[body] += ranks
+    usual = bodies.most_common(1)[0][0]
+    return next(said for part in parts for said in part if said[0] == usual)
+
+
+def _usual(edges: np.ndarray) -> np.ndarray:
+    """int64 (count + 1,): the median of the ranks."""
+    parts = np.array_split(edges, 1 + edges.size // MOST_AT_ONCE, axis=1)
+    return np.concatenate([np.median(part, axis=0).astype(np.int64) for part in parts])

@@ -1,0 +1,279 @@
+"""The structure of a run: its loops on all levels, and what each part of it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from enum import Enum
+
+import numpy as np
+
+from analyzer.parallel import Team
+from analyzer.structure.events import recorded
+from analyzer.structure.iterations import Iterations, Source, mean_lengths
+from analyzer.structure.levels.agreed_loops import Sequences, whole
+from analyzer.structure.levels.by_signals import chosen, metric_of, nodes_of
+from analyzer.structure.levels.loop_tree import DEEPEST, Node, tree
+from analyzer.structure.levels.parts import Cost, Kind, Part, Structure, spent
+from analyzer.structure.perturbations import Perturbed, disturbing, times_of
+from analyzer.structure.signals import Signal, signals
+from analyzer.structure.signals.from_calls import BURSTS, COLLECTIVE, COMPUTING, MESSAGES, steps_of
+from analyzer.trace import Losses, State, Trace, TracerTime
+
+SLIVER = 0.005
+"""What takes a smaller share of the time around it is no part of its own: it belongs to the loop beside it."""
+SLOW, MOST_SLOW = 1.5, 3
+"""Iterations that take so many times the typical one are named, so many of them."""
+
+
+class Method(Enum):
+    """How iterations are looked for."""
+
+    CALLS = "calls"  # by the sequences of calls alone
+    BOTH = "both"  # by these; where they say nothing, by signals that agree
+    SIGNALS = (
+        "signals"  # by the steps of each rank's signals; where these say nothing, or one is named, by autocorrelation
+    )
+    THESIS = "thesis"  # by one signal and the rules of the thesis (Casas 2009, section 3.6.1) alone
+
+
+DEFAULT_SIGNALS = (BURSTS, COMPUTING, MESSAGES, COLLECTIVE)
+"""The most dependable first (Casas 2009, section 3.7.2)."""
+
+
+def structure(trace: Trace, team: Team, method: Method = Method.BOTH, named: Sequence[str] = ()) -> Structure:
+    """Find the structure of a run. named: the signals that are looked at, besides calls; (): the usual ones. Collective
+    over the team."""
+    names = named or DEFAULT_SIGNALS
+    ranks, flushed = _readable(trace, team), _flushes(trace, team)
+    if method is Method.CALLS:
+        return _structure(trace, team, _by_calls(trace, team, ranks, flushed), ranks, flushed)
+    disturb = tuple(disturbing(trace, team))
+    disturbed = times_of(disturb, trace.duration_ns)
+    found = signals(trace, team, names)
+
+    def sampled(begin: int, end: int, samples: int) -> Signal:
+        return signals(trace, team, names[:1], samples=samples, begin_ns=begin, end_ns=end)[names[0]]
+
+    nodes: list[Node] = []
+    if method is Method.BOTH or (method is Method.SIGNALS and not named):
+        sequences = (
+            Sequences(trace) if method is Method.BOTH else Sequences(trace, read=steps_of, source=Source.SIGNALS)
+        )
+        nodes = tree(sequences, whole(sequences, ranks), team, _with_times(flushed, disturbed))
+    taken = None if nodes or method is Method.THESIS else chosen(list(found.values()), disturbed)
+    if method in (Method.SIGNALS, Method.THESIS):
+        taken = taken or found[names[0]]
+    if not nodes and taken is not None:
+        names = [taken.name]
+        nodes = nodes_of(taken, sampled, disturbed, trace.size, literal=method is Method.THESIS)
+    main = max(nodes, key=lambda node: node.loop.end_ns - node.loop.begin_ns, default=None)
+    begin, end = (main.loop.begin_ns, main.loop.end_ns) if main else (0, trace.duration_ns)
+    metrics = tuple(metric_of(one, begin, end, disturbed) for one in found.values())
+    if nodes:  # before and after all loops, MPI_Init and what is alike disturb nothing that is compared
+        first, last = min(node.loop.begin_ns for node in nodes), max(node.loop.end_ns for node in nodes)
+        disturbed = [one for one in disturbed if one.begin_ns < last and one.end_ns > first]
+    known = _structure(trace, team, nodes, ranks, flushed)
+    return replace(
+        known, metrics=metrics, perturbed=tuple(disturbed), signals=tuple(found.values()), disturbing=disturb
+    )
+
+
+def main_loop(trace: Trace, team: Team, *, by_signals: bool = False) -> Part | None:
+    """The main loop that `structure` finds, without its costs and what is inside it; None: there is none.
+
+    by_signals: where calls say nothing, signals are looked at, as by Method.BOTH. Collective over the team.
+    """
+    nodes = _by_calls(trace, team, _readable(trace, team), _flushes(trace, team), deepest=1)
+    if not nodes and by_signals:
+        return structure(trace, team).main
+    parts = _Plan(trace.duration_ns, nodes).parts(_NoCosts())
+    return Structure(str(trace.path), trace.size, trace.duration_ns, tuple(parts), 0.0).main
+
+
+def all_loops(trace: Trace, team: Team) -> list[Part]:
+    """All loops that `structure` finds, as Structure.loops has them, without their costs. Collective over the team."""
+    ranks, flushed = _readable(trace, team), _flushes(trace, team)
+    disturbed = times_of(disturbing(trace, team), trace.duration_ns)
+    nodes = _by_calls(trace, team, ranks, _with_times(flushed, disturbed))
+    if not nodes:
+        return structure(trace, team).loops
+    parts = _Plan(trace.duration_ns, nodes).parts(_NoCosts())
+    return Structure(str(trace.path), trace.size, trace.duration_ns, tuple(parts), 0.0).loops
+
+
+def _with_times(flushed: np.ndarray, disturbed: Sequence[Perturbed]) -> np.ndarray:
+    """int64 (n, 2): begins and ends (ns) of the flushes and of perturbed times."""
+    times = np.array([(one.begin_ns, one.end_ns) for one in disturbed], np.int64).reshape(-1, 2)
+    return np.concatenate([flushed, times])
+
+
+def _readable(trace: Trace, team: Team) -> list[int]:
+    """The ranks of this process that could be read."""
+    missing = set(trace.extra(Losses).missing)
+    return [rank for rank in trace.share(team) if rank not in missing]
+
+
+def _by_calls(
+    trace: Trace, team: Team, ranks: Sequence[int], disturbed: np.ndarray, deepest: int = DEEPEST
+) -> list[Node]:
+    sequences = Sequences(trace)
+    return tree(sequences, whole(sequences, ranks), team, disturbed, deepest=deepest)
+
+
+def _structure(trace: Trace, team: Team, nodes: Sequence[Node], ranks: Sequence[int], flushed: np.ndarray) -> Structure:
+    plan = _Plan(trace.duration_ns, nodes)
+    costs = _Costs(trace, team, plan.times(), ranks, flushed)
+    agreement = max((node.loop.agreement for node in nodes), default=0.0)
+    return Structure(str(trace.path), trace.size, trace.duration_ns, tuple(plan.parts(costs)), agreement)
+
+
+def structure_of_signal(signal: Signal, file: str, *, literal: bool = False) -> Structure:
+    """The structure of any values over time."""
+    duration = len(signal.values) * signal.width_ns
+
+    def sampled(begin: int, end: int, samples: int) -> Signal:
+        return signal.part(begin, end)
+
+    plan = _Plan(duration, nodes_of(signal, sampled, (), 1, literal=literal))
+    metrics = (metric_of(signal, 0, duration),)
+    return Structure(file, 1, duration, tuple(plan.parts(_NoCosts())), 1.0, metrics, signals=(signal,))
+
+
+def _flushes(trace: Trace, team: Team) -> np.ndarray:
+    """int64 (n, 2): begins and ends of all buffers written, ns, in order; not those that closed a rank's file."""
+    mine = [np.zeros((0, 2), np.int64)]
+    for rank in trace.share(team):
+        rows = trace.extra(TracerTime).flushes(rank)
+        rows = rows[(rows["state"] == State.IO) & (rows["end"] < trace.span(rank)[1])]
+        mine.append(np.stack([rows["begin"], rows["end"]], axis=1))
+    every = np.concatenate(team.allgather(np.concatenate(mine)))
+    return every[np.argsort(every[:, 0], kind="stable")]
+
+
+class _Plan:
+    """The parts of a run, before their costs are known."""
+
+    def __init__(self, duration_ns: int, nodes: Sequence[Node]) -> None:
+        self._duration, self._nodes = duration_ns, nodes
+
+    def times(self) -> np.ndarray:
+        """int64 (n,): all begins and ends of parts and of typical iterations, in order."""
+        found = {0, self._duration}
+        for top in self._nodes:
+            for node in top.walk():
+                found |= {*_bounds(node), *_typical(node)}
+        return np.array(sorted(found), np.int64)
+
+    def parts(self, costs: _NoCosts) -> list[Part]:
+        """All parts of level 1."""
+        return _around(self._nodes, 0, self._duration, 1, costs)
+
+
+def _bounds(node: Node) -> tuple[int, int]:
+    return node.loop.begin_ns, node.loop.end_ns
+
+
+def _typical(node: Node) -> tuple[int, int]:
+    """From when the first rank begins the typical iteration until the last one ends it."""
+    known, number = node.loop.edges[:, 0] >= 0, node.representative
+    return int(node.loop.edges[known, number].min()), int(node.loop.edges[known, number + 1].max())
+
+
+def _around(nodes: Sequence[Node], begin: int, end: int, level: int, costs: _NoCosts) -> list[Part]:
+    """The loops between two times, and what comes before, between and after them."""
+    found: list[Part] = []
+    at, least = begin, SLIVER * (end - begin)
+    for number, node in enumerate(nodes):
+        first, last = _bounds(node)
+        first, last = max(first, at), min(last, end)
+        following = min(_bounds(nodes[number + 1])[0], end) if number + 1 < len(nodes) else end
+        last = following if abs(following - last) < least else last
+        if first - at < least:
+            first = at
+        if first > at:
+            kind = Kind.BETWEEN if number or level > 1 else Kind.INITIALISATION
+            found.append(Part(kind, level, at, first, costs.between(at, first)))
+        found.append(_loop(node, first, last, costs))
+        at = last
+    if at < end:
+        kind = Kind.FINAL if nodes and level == 1 else Kind.BETWEEN
+        found.append(Part(kind, level, at, end, costs.between(at, end)))
+    return found
+
+
+def _loop(node: Node, begin: int, end: int, costs: _NoCosts) -> Part:
+    loop = node.loop
+    lengths = mean_lengths(loop.edges)
+    period = round(float(np.median(lengths)))
+    iterations = Iterations(node.level, loop.edges, period, loop.body, loop.source)
+    inside: list[Part] = []
+    if node.inside:
+        inside = _around(node.inside, *_typical(node), node.level + 1, costs)
+    worst = np.argsort(-lengths, kind="stable")[:MOST_SLOW]
+    slow = [(int(k) + 1, float(lengths[k] / period)) for k in worst if period and lengths[k] >= SLOW * period]
+    return Part(
+        Kind.LOOP,
+        node.level,
+        begin,
+        end,
+        costs.between(begin, end),
+        iterations,
+        loop.every,
+        node.fewest,
+        node.most,
+        node.total,
+        tuple(slow),
+        node.representative,
+        loop.tasks,
+        loop.share,
+        tuple(inside),
+    )
+
+
+class _NoCosts:
+    """Of values that are no trace."""
+
+    def between(self, begin: int, end: int) -> Cost:
+        """Nothing is known."""
+        return Cost(end - begin, np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
+class _Costs(_NoCosts):
+    """What the ranks spend between any two of the times that were asked for."""
+
+    def __init__(self, trace: Trace, team: Team, times: np.ndarray, ranks: Sequence[int], flushed: np.ndarray) -> None:
+        mine = {rank: spent(trace, rank, times) for rank in ranks}
+        every = {rank: sums for part in team.allgather(mine) for rank, sums in part.items()}
+        self._times = times
+        self._sums = np.array([every[rank] for rank in sorted(every)]).reshape(len(every), 3, len(times))
+        self._flushed = flushed
+
+    def between(self, begin: int, end: int) -> Cost:
+        """From one time to another, the same on all ranks."""
+        first, last = np.searchsorted(self._times, (begin, end))
+        difference = self._sums[:, :, last] - self._sums[:, :, first]
+        useful, mpi, lost = difference.T
+        low, high = np.clip(self._flushed, begin, end).T
+        return Cost(end - begin, useful, mpi, int(lost.min(initial=end - begin)), int((high - low).sum()))
+
+
+def iterations(trace: Trace, team: Team, level: int = 1, *, by_signals: bool = False) -> Iterations | None:
+    """The passes of the main loop (level 1), or of the longest loop inside its typical iteration (level 2), and so on.
+    None: there is no such loop. Those of level 1 are taken from a trace that says them. by_signals: where calls say
+    nothing, signals are asked. Collective over the team."""
+    if level == 1 and (known := recorded(trace, team)):
+        return known
+    part = main_loop(trace, team, by_signals=by_signals) if level == 1 else next(iter(all_loops(trace, team)), None)
+    for _ in range(level - 1):
+        inner = [one for one in part.inside if one.iterations] if part else []
+        part = max(inner, key=lambda one: one.span_ns, default=None)
+    return part.iterations if part else None
+
+
+def numbered_loops(trace: Trace, team: Team) -> list[Iterations]:
+    """The passes of all loops, in the order in which `analyze structure` numbers them, from 1. Those of the first are
+    taken from a trace that says them. Collective over the team."""
+    found = [part.iterations for part in all_loops(trace, team) if part.iterations]
+    known = recorded(trace, team)
+    return [known, *found[1:]] if known else found

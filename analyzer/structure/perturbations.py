@@ -1,0 +1,182 @@
+"""Where a run is perturbed: flushes, preemption, a clogged network; each a signal, a filter, a threshold.
+
+Source: Casas 2009, section 3.5. Where the thesis gives no number, the parameters of `Rules` are ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from analyzer.errors import TracelibError
+from analyzer.parallel import Team
+from analyzer.structure.signals.counters import CYCLES, Bins, counted, counter_named, in_steps
+from analyzer.structure.wavelets import closing, opening, runs
+from analyzer.trace import State, Trace, TracerTime
+
+
+class Cause(Enum):
+    """What perturbs."""
+
+    FLUSHING = "flushing"
+    PREEMPTION = "preemption"
+    CLOGGED = "clogged network"
+
+
+@dataclass(frozen=True)
+class Perturbed:
+    """A perturbed time, [begin_ns, end_ns)."""
+
+    cause: Cause
+    begin_ns: int
+    end_ns: int
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What counts as perturbed."""
+
+    width: float = 0.01  # the shortest time that is of use, as a share of the run
+    tolerance: float = 0.2  # of the CPU's rate: less than 1 - tolerance of it is preemption
+    clogged: float = 6.0  # so many times the usual ratio of messages in flight to bandwidth
+
+
+SAMPLES = 1 << 12
+"""Bins of these signals: far fewer than the shortest time of use."""
+
+
+@dataclass(frozen=True)
+class Disturbing:
+    """A signal of the whole run that shows what perturbs it."""
+
+    cause: Cause
+    width_ns: int
+    values: np.ndarray  # (samples,): processes flushing, a share of the CPU's rate, or a multiple of what is usual
+    filtered: np.ndarray  # what is left of them: beyond the limit of `cause` the run is perturbed
+    marked: np.ndarray  # bool
+
+
+def perturbed(trace: Trace, team: Team, rules: Rules = Rules()) -> list[Perturbed]:
+    """All perturbed times, by begin. Preemption needs a counter of cycles or of CPU time, the network messages.
+    Collective over the team."""
+    return times_of(disturbing(trace, team, rules), trace.duration_ns)
+
+
+def disturbing(trace: Trace, team: Team, rules: Rules = Rules()) -> list[Disturbing]:
+    """The signals that perturbed times are found by, of those that the trace has. Collective over the team."""
+    width_ns = Bins(0, trace.duration_ns, SAMPLES).width_ns
+    known = {
+        Cause.FLUSHING: flushing(trace, team),
+        Cause.PREEMPTION: computing_rate(trace, team),
+        Cause.CLOGGED: clog(trace, team),
+    }
+    return [
+        Disturbing(cause, width_ns, signal, filtered(cause, signal, rules), marked(cause, signal, rules))
+        for cause, signal in known.items()
+        if signal is not None
+    ]
+
+
+def times_of(every: Iterable[Disturbing], duration_ns: int) -> list[Perturbed]:
+    """The perturbed times that signals show, by begin."""
+    found = [
+        Perturbed(one.cause, first * one.width_ns, min(last * one.width_ns, duration_ns))
+        for one in every
+        for first, last in runs(one.marked).tolist()
+    ]
+    return sorted(found, key=lambda one: one.begin_ns)
+
+
+def marked(cause: Cause, signal: np.ndarray, rules: Rules) -> np.ndarray:
+    """Which samples are perturbed. The signal is that of `cause`: processes flushing; the share of the CPU's rate that
+    bursts had, NaN where nobody computes; messages in flight per bandwidth, as a multiple of what is usual."""
+    found = filtered(cause, signal, rules)
+    if cause is Cause.PREEMPTION:
+        return found < 1 - rules.tolerance
+    return found > (rules.clogged if cause is Cause.CLOGGED else 0)
+
+
+def filtered(cause: Cause, signal: np.ndarray, rules: Rules) -> np.ndarray:
+    """The signal without what is too short to be of interest; where nobody computes the rate is that of the next
+    burst."""
+    k = max(round(rules.width * len(signal) / 2), 1)
+    if cause is Cause.CLOGGED:
+        return opening(signal, k)
+    if cause is Cause.FLUSHING:
+        return closing(signal, k)
+    at = np.flatnonzero(np.isfinite(signal))
+    nearest = at[np.clip(np.searchsorted(at, np.arange(len(signal))), 0, len(at) - 1)]
+    return closing(signal[nearest], k)
+
+
+def flushing(trace: Trace, team: Team) -> np.ndarray | None:
+    """Processes that write their buffers; not when a rank's file is closed. None: there are none."""
+    bins = Bins(0, trace.duration_ns, SAMPLES)
+    for rank in trace.share(team):
+        rows = trace.extra(TracerTime).flushes(rank)
+        rows = rows[(rows["state"] == State.IO) & (rows["end"] < trace.span(rank)[1])]
+        bins.add(rows["begin"], rows["end"])
+    values = bins.means(team.total(bins.packed()))
+    values[values < 1e-9] = 0
+    return values if values.any() else None
+
+
+def computing_rate(trace: Trace, team: Team) -> np.ndarray | None:
+    """Of the bursts of all ranks together the cycles (or the CPU time) per time, as a share of what is usual: the
+    90th percentile. NaN where nobody computes; None: neither is counted."""
+    name = _of_rate(trace)
+    if name is None:
+        return None
+    rated, lasted = Bins(0, trace.duration_ns, SAMPLES), Bins(0, trace.duration_ns, SAMPLES)
+    for begin, end, values in counted(trace, team, (name,)):
+        value, length = values[:, 0], end - begin
+        known = (value >= 0) & (length > 0)
+        rated.add(begin[known], end[known], in_steps(value[known] / length[known]))
+        lasted.add(begin[known], end[known])
+    rate, there = (bins.means(team.total(bins.packed())) for bins in (rated, lasted))
+    enough = there > 1e-3
+    if not enough.any():
+        return None
+    share = np.full(len(rate), np.nan)
+    share[enough] = rate[enough] / there[enough]
+    usual = np.quantile(share[enough], 0.9)
+    return share / usual if usual > 0 else None
+
+
+def _of_rate(trace: Trace) -> str | None:
+    for name in (CYCLES, "CPU_NS"):
+        try:
+            return counter_named(trace, name)
+        except TracelibError:
+            continue
+    return None
+
+
+def clog(trace: Trace, team: Team) -> np.ndarray | None:
+    """Messages in flight, per bandwidth that they had (bytes in ns, of all together), as a multiple of what half of all
+    bytes had at most: slow messages take long, so of the time they may take most. None: there are no messages.
+
+    A message's bytes are spread over its flight. Where nothing is in flight the ratio is 0.
+    """
+    flying, bytes_ = Bins(0, trace.duration_ns, SAMPLES), Bins(0, trace.duration_ns, SAMPLES)
+    trace.match()
+    windows = trace.windows()
+    for number in range(team.rank, len(windows) - 1, team.size):
+        rows = trace.messages(*windows[number : number + 2].tolist())
+        rows = rows[rows["size"] > 0]
+        begin, end = rows["physical_send"], rows["physical_receive"]
+        begin = np.maximum(begin, rows["logical_receive"])  # a receive that comes late is no matter of the network
+        begin = np.where(begin < end, begin, end - 1)
+        flying.add(begin, end)
+        bytes_.add(begin, end, rows["size"] / (end - begin))
+    there, rate = (bins.means(team.total(bins.packed())) for bins in (flying, bytes_))
+    if not (there > 1e-9).any():
+        return None
+    ratio = np.where((there > 1e-9) & (rate > 0), there * there / np.maximum(rate, 1e-30), 0)
+    order = np.argsort(ratio)
+    bytes_until = np.cumsum(np.where(ratio > 0, rate, 0)[order])
+    usual = ratio[order][np.searchsorted(bytes_until, bytes_until[-1] / 2)]
+    return ratio / usual if usual > 0 else ratio

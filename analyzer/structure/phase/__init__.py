@@ -1,1 +1,0 @@
-"""Where a program computes and communicates in turn: by wavelets."""

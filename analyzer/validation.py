@@ -1,0 +1,206 @@
+"""The error of a prediction, in parts that sum up to it.
+
+Source: "Dimemas specification", section 4.6 (thesis, section 6.7): error of the prediction and error of the
+instrumentation, both relative to the run without any; section 4.3 (thesis, section 6.3): spread.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from analyzer.columns.by_index import by_index
+from analyzer.efficiency.ideal_regions import REPLAYED_VISIT, replayed_visits
+from analyzer.metrics.profile import profile
+from analyzer.metrics.regions import region_visits
+from analyzer.pairing.parts import Part, parts
+from analyzer.parallel import Team
+from analyzer.program.program import Program
+from analyzer.replay.predicted import CallTimes, times_of_calls
+from analyzer.replay.section import NOT_COMPARED, Section
+from analyzer.replay.simulate import Prediction
+from analyzer.trace import Regions, Trace
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Times in ns. Of procedures and regions the sums over all ranks; a region inside itself counts once."""
+
+    total: int  # until the last rank is done
+    end: np.ndarray  # (ranks,) int64: until each is
+    in_mpi: np.ndarray  # (ranks,)
+    procedures: dict[str, int]
+    regions: dict[str, int]
+
+    @property
+    def outside(self) -> np.ndarray:
+        """Of each rank what is not in MPI: computation, and waiting for a CPU."""
+        return self.end - self.in_mpi
+
+
+def measured_parts(trace: Trace, section: Section, team: Team) -> tuple[Parts, dict[str, int]]:
+    """Those of a measured run, and how often each procedure was called; all members of the team call this."""
+    found = profile(trace, team)
+    compared = np.array([name not in NOT_COMPARED for name in found.procedures], bool)
+    times = dict(zip(found.procedures, (found.inside_ns.sum(axis=0) * compared).tolist(), strict=True))
+    counts = dict(zip(found.procedures, (found.count.sum(axis=0) * compared).tolist(), strict=True))
+    in_mpi = (found.inside_ns * compared).sum(axis=1)
+    parts = Parts(section.measured_ns, section.ends_ns, in_mpi, _used(times), _measured_regions(trace, section, team))
+    return parts, _used(counts)
+
+
+def _used(values: dict[str, int]) -> dict[str, int]:
+    return {name: value for name, value in values.items() if value}
+
+
+def _measured_regions(trace: Trace, section: Section, team: Team) -> dict[str, int]:
+    names = trace.extra(Regions).names
+    sums: Counter[str] = Counter()
+    for rank in trace.share(team) if names else ():
+        visits = region_visits(trace, rank)
+        visits = visits[visits["thread"] == 0]
+        begin, end = (visits[name].clip(section.begin[rank], section.end[rank]) for name in ("begin", "end"))
+        for region, name in enumerate(names):
+            mine = visits["region"] == region
+            latest = np.maximum.accumulate(np.concatenate([[-1], visits["end"][mine]]))[:-1]
+            outer = visits["end"][mine] > latest
+            sums[name] += int((end[mine] - begin[mine])[outer].sum())
+    every = team.allgather(sums)
+    return _used({name: sum(of_member[name] for of_member in every) for name in names})
+
+
+def predicted_parts(trace: Trace, section: Section, found: Prediction, team: Team) -> Parts:
+    """Those of the replay of the section of a run; `found` needs the times of the operations. Collective: each member
+    looks at the calls of its ranks."""
+    of_ranks, of_procedures = np.zeros(trace.size, np.int64), np.zeros(len(trace.procedures), np.int64)
+    replayed = _Replayed(section.program, found)
+    for part in parts(trace, trace.share(team)):
+        rank, calls = part.calls
+        spent = replayed.spent(part)
+        of_ranks += by_index(rank, spent, len(of_ranks))
+        of_procedures += by_index(calls["call"], spent, len(of_procedures))
+    of_ranks, of_procedures = (sum(team.allgather(sums)) for sums in (of_ranks, of_procedures))
+    regions: Counter[str] = Counter()
+    names = trace.extra(Regions).names
+    visits = replayed_visits(section.program, found.times) if names else np.zeros(0, REPLAYED_VISIT)
+    for region, name in enumerate(names):
+        regions[name] = int(visits["time"][visits["region"] == region].sum())
+    ends = np.zeros(trace.size, np.int64)
+    np.maximum.at(ends, section.program.rank, found.usage["end"])
+    times = dict(zip(trace.procedures, of_procedures.tolist(), strict=True))
+    times = {name: ns for name, ns in times.items() if name not in NOT_COMPARED}
+    return Parts(found.end_ns, ends, of_ranks, _used(times), _used(regions))
+
+
+class _Replayed:
+    """How long calls take in a replay."""
+
+    def __init__(self, program: Program, found: Prediction) -> None:
+        self._program, self._found = program, found
+        self._times: dict[int, CallTimes] = {}  # of ranks under way
+
+    def spent(self, part: Part) -> np.ndarray:
+        """ns in each call of a part, as they come; the parts of a rank come in order of time."""
+        rank, calls = part.calls
+        streams = [stream for of in part.ranks for stream in self._program.streams_of(of)]
+        if part.is_whole and streams == list(range(streams[0], streams[0] + len(part.ranks))):
+            counts = np.bincount(rank - part.ranks.start, minlength=len(part.ranks))
+            begin, end = times_of_calls(self._program, self._found, range(streams[0], streams[-1] + 1), counts)
+            return end - begin
+        cuts = np.searchsorted(rank, np.arange(part.ranks.start, part.ranks.stop + 1)).tolist()
+        self._times = {of: known for of, known in self._times.items() if of in part.ranks}
+        spent = [np.zeros(0, np.int64)]
+        for of, (first, last) in zip(part.ranks, pairwise(cuts), strict=True):
+            if of not in self._times:
+                self._times[of] = CallTimes(self._program, self._found, of)
+            begin, end = self._times[of].next(calls["thread"][first:last])
+            spent.append(end - begin)
+        return np.concatenate(spent)
+
+
+@dataclass(frozen=True)
+class Error:
+    """A time predicted from one run for another one, in ns.
+
+    total = bursts + model + tracing.
+    """
+
+    predicted: float  # the replay of the first run
+    own: float  # the replay of the other run itself, on the same machine
+    measured: float  # the other run as traced
+    reference: float  # the other run without the tracer; as traced, where nobody knows that
+
+    @property
+    def total(self) -> float:
+        """How much longer the prediction is than the measured time."""
+        return self.predicted - self.reference
+
+    @property
+    def bursts(self) -> float:
+        """The part that arises because the first run computed longer than the other, or in another order: its tracer's
+        perturbation, another processor, another load."""
+        return self.predicted - self.own
+
+    @property
+    def model(self) -> float:
+        """The part that arises because the replay of a run does not take as long as that run."""
+        return self.own - self.measured
+
+    @property
+    def tracing(self) -> float:
+        """The part that arises because the other run was traced: the error of the instrumentation."""
+        return self.measured - self.reference
+
+    def share(self, part: float) -> float | None:
+        """A part as a share of the reference; None of nothing."""
+        return part / self.reference if self.reference else None
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Predictions from one run compared with another run of the program."""
+
+    whole: Error
+    predicted: Parts
+    own: Parts
+    measured: Parts
+
+    def procedures(self) -> dict[str, Error]:
+        """By procedure, of all ranks together; the largest error first."""
+        return _errors(self.predicted.procedures, self.own.procedures, self.measured.procedures)
+
+    def regions(self) -> dict[str, Error]:
+        """By region of the program."""
+        return _errors(self.predicted.regions, self.own.regions, self.measured.regions)
+
+    def ranks(self) -> list[Error]:
+        """When each rank is done."""
+        columns = (self.predicted.end.tolist(), self.own.end.tolist(), self.measured.end.tolist())
+        return [Error(p, o, m, m) for p, o, m in zip(*columns, strict=True)]
+
+    def outside(self) -> list[Error]:
+        """Of each rank the time outside MPI."""
+        columns = (self.predicted.outside.tolist(), self.own.outside.tolist(), self.measured.outside.tolist())
+        return [Error(p, o, m, m) for p, o, m in zip(*columns, strict=True)]
+
+
+def validate(predicted: Parts, own: Parts, measured: Parts, untraced_ns: float | None = None) -> Validation:
+    """Compare. untraced_ns: how long the other run takes without the tracer."""
+    reference = measured.total if untraced_ns is None else untraced_ns
+    return Validation(Error(predicted.total, own.total, measured.total, reference), predicted, own, measured)
+
+
+def _errors(predicted: dict[str, int], own: dict[str, int], measured: dict[str, int]) -> dict[str, Error]:
+    names = dict.fromkeys((*measured, *own, *predicted))
+    found = {n: Error(predicted.get(n, 0), own.get(n, 0), measured.get(n, 0), measured.get(n, 0)) for n in names}
+    return dict(sorted(found.items(), key=lambda item: -abs(item[1].total)))
+
+
+def spread(times: Iterable[float]) -> float | None:
+    """(longest - shortest) / shortest of several times; None of less than two or of nothing."""
+    known = list(times)
+    return max(known) / min(known) - 1 if len(known) > 1 and min(known) > 0 else None
