@@ -10,7 +10,7 @@ import numpy as np
 from rich.console import Console
 
 from analyzer.efficiency.cpu_use import cpus, starts_mpi
-from analyzer.machine.machine import Machine
+from analyzer.machine.description import Machine
 from analyzer.metrics.lost_at import lost_at
 from analyzer.metrics.profile import Profile, profile
 from analyzer.operations.program import program_of

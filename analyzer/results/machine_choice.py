@@ -9,9 +9,9 @@ from pathlib import Path
 
 from analyzer.efficiency.ideal import ADDED_UP, NOT_RECORDED, not_whole
 from analyzer.errors import TracelibError
-from analyzer.machine.machine import Machine
+from analyzer.machine.description import Machine
+from analyzer.machine.observed_machine import NAME_ONE, own_machine
 from analyzer.machine.options import Overrides, changed, read_machine
-from analyzer.machine.own import NAME_ONE, own_machine
 from analyzer.metrics.unrecorded import unrecorded
 from analyzer.parallel import Team
 from analyzer.program.program import Program

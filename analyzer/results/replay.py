@@ -20,7 +20,7 @@ from analyzer.report.replay import Replayed, print_replay, replay_json
 from analyzer.report.words.left_out import not_replayed
 from analyzer.results.machine_choice import lacking_at_once, replaying
 from analyzer.results.result import Result
-from analyzer.scheduling.closed import closed
+from analyzer.scheduling.sharing import closed
 from analyzer.trace import CallPaths, Trace
 from analyzer.what_if.modules import with_modules
 

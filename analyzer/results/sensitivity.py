@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from analyzer.machine.machine import Machine
+from analyzer.machine.description import Machine
 from analyzer.operations.program import program_of
 from analyzer.parallel import Team
 from analyzer.replay.replays import counted
@@ -23,12 +23,12 @@ from analyzer.sensitivity.levels import (
     Factor,
     Sweep,
     check_number,
+    check_regions,
     default_factors,
     default_sweeps,
     factor_of,
     sweep_of,
 )
-from analyzer.sensitivity.regions import check_regions
 from analyzer.sensitivity.study import sensitivity
 from analyzer.trace import Regions, Trace
 from analyzer.what_if.blocks import blocks_of_regions

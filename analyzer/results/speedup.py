@@ -16,12 +16,11 @@ from analyzer.report.speedup import speedup_json, speedup_tables, variants_json,
 from analyzer.results.open_part import Host, iterations_of, open_part
 from analyzer.results.result import Result, print_tables
 from analyzer.speedup_model.extrapolation import FORMS, Selector, fitted
-from analyzer.speedup_model.model import Speedup, speedup
+from analyzer.speedup_model.factor_model import Speedup, Variants, speedup, variants
 from analyzer.speedup_model.parameters import Parameters, parameters
 from analyzer.speedup_model.prediction import Prediction, predict
-from analyzer.speedup_model.variants import Variants, variants
 from analyzer.structure.iterations import Iterations
-from analyzer.structure.levels.find import iterations
+from analyzer.structure.levels.run_structure import iterations
 from analyzer.trace import Regions, Trace
 
 MODELS = "models"
@@ -175,6 +174,6 @@ def extrapolate(
 def _selector(form: str) -> Selector:
     if form != MODELS:
         return fitted(FORMS[form])
-    from analyzer.speedup_model.selected import selected
+    from analyzer.models.speedup_curves import selected
 
     return selected

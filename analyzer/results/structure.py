@@ -15,9 +15,9 @@ from analyzer.report.structure.as_json import structure_json
 from analyzer.report.structure.graph import graph_json, print_graph
 from analyzer.report.structure.tables import print_structure
 from analyzer.results.result import Result
-from analyzer.structure.graph.graph import ProgramGraph
+from analyzer.structure.graph.program_graph import ProgramGraph
 from analyzer.structure.levels.parts import Structure
-from analyzer.structure.levels.structure import Method, structure
+from analyzer.structure.levels.run_structure import Method, structure
 from analyzer.trace import Trace
 from analyzer.trace.computing_known import check_computing
 

@@ -20,7 +20,7 @@ from analyzer.results.result import Result
 from analyzer.trace import Regions, Trace, ranks_named
 from analyzer.trace.at_places import PlaceChoice
 from analyzer.what_if.blocks import Blocks, blocks_between_calls, blocks_of_regions
-from analyzer.what_if.scaled import each_for_free, what_if
+from analyzer.what_if.scaled_replays import each_for_free, what_if
 
 REGIONS, CALLS = "regions", "calls"
 _MOST_NAMES = 8
