@@ -29,6 +29,7 @@ OUTSIDE = {
 _NAV: list[tuple[str, list[str]]] = [
     ("Start", [
         "index.md", "doctor.md", "tutorials/heat.md", "tutorials/lammps.md", "tutorials/mpi4py.md", "metrics.md",
+        "glossary.md", "why.md",
     ]),
     ("Record", [
         "run.md", "lib.md", "regions.md", "counters.md", "bounds.md", "places.md", "recover.md", "ending.md",
@@ -41,9 +42,9 @@ _NAV: list[tuple[str, list[str]]] = [
     ]),
     ("Documents", [
         "documents.md", "documents/girona.md", "documents/casas.md", "documents/tia.md", "documents/ga.md",
-        "documents/pempis.md",
+        "documents/pempis.md", "references.md",
     ]),
-    ("Reference", ["format.md", "mpi-coverage.md", "dimemas.md", "extending.md", "csrc.md", "contributing.md"]),
+    ("Reference", ["format.md", "mpi-coverage.md", "dimemas.md", "extending.md", "csrc.md", "contributing.md", "style.md"]),
 ]  # fmt: skip
 _TITLES = {"index.md": "What it is", "doctor.md": "No output?"}
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
