@@ -44,7 +44,9 @@ _NAV: list[tuple[str, list[str]]] = [
         "documents.md", "documents/girona.md", "documents/casas.md", "documents/tia.md", "documents/ga.md",
         "documents/pempis.md", "references.md",
     ]),
-    ("Reference", ["format.md", "mpi-coverage.md", "dimemas.md", "extending.md", "csrc.md", "contributing.md", "style.md"]),
+    ("Reference", [
+        "format.md", "mpi-coverage.md", "dimemas.md", "extending.md", "csrc.md", "contributing.md", "style.md",
+    ]),
 ]  # fmt: skip
 _TITLES = {"index.md": "What it is", "doctor.md": "No output?"}
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
