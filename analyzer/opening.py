@@ -39,7 +39,7 @@ def open_trace(
     ideal replay of a Dimemas trace (.dim, .dim.gz), which holds no times.
 
     `repair_ns`: move times so that no message takes less than this, and no collective ends before all have begun it.
-    `impossible`: of our own runs, take time stamps that cannot be as they are (analyzer.sources.run.run.open_run).
+    `impossible`: of our own runs, take time stamps that cannot be as they are (analyzer.recording.run.trace.open_run).
     `choice`: only these ranks; the others count as missing (`Losses.missing`), and `Chosen` says so. Or only these
     bursts; in the others the threads are idle.
     `matched`: a team finds the messages of our own runs now, so that each member may ask for them whenever it likes;
@@ -76,7 +76,7 @@ def _opened(
         if begin.startswith(_HDF5):
             if is_network(path):
                 raise TracelibError(f"{path} is a measurement of the network, not a trace", f"analyze loggp {path}")
-            from analyzer.sources.run.run import open_run
+            from analyzer.recording.run.trace import open_run
 
             return open_run(str(path), team, repair_ns, impossible=impossible, choice=choice, matched=matched)
         is_otf2 = begin[_OTF2_AT:].startswith(_OTF2)
@@ -87,7 +87,7 @@ def _opened(
 
             return open_prv(path, team, choice)
         if begin.startswith(_DIMEMAS):
-            from analyzer.replay.program_trace import open_dim
+            from analyzer.sources.dimemas.trace import open_dim
 
             return open_dim(path, choice)
         if is_otf2:
@@ -147,7 +147,7 @@ def is_network(path: str | os.PathLike[str]) -> bool:
         with Path(path).open("rb") as file:
             if file.read(len(_HDF5)) != _HDF5:
                 return False
-        from analyzer.sources.rank_file.limited import opened
+        from analyzer.recording.rank_file.limited import opened
         from tracelib.schema.net import FORMAT
         from tracelib.schema.sound import SoundAttributes
 
@@ -163,7 +163,7 @@ def _open_folder(
 ) -> Trace:
     if not any(path.glob("*.h5")):
         raise TracelibError(f"{path} is a folder without rank files", _EXPECTED)
-    from analyzer.sources.run.run import open_run
+    from analyzer.recording.run.trace import open_run
 
     return open_run(str(path), team, repair_ns, impossible=impossible, choice=choice, matched=matched)
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from analyzer.columns.by_index import by_index
+from analyzer.columns.arrays import by_index
 from analyzer.efficiency.ideal_regions import REPLAYED_VISIT, replayed_visits
 from analyzer.metrics.profile import profile
 from analyzer.metrics.regions import region_visits

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analyzer.columns.sorted_rows import Sorted
+from analyzer.columns.arrays import Sorted
 from analyzer.errors import TracelibError
 from analyzer.trace import State, Trace
 

@@ -12,7 +12,7 @@ from analyzer.burst_clusters.model import NOISE, SHORT, Clusters, coordinates
 from analyzer.burst_clusters.sample import draw
 from analyzer.parallel import Team
 from analyzer.trace import Trace
-from analyzer.trace.computing_known import check_computing
+from analyzer.trace.trace import check_computing
 
 DBSCAN, KMEANS = "dbscan", "kmeans"
 KINDS = 4

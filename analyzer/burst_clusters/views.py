@@ -9,7 +9,7 @@ import numpy as np
 
 from analyzer.burst_clusters.bursts import Bursts, bursts, counter_types, measured
 from analyzer.burst_clusters.model import ENDING, NOISE, SHORT, Clusters, read_clusters
-from analyzer.columns.runs import SortedRuns
+from analyzer.columns.sorted_runs import SortedRuns
 from analyzer.errors import TracelibError
 from analyzer.trace import EVENT, Chosen, State, Trace
 from analyzer.trace.annotated import Annotated

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import mmap
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
+from analyzer.columns.arrays import joined
 from analyzer.errors import TracelibError
+from analyzer.parallel import Team
 from analyzer.temporary import unnamed_file
 
 PIECE = 1 << 16
@@ -89,3 +91,34 @@ class Rows:
         for first in range(0, len(rows), PIECE):
             yield first, rows[first : first + PIECE]
             self.forget()
+
+
+def to_first(mine: np.ndarray, team: Team) -> np.ndarray:
+    """Those of all members in memory; others than the first one get none. Collective."""
+    if team.size == 1:
+        return mine
+    nothing = mine[:0]
+    return joined(team.alltoall([mine, *[nothing] * (team.size - 1)]), mine.dtype)
+
+
+def rows_to_first(mine: Rows, team: Team, change: Callable[[int, np.ndarray], np.ndarray] | None = None) -> Rows:
+    """Those of all members in a temporary file, piece by piece; others than the first one get none. Collective.
+
+    change(member, rows): what becomes of those of a member.
+    """
+    if team.size == 1:
+        return mine
+    found = Rows(mine.dtype)
+    for member, piece in _in_order(mine, team):
+        found.append(change(member, piece) if change else piece)
+    return found
+
+
+def _in_order(mine: Rows, team: Team) -> Iterator[tuple[int, np.ndarray]]:
+    """The pieces of each member after those of the one before it."""
+    counts = team.allgather(sum(1 for _ in mine.pieces()))
+    nothing = np.zeros(0, mine.dtype)
+    for member, count in enumerate(counts):
+        own = mine.pieces() if member == team.rank else iter(())
+        for _ in range(count):
+            yield member, to_first(next(own, (0, nothing))[1], team)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.columns.joined import joined
+from analyzer.columns.arrays import joined
 from analyzer.critical.did import Before, pieces_of
 from analyzer.critical.functions import Functions
 from analyzer.critical.path import CriticalPath

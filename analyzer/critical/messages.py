@@ -12,8 +12,7 @@ from analyzer.critical.partitions import Partitions
 from analyzer.critical.probes import Probes
 from analyzer.critical.timeline import Timeline
 from analyzer.metrics.eager import LEAST_EAGER, EagerLimit
-from analyzer.pairing.parts import Part, parts
-from analyzer.pairing.pieces import Pieces
+from analyzer.pairing.parts import Part, Pieces, parts
 from analyzer.trace import MESSAGE, Trace
 from tracelib.schema import What
 from tracelib.schema.procedures import BUFFERED_SENDS, STANDARD_SENDS, SYNCHRONOUS_SENDS, base_name

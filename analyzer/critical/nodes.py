@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer._kernels import lib
-from analyzer.columns.joined import joined
+from analyzer.columns.arrays import joined
 from analyzer.columns.rows import Rows
 from analyzer.critical.joins import STAY, join_stays
 from analyzer.critical.others import as_nodes, innermost_after, lost_of, marks_of

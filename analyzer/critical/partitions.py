@@ -6,7 +6,7 @@ import numpy as np
 
 from analyzer.critical.dependences import Dependences
 from analyzer.critical.timeline import Timeline
-from analyzer.pairing.partitioned import Handed
+from analyzer.pairing.requests import Handed
 from analyzer.trace import Trace
 from tracelib.schema.procedures import ARRIVED, HANDED_OVER, base_name
 

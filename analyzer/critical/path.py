@@ -29,7 +29,7 @@ from analyzer.critical.polling import POLL_GAP_NS
 from analyzer.critical.timeline import Timeline
 from analyzer.native import pointer
 from analyzer.trace import Trace
-from analyzer.trace.computing_known import check_computing
+from analyzer.trace.trace import check_computing
 from tracelib.schema.procedures import ARRIVED, HANDED_OVER, PROBES
 
 SEGMENT = np.dtype([("begin", "<i8"), ("end", "<i8"), ("thread", "<i8")])

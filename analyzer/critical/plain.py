@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from analyzer._kernels import lib
-from analyzer.columns.joined import joined
+from analyzer.columns.arrays import joined
 from analyzer.critical.joins import STAY
 from analyzer.critical.others import as_nodes, innermost_after, lost_of, marks_of
 from analyzer.critical.polling import Polls

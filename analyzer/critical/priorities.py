@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from analyzer.columns.runs import sort_rows
+from analyzer.columns.sorted_runs import sort_rows
 from analyzer.critical.path import CriticalPath
 from analyzer.trace import EVENT
 from analyzer.trace.paraver import EventType

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.columns.by_index import by_index
+from analyzer.columns.arrays import by_index
 from analyzer.differences.batches import Batches
 from analyzer.metrics.profile import bytes_of_calls, completing
 from analyzer.metrics.sums import Sums

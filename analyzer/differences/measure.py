@@ -52,8 +52,8 @@ from analyzer.structure.iterations import Iterations
 from analyzer.structure.levels.run_structure import iterations
 from analyzer.trace import CallPaths, Chosen, Losses, Trace
 from analyzer.trace.chosen import unreadable
-from analyzer.trace.computing_known import check_computing
 from analyzer.trace.sharing import sharing
+from analyzer.trace.trace import check_computing
 from analyzer.waits.kinds import LABELS, Kind
 from analyzer.waits.waits import Waits, waits
 from tracelib.schema.procedures import FINALIZE, INIT

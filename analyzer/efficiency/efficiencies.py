@@ -35,7 +35,7 @@ from analyzer.metrics.useful_counts import useful_counts
 from analyzer.operations.bursts import is_any_measured
 from analyzer.parallel import Team
 from analyzer.trace import Chosen, Losses, Trace
-from analyzer.trace.computing_known import check_computing
+from analyzer.trace.trace import check_computing
 
 
 @dataclass(frozen=True)

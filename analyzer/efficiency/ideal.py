@@ -20,8 +20,8 @@ from analyzer.replay.ideal_network import IdealTimes, Left, ideal_times
 from analyzer.replay.simulate import simulate
 from analyzer.trace import Leftovers, Losses, Trace
 from analyzer.trace.chosen import ranks_lacking
-from analyzer.trace.computing_known import NOT_KNOWN
-from analyzer.trace.ranks import ranks_named
+from analyzer.trace.description import ranks_named
+from analyzer.trace.trace import NOT_KNOWN
 from tracelib.schema.procedures import TESTS, WAITS, base_name, is_of_files
 
 EAGER_LIMIT = 32768

@@ -8,9 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from analyzer.columns.spill import Spill
-from analyzer.pairing.calls_at import CallsAt
-from analyzer.pairing.parts import Part, RankRows, parts
-from analyzer.pairing.pieces import Pieces
+from analyzer.pairing.parts import CallsAt, Part, Pieces, RankRows, parts
 from analyzer.trace import CALL, MESSAGE, Trace
 
 

@@ -18,7 +18,7 @@ from analyzer.loggp.clock_pairs import ClockPairs
 from analyzer.loggp.fastest import BATCHES, NEVER, Fastest
 from analyzer.loggp.messages_in_calls import call_at, messages_with_calls
 from analyzer.metrics.messages import SIZE_CLASSES, size_class
-from analyzer.pairing.calls_at import CallsAt
+from analyzer.pairing.parts import CallsAt
 from analyzer.parallel import Team
 from analyzer.trace import Trace
 from tracelib.schema.procedures import base_name

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from analyzer.columns.by_index import by_index
+from analyzer.columns.arrays import by_index
 from analyzer.pairing.requests import Posted, gather_blocks, window_calls, windows_of_rank
 from analyzer.parallel import Team
 from analyzer.trace import ACCESS, Errors, Objects, SharedObject, Trace

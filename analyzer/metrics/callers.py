@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.columns.by_index import by_index
-from analyzer.columns.joined import joined
+from analyzer.columns.arrays import by_index, joined
 from analyzer.metrics.profile import bytes_of_calls, completing
 from analyzer.metrics.sums import Sums
 from analyzer.pairing.parts import Part

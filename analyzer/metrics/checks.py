@@ -7,14 +7,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from analyzer.columns.joined import joined
+from analyzer.columns.arrays import joined
 from analyzer.pairing.call_paths import calls_with_paths, paths_of_calls
 from analyzer.pairing.collective_calls import calls_by_communicator
 from analyzer.pairing.dependences import collective_points
 from analyzer.parallel import Team
 from analyzer.places.paths import shortened
 from analyzer.places.words import call_at
-from analyzer.sources.run.clock_repair import violations
+from analyzer.recording.run.clock_repair import violations
 from analyzer.trace import CallPaths, Errors, Leftovers, Losses, Trace
 from analyzer.trace.at_places import AtPlaces, PlaceChoice
 from analyzer.trace.chosen import one_sided

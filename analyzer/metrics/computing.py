@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.columns.joined import joined
+from analyzer.columns.arrays import joined
 from analyzer.metrics.sums import Sums
 from analyzer.pairing.parts import Part
 from analyzer.parallel import Team

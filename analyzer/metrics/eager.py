@@ -7,9 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from analyzer.columns.spill import Spill
-from analyzer.pairing.calls_at import CallsAt
-from analyzer.pairing.parts import RankRows, parts
-from analyzer.pairing.pieces import Pieces
+from analyzer.pairing.parts import CallsAt, Pieces, RankRows, parts
 from analyzer.parallel import Team
 from analyzer.trace import CALL, MESSAGE, Trace
 from tracelib.schema.procedures import STANDARD_SENDS, base_name

@@ -10,8 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from analyzer.columns.by_index import by_index
-from analyzer.columns.joined import joined
+from analyzer.columns.arrays import by_index, joined
 from analyzer.parallel import Team
 from analyzer.trace import FLUSH, State, Trace, TracerTime
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.columns.joined import joined
+from analyzer.columns.arrays import joined
 from analyzer.metrics.sums import Sums, add_up
 from analyzer.pairing.parts import Part
 from analyzer.parallel import Team
 from analyzer.trace import State, Trace
-from analyzer.trace.computing_known import check_computing
+from analyzer.trace.trace import check_computing
 
 GAP = np.dtype([(name, "<i8") for name in ("before_call", "before", "after_call", "after", "count", "ns")])
 """Computing between a call (index in Trace.procedures) of one path and the next of its thread; -1: there is none."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from analyzer.columns.joined import joined
+from analyzer.columns.arrays import joined
 from analyzer.metrics.sums import Sums, add_up
 from analyzer.pairing.parts import Part
 from analyzer.parallel import Team

@@ -17,7 +17,7 @@ from analyzer.pairing.call_paths import calls_with_paths
 from analyzer.parallel import Team
 from analyzer.trace import CallPaths, Losses, State, Trace
 from analyzer.trace.at_places import AtPlaces
-from analyzer.trace.computing_known import check_computing
+from analyzer.trace.trace import check_computing
 
 COMPUTING, MESSAGES, COLLECTIVES, QUEUE = "computing", "messages", "collectives", "queue"
 """Names of the series: threads that compute, are in calls of messages, in collectives; messages waiting for links."""

@@ -7,12 +7,12 @@ from itertools import compress
 
 import numpy as np
 
-from analyzer.columns.by_index import by_index
+from analyzer.columns.arrays import by_index
 from analyzer.in_notebook import InNotebook
 from analyzer.metrics.sums import Sums, add_up
 from analyzer.pairing.parts import Part
 from analyzer.parallel import Team
-from analyzer.sources.lane.summed import SUMMED_PROCEDURE
+from analyzer.recording.thread_records.burst_mode import SUMMED_PROCEDURE
 from analyzer.trace import SummedCalls, Trace
 from tracelib.schema.procedures import TESTS, WAITS, base_name
 

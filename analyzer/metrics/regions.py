@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from analyzer.columns.joined import joined
+from analyzer.columns.arrays import joined
 from analyzer.pairing.requests import window_calls, windows_of_rank
 from analyzer.parallel import Team
 from analyzer.trace import FLUSH, MARK, Losses, Mark, Regions, State, Trace, TracerTime

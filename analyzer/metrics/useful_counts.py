@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from analyzer.columns.by_index import by_index
+from analyzer.columns.arrays import by_index
 from analyzer.parallel import Team
 from analyzer.trace import STATE, State, Trace
 

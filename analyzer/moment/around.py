@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analyzer.columns.joined import joined
+from analyzer.columns.arrays import joined
 from analyzer.trace import CALL, CallPaths, Trace
 
 RECORDS = 4096

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from analyzer.columns.joined import joined
+from analyzer.columns.arrays import joined
 from analyzer.moment.around import Calls, calls_around
 from analyzer.trace import EVENT, MARK, MESSAGE, REQUEST, Mark, Regions, Trace
 from tracelib.schema import STARTED, is_one_of

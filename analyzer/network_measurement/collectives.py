@@ -11,8 +11,8 @@ import numpy as np
 
 from analyzer.errors import TracelibError
 from analyzer.network_measurement.broadcast_models import ALGORITHMS, Link, broadcast_time
-from analyzer.sources.rank_file.limited import opened
-from analyzer.sources.rank_file.tables import DAMAGED, rows_of
+from analyzer.recording.rank_file.limited import opened
+from analyzer.recording.rank_file.tables import DAMAGED, rows_of
 from tracelib.schema.net_collectives import TABLES
 
 

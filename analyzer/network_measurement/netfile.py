@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from analyzer.errors import TracelibError
-from analyzer.sources.rank_file.limited import opened
-from analyzer.sources.rank_file.tables import DAMAGED, rows_of
+from analyzer.recording.rank_file.limited import opened
+from analyzer.recording.rank_file.tables import DAMAGED, rows_of
 from tracelib.schema import net
 from tracelib.schema.sound import SoundAttributes
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from analyzer.errors import TracelibError
-from analyzer.sources.lane.summed import SUMMED_PROCEDURE
+from analyzer.recording.thread_records.burst_mode import SUMMED_PROCEDURE
 from analyzer.trace import UNKNOWN, Counters, Trace, TracerTime
 from tracelib.schema.procedures import ASKING_MPI, CLOCKS, POLLS, base_name
 

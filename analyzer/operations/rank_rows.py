@@ -14,10 +14,10 @@ import numpy as np
 from analyzer._kernels import ffi
 from analyzer.native import pointer
 from analyzer.pairing.requests import Choice
-from analyzer.sources.lane.lane import Lane
-from analyzer.sources.rank_file import row_stream
-from analyzer.sources.rank_file.index import STEP
-from analyzer.sources.rank_file.row_stream import RowStream
+from analyzer.recording.rank_file import row_stream
+from analyzer.recording.rank_file.index import STEP
+from analyzer.recording.rank_file.row_stream import RowStream
+from analyzer.recording.thread_records.thread import ThreadRecords
 from analyzer.trace import REQUEST
 from tracelib.schema import BUFFERED
 
@@ -85,7 +85,7 @@ def _crossing(stream: RowStream, choice: Choice) -> tuple[np.ndarray, np.ndarray
 class RankRows:
     """Those of a lane."""
 
-    def __init__(self, lane: Lane, stop: int, posted: Choice) -> None:
+    def __init__(self, lane: ThreadRecords, stop: int, posted: Choice) -> None:
         """stop: ns, after all that counts; posted: which requests open something."""
         self._lane, self._stop, self._posted = lane, stop, posted
         self._begin_ticks, self._stop_ticks = lane.clock.ticks(0), lane.clock.ticks(stop)

@@ -17,9 +17,9 @@ from analyzer.operations.rank_rows import OpenForLong, RankRows, Rows
 from analyzer.operations.rank_walk import RankWalk
 from analyzer.pairing.requests import Choice
 from analyzer.program.storage import OperationSpill
-from analyzer.sources.lane.lane import Lane
-from analyzer.sources.lane.stored import Stored
-from analyzer.sources.rank_file import row_stream
+from analyzer.recording.rank_file import row_stream
+from analyzer.recording.thread_records.stored import Stored
+from analyzer.recording.thread_records.thread import ThreadRecords
 from analyzer.trace import Trace
 
 
@@ -54,7 +54,7 @@ class Translation:
             raise MemoryError
         self._unusual = self._open_for_long = False  # a rank before
 
-    def append(self, trace: Trace, lane: Lane, begin: Callable[[], Begun]) -> tuple[int, Begun] | None:
+    def append(self, trace: Trace, lane: ThreadRecords, begin: Callable[[], Begun]) -> tuple[int, Begun] | None:
         """Append the operations of a rank; returns their number, and where it ended. None: its rows do not say all of
         them, and none is appended. `begin` may be asked more than once."""
         rank = RankRows(lane, max(trace.duration_ns + 1, 1), self._posted)
@@ -98,10 +98,10 @@ class Translation:
         begins = np.frombuffer(ffi.buffer(found.begins, 8 * found.n_begins), np.int64)
         return self.spill.append_packed(memoryview(ffi.buffer(found.bytes, found.n_bytes)), begins, found.n_operations)
 
-    def _are_plain(self, lane: Lane, rows: Rows) -> bool:
+    def _are_plain(self, lane: ThreadRecords, rows: Rows) -> bool:
         return bool(lib.rows_are_plain(lane.struct, rows.struct, pointer(self._on_window, "uint8_t *")))
 
-    def _translated(self, lane: Lane, windows: Iterator[Rows], end: int, begun: Begun) -> tuple[int, Begun]:
+    def _translated(self, lane: ThreadRecords, windows: Iterator[Rows], end: int, begun: Begun) -> tuple[int, Begun]:
         lib.translation_begin(self._struct, begun.walk.struct, lane.struct)
         count = 0
         for rows in windows:

@@ -27,9 +27,9 @@ from analyzer.operations.windows import Partners, Windows, is_fence, window_grou
 from analyzer.pairing.requests import Choice, Posted, gather_blocks, window_calls, windows_of_rank
 from analyzer.program.operation import Kind
 from analyzer.program.storage import OperationSpill
-from analyzer.sources.run.run import RunTrace
+from analyzer.recording.run.trace import RunTrace
 from analyzer.trace import FLUSH, REQUEST, Communicator, CpuWaits, Losses, Objects, Trace, TracerTime
-from analyzer.trace.computing_known import check_computing
+from analyzer.trace.trace import check_computing
 from tracelib.schema import WHAT_ORDINAL_SHIFT, What
 
 if TYPE_CHECKING:

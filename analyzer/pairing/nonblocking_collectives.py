@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from analyzer.columns.joined import joined
-from analyzer.columns.sorted_rows import Sorted
+from analyzer.columns.arrays import Sorted, joined
 from analyzer.pairing.collective_calls import ANY_PROCEDURE, MEMBER_CALL, CollectiveCalls
 from analyzer.pairing.parts import Part, RankRows, parts
 from analyzer.parallel import Team

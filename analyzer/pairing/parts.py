@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analyzer.columns.by_index import by_index
-from analyzer.columns.joined import joined
-from analyzer.columns.sorted_rows import Sorted
+from analyzer.columns.arrays import Sorted, by_index, joined
+from analyzer.columns.spill import Spill
 from analyzer.pairing.requests import Posted, choice_of
 from analyzer.trace import REQUEST, CallPaths, Trace
 from tracelib.schema import What
@@ -138,3 +137,56 @@ def parts(trace: Trace, ranks: range) -> Iterator[Part]:
 def window_of(windows: np.ndarray, times: np.ndarray) -> np.ndarray:
     """The window that each time lies in; before the first is the first, after the last the last."""
     return (np.searchsorted(windows, times, side="right") - 1).clip(0, len(windows) - 2)
+
+
+class CallsAt:
+    """The calls (CALL) of some ranks, each rank's in order of enter."""
+
+    def __init__(self, calls: RankRows) -> None:
+        self.rows = calls.rows
+        self._threads = 1 + int(calls.rows["thread"].max(initial=0))
+        rank, enter = calls.rank, calls.rows["enter"]
+        self._order: np.ndarray | None = None  # those of one thread each are in order
+        if self._threads > 1:
+            rank = rank * self._threads + calls.rows["thread"]
+            self._order = np.lexsort((enter, rank))
+            rank, enter = rank[self._order], enter[self._order]
+        self._sorted = Sorted(rank, enter)
+
+    def last_begun(self, rank: np.ndarray, thread: np.ndarray, time_ns: np.ndarray) -> np.ndarray:
+        """The last call (row) that each thread had begun at a time, whether or not it was over by then; -1: none."""
+        known = thread < self._threads
+        lane = np.where(known, rank.astype(np.int64) * self._threads + thread, 0)
+        at = self._sorted.at_or_before(lane, time_ns)
+        at[~known] = -1
+        if self._order is not None:
+            at[at >= 0] = self._order[at[at >= 0]]
+        return at
+
+
+class Pieces:
+    """Stretches of time of some ranks, those of a rank in order of time: `all` has (ranks, begin, end) of each.
+
+    Neighbours that made few calls are one piece with their whole time, so that each rank is looked at once.
+    """
+
+    def __init__(self, trace: Trace, ranks: range) -> None:
+        self.ranks, groups = ranks, list(trace.parts(ranks, RECORDS))
+        self.all = [(some, begin, end) for some, bounds in groups for begin, end in pairwise(bounds.tolist())]
+        self._first_rank = np.array([some.start for some, _ in groups], np.int64)
+        self._bounds = [bounds for _, bounds in groups]
+        self._before = np.concatenate([[0], np.cumsum([len(bounds) - 1 for bounds in self._bounds])]).astype(np.int64)
+
+    def of(self, rank: np.ndarray, time: np.ndarray) -> np.ndarray:
+        """Number of the piece of each (rank, time)."""
+        group = np.searchsorted(self._first_rank, rank, side="right") - 1
+        number = self._before[group]
+        for one in np.unique(group).tolist():
+            if len(self._bounds[one]) > 2:
+                mine = group == one
+                number[mine] += window_of(self._bounds[one], time[mine])
+        return number
+
+    def put_aside(self, spill: Spill, rows: np.ndarray, rank: np.ndarray, time: np.ndarray) -> None:
+        """Append rows under the numbers of their pieces."""
+        spill.append_each(self.of(rank, time), rows)

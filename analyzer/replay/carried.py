@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analyzer.columns.runs import sort_rows
+from analyzer.columns.sorted_runs import sort_rows
 from analyzer.program.operation import Flag, Kind, between_calls
 from analyzer.program.program import Program
 from analyzer.replay.on_machine import Cpus

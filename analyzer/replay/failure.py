@@ -13,7 +13,7 @@ from analyzer.errors import TracelibError
 from analyzer.program.operation import COLLECTIVE_NAMES, PORTS, Flag, Kind
 from analyzer.program.program import Program
 from analyzer.program.storage import unreadable
-from analyzer.trace.ranks import ranks_named, ranks_text
+from analyzer.trace.description import ranks_named, ranks_text
 
 _WAITS_IN = {
     Kind.SEND: "a send to rank {peer}, tag {tag}",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analyzer.columns.runs import sort_rows
+from analyzer.columns.sorted_runs import sort_rows
 from analyzer.trace import (
     EVENT,
     MESSAGE,

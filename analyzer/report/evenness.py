@@ -15,7 +15,7 @@ from analyzer.evenness.evenness import Evenness
 from analyzer.evenness.pipelines import Pipeline
 from analyzer.evenness.uneven import LEAST_COST, Drift, Moving, Slow, Uneven
 from analyzer.report.words import units
-from analyzer.trace.ranks import ranks_named, ranks_text
+from analyzer.trace.description import ranks_named, ranks_text
 
 WIDEST, HIGHEST = 64, 16
 """Columns and lines of a map."""

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from analyzer.columns.by_index import by_index
+from analyzer.columns.arrays import by_index
 from analyzer.metrics.hot import NOTEWORTHY_IDLE, Hot
 from analyzer.places import Places
 from analyzer.places.sites import NOT_KNOWN

@@ -9,13 +9,12 @@ from rich.console import Console
 
 from analyzer.metrics.checks import findings, findings_at, notes
 from analyzer.parallel import Team
+from analyzer.recording.run.file_findings import count_findings, stamp_findings
+from analyzer.recording.run.trace import RunTrace
 from analyzer.report.words.clocks import clock_lines, clocks_json, repair_json
 from analyzer.report.words.groups import FEW, few_lines
 from analyzer.report.words.units import plural
 from analyzer.results.result import Result, print_lines
-from analyzer.sources.run.counts import count_findings
-from analyzer.sources.run.run import RunTrace
-from analyzer.sources.run.stamp_findings import stamp_findings
 from analyzer.trace import Chosen, Trace
 from analyzer.trace.at_places import PlaceChoice
 from analyzer.trace.chosen import choice_named

@@ -19,7 +19,7 @@ from analyzer.structure.graph.program_graph import ProgramGraph
 from analyzer.structure.levels.parts import Structure
 from analyzer.structure.levels.run_structure import Method, structure
 from analyzer.trace import Trace
-from analyzer.trace.computing_known import check_computing
+from analyzer.trace.trace import check_computing
 
 
 @dataclass(frozen=True, repr=False)

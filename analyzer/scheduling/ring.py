@@ -14,8 +14,8 @@ from analyzer.critical.priorities import CRITICAL
 from analyzer.errors import TracelibError
 from analyzer.program.operation import OP, Flag, Kind
 from analyzer.program.program import Program
-from analyzer.replay.program_trace import ProgramTrace
-from analyzer.sources.dimemas.trace import communicators_of
+from analyzer.sources.dimemas.reader import communicators_of
+from analyzer.sources.dimemas.trace import ProgramTrace
 
 _US = 1000
 

@@ -24,8 +24,8 @@ from analyzer.structure.iterations import Iterations
 from analyzer.structure.regions import NAME, WithRegion
 from analyzer.trace import Regions, State, Trace
 from analyzer.trace.chosen import ranks_lacking
-from analyzer.trace.computing_known import check_computing
 from analyzer.trace.sharing import sharing
+from analyzer.trace.trace import check_computing
 
 
 @dataclass(frozen=True)

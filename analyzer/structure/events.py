@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from analyzer.columns.joined import joined
-from analyzer.columns.runs import sort_rows
+from analyzer.columns.arrays import joined
+from analyzer.columns.sorted_runs import sort_rows
 from analyzer.parallel import Team
 from analyzer.structure.iterations import Iterations, Source
 from analyzer.trace import EVENT, Losses, Trace

@@ -13,8 +13,8 @@ import numpy as np
 from analyzer.errors import TracelibError
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
-from analyzer.sources.rank_file.spool import Fate, fate
-from analyzer.sources.run.run import RunTrace
+from analyzer.recording.rank_file.spool import Fate, fate
+from analyzer.recording.run.trace import RunTrace
 from analyzer.structure.calls.sequence import Sequence, sequence_of
 from analyzer.structure.iterations import Iterations
 from analyzer.structure.levels.agreed_loops import Agreed, Sequences, agreed, whole

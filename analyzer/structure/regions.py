@@ -7,8 +7,8 @@ from typing import cast
 
 import numpy as np
 
-from analyzer.columns.joined import joined
-from analyzer.columns.runs import sort_rows
+from analyzer.columns.arrays import joined
+from analyzer.columns.sorted_runs import sort_rows
 from analyzer.structure.iterations import Iterations
 from analyzer.trace import EVENT, MARK, Mark, Regions, Trace
 from analyzer.trace.annotated import Annotated

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from analyzer.columns.joined import joined
+from analyzer.columns.arrays import joined
 from analyzer.trace import STATE, State, Trace
 from tracelib.schema.procedures import FINALIZE, INIT, base_name
 

@@ -7,7 +7,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from analyzer.columns.by_index import by_index
+from analyzer.columns.arrays import by_index
 from analyzer.metrics.profile import Profile
 from analyzer.metrics.sums import Sums, add_all
 from analyzer.pairing.parts import Part

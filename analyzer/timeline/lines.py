@@ -10,7 +10,7 @@ from analyzer.metrics.clusters import Column, groups_of
 from analyzer.metrics.profile import Profile
 from analyzer.metrics.useful import Useful
 from analyzer.trace import Losses, Trace
-from analyzer.trace.ranks import ranks_text
+from analyzer.trace.description import ranks_text
 from analyzer.waits.waits import Waits
 
 MOST_RANKS = 128

@@ -4,6 +4,27 @@ Here lives what a trace says, and the numbers in which Paraver says it; nothing 
 nothing that is computed from it. Everything else of the analyzer imports this package; it imports none of them.
 """
 
+from analyzer.trace.description import (
+    SELF,
+    UNKNOWN,
+    WORLD,
+    Communicator,
+    Counter,
+    Counts,
+    NodeClock,
+    Nodes,
+    Origin,
+    Problem,
+    Relative,
+    Repair,
+    Samples,
+    SharedObject,
+    UnfinishedCall,
+    Unmatched,
+    Unpaired,
+    ranks_named,
+    ranks_text,
+)
 from analyzer.trace.extras import (
     Arrows,
     CallPaths,
@@ -22,26 +43,6 @@ from analyzer.trace.extras import (
     SummedCalls,
     TracerTime,
 )
-from analyzer.trace.parts import (
-    SELF,
-    UNKNOWN,
-    WORLD,
-    Communicator,
-    Counter,
-    Counts,
-    NodeClock,
-    Nodes,
-    Origin,
-    Problem,
-    Relative,
-    Repair,
-    Samples,
-    SharedObject,
-    UnfinishedCall,
-    Unmatched,
-    Unpaired,
-)
-from analyzer.trace.ranks import ranks_named, ranks_text
 from analyzer.trace.records import (
     ACCESS,
     CALL,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from analyzer.columns.runs import sort_rows
+from analyzer.columns.sorted_runs import sort_rows
 from analyzer.trace.trace import Kind, Trace
 
 Labels = dict[int, tuple[str, dict[int, str]]]

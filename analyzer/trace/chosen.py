@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from analyzer.errors import TracelibError
+from analyzer.trace.description import ranks_named
 from analyzer.trace.extras import Chosen, Losses
-from analyzer.trace.ranks import ranks_named
 from analyzer.trace.trace import Trace
 
 _STRETCH = re.compile(r"(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?")

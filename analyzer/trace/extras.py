@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.places import Known, PathTables, Places
-from analyzer.trace.parts import (
+from analyzer.trace.description import (
     Counter,
     Counts,
     NodeClock,

@@ -244,3 +244,21 @@ def call_labels(procedures: Sequence[str]) -> dict[int, tuple[str, dict[int, str
         extrae = event_type != EventType.MPI_BEYOND_EXTRAE
         labels[event_type][1][value] = _CALL_NAMES[value] if extrae else base_name(name)
     return {t: pair for t, pair in labels.items() if len(pair[1]) > 1}
+
+
+FUNCTION_TYPE, LINE_TYPE = 70000000, 80000000
+"""Plus the level."""
+MOST_LEVELS = 100
+UNRESOLVED, NOT_FOUND = 1, 2
+"""Values: no name is known; the path has no such level. 0 ends; names come from 3 on."""
+
+
+def level_of(types: np.ndarray, base: int) -> np.ndarray:
+    """The level from 0 of types of FUNCTION_TYPE or LINE_TYPE; -1: it is another type."""
+    level = types.astype(np.int64) - base - 1
+    return np.where((level >= 0) & (level < MOST_LEVELS), level, -1)
+
+
+def are_callers(types: np.ndarray) -> np.ndarray:
+    """Which of some event types are callers, of functions or lines."""
+    return (level_of(types, FUNCTION_TYPE) >= 0) | (level_of(types, LINE_TYPE) >= 0)

@@ -9,19 +9,22 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
-from analyzer.columns.joined import joined
+from analyzer.columns.arrays import joined
+from analyzer.errors import TracelibError
 from analyzer.in_notebook import html_table
+from analyzer.program.program import Program
+from analyzer.trace.description import Communicator, Nodes, Origin, Problem
 from analyzer.trace.extras import Extra
-from analyzer.trace.parts import Communicator, Nodes, Origin, Problem
 from analyzer.trace.records import CALL, REQUEST
 
 if TYPE_CHECKING:
     from analyzer.parallel import Team
-from analyzer.program.program import Program
+
 
 Kind = TypeVar("Kind", bound=Extra)
 
@@ -156,3 +159,22 @@ def _of_each(ranks: Iterable[Iterator[np.ndarray]], dtype: np.dtype) -> tuple[np
     """The blocks of all ranks together, and how many rows each rank has."""
     every = [joined(list(blocks), dtype) for blocks in ranks]
     return joined(every, dtype), np.array([len(rows) for rows in every], np.int64)
+
+
+NOT_KNOWN = "it is not known what is computing"
+
+
+def unknown_computing(trace: Trace) -> list[str]:
+    """Say, in one line, that it is not known what is computing; none where it is known."""
+    if trace.origin.has_states:
+        return []
+    return [f"{Path(trace.path).name}: {NOT_KNOWN}: the trace has events only, no states"]
+
+
+def check_computing(trace: Trace) -> None:
+    """Raise TracelibError where no state says what is computing: every figure of computation would be a guess."""
+    if not trace.origin.has_states:
+        raise TracelibError(
+            f"{trace.path}: {NOT_KNOWN}: the trace has events only, no states",
+            "analyze info, waits, views and export show what it has",
+        )

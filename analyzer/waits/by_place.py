@@ -8,8 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from analyzer.columns.by_index import by_index
-from analyzer.columns.joined import joined
+from analyzer.columns.arrays import by_index, joined
 from analyzer.columns.rows import Rows
 from analyzer.columns.spill import Spill
 from analyzer.pairing.call_paths import calls_with_paths

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.columns.joined import joined
-from analyzer.columns.sorted_rows import Sorted
+from analyzer.columns.arrays import Sorted, joined
 from analyzer.pairing.collective_calls import (
     PATTERN,
     PATTERNS,

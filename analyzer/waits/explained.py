@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.columns.gathered import rows_to_first
-from analyzer.columns.rows import Rows
+from analyzer.columns.rows import Rows, rows_to_first
 from analyzer.pairing.parts import RECORDS
 from analyzer.trace import Trace
 from analyzer.waits.find import Found

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from analyzer.columns.joined import joined
-from analyzer.columns.sorted_rows import Sorted
+from analyzer.columns.arrays import Sorted, joined
 from analyzer.pairing.collective_calls import CollectiveCalls, sizes
 from analyzer.pairing.parts import RankRows
 from analyzer.pairing.requests import gather_blocks

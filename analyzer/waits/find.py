@@ -8,12 +8,11 @@ from itertools import chain
 
 import numpy as np
 
-from analyzer.columns.gathered import to_first
-from analyzer.columns.joined import joined
-from analyzer.columns.rows import Rows
+from analyzer.columns.arrays import joined
+from analyzer.columns.rows import Rows, to_first
 from analyzer.columns.spill import Spill
 from analyzer.pairing.epochs import SYNCHRONIZES
-from analyzer.pairing.pieces import Pieces
+from analyzer.pairing.parts import Pieces
 from analyzer.parallel import Team
 from analyzer.trace import Trace
 from analyzer.waits.clocks import ClockErrors, Uncounted

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from analyzer.columns.sorted_rows import Sorted
+from analyzer.columns.arrays import Sorted
 from analyzer.columns.spill import Spill
-from analyzer.pairing.pieces import Pieces
+from analyzer.pairing.parts import Pieces
 from analyzer.trace import Trace
 from analyzer.waits.lanes import Lanes
 from analyzer.waits.messages import append_by_window, some_messages

@@ -20,5 +20,5 @@ class Lanes:
         return len(self.rank)
 
     def of(self, rank: np.ndarray, thread: np.ndarray) -> np.ndarray:
-        """Lane of each (rank, thread); a thread that the trace does not know counts as the last one."""
+        """ThreadRecords of each (rank, thread); a thread that the trace does not know counts as the last one."""
         return np.minimum(self.first[rank] + thread, self.first[np.asarray(rank) + 1] - 1)

@@ -10,8 +10,7 @@ import numpy as np
 from analyzer._kernels import lib
 from analyzer.columns.spill import Spill
 from analyzer.native import pointer
-from analyzer.pairing.parts import window_of
-from analyzer.pairing.pieces import Pieces
+from analyzer.pairing.parts import Pieces, window_of
 from analyzer.trace import Trace
 from analyzer.waits.lanes import Lanes
 

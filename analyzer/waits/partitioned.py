@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from analyzer.columns.joined import joined
-from analyzer.pairing.partitioned import Handed
+from analyzer.columns.arrays import joined
 from analyzer.pairing.parts import Part, parts
+from analyzer.pairing.requests import Handed
 from analyzer.parallel import Team
 from analyzer.trace import CALL, Trace
 from analyzer.waits.kinds import Kind

@@ -9,7 +9,7 @@ import numpy as np
 from analyzer._kernels import ffi, lib
 from analyzer.columns.spill import Spill
 from analyzer.native import pointer
-from analyzer.pairing.pieces import Pieces
+from analyzer.pairing.parts import Pieces
 from analyzer.trace import REQUEST, Trace, TracerTime
 from analyzer.waits.kinds import WAIT
 from analyzer.waits.lanes import Lanes

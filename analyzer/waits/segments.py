@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from analyzer._kernels import ffi, lib
-from analyzer.columns.joined import joined
+from analyzer.columns.arrays import joined
 from analyzer.columns.rows import Rows
 from analyzer.metrics.regions import lost_times
 from analyzer.native import pointer

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analyzer.columns.joined import joined
+from analyzer.columns.arrays import joined
 from analyzer.columns.rows import Rows
 from analyzer.efficiency.cpu_use import starts_mpi
 from analyzer.in_notebook import InNotebook

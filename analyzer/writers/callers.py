@@ -1,5 +1,5 @@
 """A trace with the callers of its MPI calls as events, for Paraver: types, values and labels are Extrae's
-(analyzer.trace.callers)."""
+(analyzer.trace.paraver)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from analyzer.places import Places
 from analyzer.trace import CALL, EVENT, CallPaths, Trace
 from analyzer.trace.annotated import Annotated, Labels
-from analyzer.trace.callers import FUNCTION_TYPE, LINE_TYPE, NOT_FOUND, UNRESOLVED
+from analyzer.trace.paraver import FUNCTION_TYPE, LINE_TYPE, NOT_FOUND, UNRESOLVED
 
 _FIRST = NOT_FOUND + 1
 """The first value of a name."""

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from analyzer._kernels import ffi, lib
-from analyzer.columns.joined import joined
-from analyzer.columns.runs import RankRuns
+from analyzer.columns.arrays import joined
+from analyzer.columns.sorted_runs import RankRuns
 from analyzer.errors import TracelibError
 from analyzer.native import pointer
-from analyzer.sources.otf2.library import NAMES, NOBODY, address, errors, functions, package, small_memory
+from analyzer.otf2_library import NAMES, NOBODY, address, errors, functions, package, small_memory
 from analyzer.trace import CALL, MESSAGE, Mark, Regions, Trace
 from analyzer.whole import cannot_write, temporary_name
 from analyzer.writers.otf2_thread import References, ThreadEvents

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from analyzer._kernels import lib
-from analyzer.columns.joined import joined
-from analyzer.sources.otf2.library import EVENT, NOBODY
+from analyzer.columns.arrays import joined
+from analyzer.otf2_library import EVENT, NOBODY
 from analyzer.trace import MESSAGE, Mark
 
 _EVER = np.iinfo(np.int64).max

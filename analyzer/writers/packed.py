@@ -11,12 +11,12 @@ import numpy as np
 
 from analyzer.errors import TracelibError
 from analyzer.places import PLACES, to_group
+from analyzer.recording.rank_file.file import RankFile, close_file
+from analyzer.recording.rank_file.versions import upgraded
+from analyzer.recording.run.call_paths import RunPaths
+from analyzer.recording.run.rank_files import Findings, find_ranks
+from analyzer.recording.run.system import PACKED, load_samples, sample_places
 from analyzer.signals import discard
-from analyzer.sources.rank_file.rank_file import RankFile, close_file
-from analyzer.sources.rank_file.versions import upgraded
-from analyzer.sources.run.call_paths import RunPaths
-from analyzer.sources.run.rank_files import Findings, find_ranks
-from analyzer.sources.run.system import PACKED, load_samples, sample_places
 from analyzer.whole import cannot_write, temporary_name
 from analyzer.writers.hdf5_groups import new_group, new_table, set_attribute, write_rows
 from analyzer.writers.hdf5_parts import attribute, text_attribute

@@ -9,8 +9,8 @@ from pathlib import Path
 import h5py
 import numpy as np
 
+from analyzer.recording.rank_file.file import PREDICTED, close_file
 from analyzer.signals import discard
-from analyzer.sources.rank_file.rank_file import PREDICTED, close_file
 from analyzer.trace import ACCESS, MARK, REQUEST, CallPaths, Mark, Objects, Regions, Trace
 from analyzer.whole import cannot_write, temporary_name
 from analyzer.writers.hdf5_parts import attribute, text_attribute

@@ -14,12 +14,11 @@ from typing import cast
 
 import numpy as np
 
-from analyzer.columns.joined import joined
-from analyzer.columns.runs import RankRuns
+from analyzer.columns.arrays import joined
+from analyzer.columns.sorted_runs import RankRuns
 from analyzer.trace import EVENT, MARK, STATE, Mark, Regions, Trace
 from analyzer.trace.annotated import Annotated
-from analyzer.trace.callers import are_callers
-from analyzer.trace.paraver import STATE_LABELS
+from analyzer.trace.paraver import STATE_LABELS, are_callers
 from analyzer.trace.trace import Kind
 
 _MOST_NAMES = 1 << 12

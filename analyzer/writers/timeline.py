@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from analyzer._kernels import ffi, lib
-from analyzer.columns.joined import joined
+from analyzer.columns.arrays import joined
 from analyzer.native import pointer
 from analyzer.trace import CALL, MESSAGE, UNKNOWN, CallPaths, Counters, Mark, Regions, Trace
 from analyzer.whole import whole_file

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from read_runs import read_ranks
 
 from analyzer.cli import main
-from analyzer.sources.rank_file import rank_file
+from analyzer.recording.rank_file import file as rank_file
 from benchmarks.synthetic.image import Image
 from benchmarks.synthetic.links import write_links
 from benchmarks.synthetic.run import CALLS_A_BLOCK, write_run

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from paths import ROOT
 
 from analyzer.native import pointer
-from analyzer.sources.lane.procedures import PROCEDURE
-from analyzer.sources.rank_file.clock import PIECE
+from analyzer.recording.rank_file.clock import PIECE
+from analyzer.recording.thread_records.procedures import PROCEDURE
 from analyzer.trace import CALL
 from tracelib import schema
 from tracelib.schema.groups import MemberTable, is_progression, progression, ranks_of, said_of

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from analyzer.columns.runs import sort_rows
+from analyzer.columns.sorted_runs import sort_rows
 from analyzer.trace import CALL, EVENT, MESSAGE, REQUEST, STATE, Communicator, Nodes, Origin, Trace
 
 

@@ -5,8 +5,8 @@ from synthetic import WORLD, call, event, label, write_run
 
 from analyzer.program.operation import Flag, Kind, operations
 from analyzer.program.program import Program
-from analyzer.replay.program_trace import ProgramTrace
-from analyzer.sources.dimemas.trace import communicators_of
+from analyzer.sources.dimemas.reader import communicators_of
+from analyzer.sources.dimemas.trace import ProgramTrace
 from analyzer.what_if import blocks_of_regions
 from tracelib import schema
 from tracelib.schema import REGION_TYPE

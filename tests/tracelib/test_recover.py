@@ -217,7 +217,7 @@ def old(tmp_path, monkeypatch):
     with tarfile.open(DATA / "version_1.tar.xz") as archive:
         archive.extractall(tmp_path, filter="data")
     monkeypatch.chdir(tmp_path)
-    for module in ("analyzer.sources.rank_file.spool", "tracelib.recovery"):
+    for module in ("analyzer.recording.rank_file.spool", "tracelib.recovery"):
         monkeypatch.setattr(f"{module}.is_here", lambda attributes: True)
         monkeypatch.setattr(f"{module}.is_alive", lambda attributes: False)
     return tmp_path / "killed.h5"

@@ -20,8 +20,8 @@ from analyzer.commands.shared.write import write_paraver, write_with_waits
 from analyzer.errors import TracelibError
 from analyzer.structure.events import WithIterations
 from analyzer.trace import CallPaths, Trace
-from analyzer.trace.callers import MOST_LEVELS
 from analyzer.trace.chosen import Choice
+from analyzer.trace.paraver import MOST_LEVELS
 from analyzer.writers.callers import WithCallers
 
 

@@ -29,7 +29,7 @@ from analyzer.structure.levels.run_structure import Method, structure, structure
 from analyzer.structure.signals import csv_signal
 from analyzer.trace import Trace
 from analyzer.trace.chosen import Choice
-from analyzer.trace.computing_known import check_computing
+from analyzer.trace.trace import check_computing
 
 
 @click.command("structure")

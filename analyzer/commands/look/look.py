@@ -20,7 +20,7 @@ from analyzer.report.look.summary import summarize
 from analyzer.trace import Chosen, Trace
 from analyzer.trace.at_places import PlaceChoice
 from analyzer.trace.chosen import Choice
-from analyzer.trace.computing_known import NOT_KNOWN
+from analyzer.trace.trace import NOT_KNOWN
 
 
 @click.command("look")

@@ -105,7 +105,7 @@ def _read(session: Session, file: str, choice: Choice | None, *, follow: bool) -
     from analyzer.live.run import Run
     from analyzer.report.words.left_out import arrows_left_out
     from analyzer.structure.live import is_running, place_of
-    from analyzer.trace.computing_known import unknown_computing
+    from analyzer.trace.trace import unknown_computing
 
     def again() -> Trace:
         return open_trace(place_of(Path(file)) if follow else file, choice=choice)

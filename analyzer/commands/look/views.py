@@ -84,7 +84,7 @@ def views_command(
         raise click.UsageError("--by and --statistic are for --show histogram")
     if session.speaks:
         from analyzer.report.views.shown import asked_of
-        from analyzer.trace.computing_known import unknown_computing
+        from analyzer.trace.trace import unknown_computing
         from analyzer.views.view_file import find_view
 
         found = [(name, find_view(name)) for name in names]

@@ -27,7 +27,7 @@ from analyzer.report.representative import (
 from analyzer.representative.plan import Plan, estimates, passes, plan, totals
 from analyzer.representative.series import Series, default_metric, metric_of, read_series, series_of_run
 from analyzer.representative.subset import lengths, representative, typical_iteration
-from analyzer.trace.computing_known import check_computing
+from analyzer.trace.trace import check_computing
 from analyzer.whole import whole_file
 
 _SERIES = (".csv", ".npz")

@@ -25,7 +25,7 @@ from analyzer.report.words.groups import FEW, few_lines, print_alike
 from analyzer.report.words.place_notes import print_place_notes
 from analyzer.trace import Chosen, Losses
 from analyzer.trace.chosen import choice_named, unreadable
-from analyzer.trace.computing_known import NOT_KNOWN
+from analyzer.trace.trace import NOT_KNOWN
 
 
 def print_look(summary: Summary, console: Console) -> None:

@@ -26,7 +26,7 @@ from analyzer.timeline.cells import Timeline, timeline
 from analyzer.timeline.lines import lines_of
 from analyzer.timeline.marks import Marks, marks_of
 from analyzer.trace import Trace
-from analyzer.trace.computing_known import check_computing
+from analyzer.trace.trace import check_computing
 
 Step = Callable[[str], AbstractContextManager]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from analyzer.efficiency.cpu_use import Cpus, CpuUse, Switches
 from analyzer.report.words.units import count, percent, plural, time
-from analyzer.trace.ranks import ranks_named
+from analyzer.trace.description import ranks_named
 from analyzer.trace.sharing import Crowd, Sharing
 
 MOST_NODES = 3

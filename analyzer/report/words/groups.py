@@ -15,7 +15,7 @@ from rich.text import Text
 from analyzer.metrics.clusters import Column, Groups, Outlier, groups_of
 from analyzer.report.words import units
 from analyzer.report.words.table import plain_table
-from analyzer.trace.ranks import ranks_named, ranks_text
+from analyzer.trace.description import ranks_named, ranks_text
 
 FEW = 16
 """So many ranks or lines fit a table one by one."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from analyzer._kernels import ffi, lib
 from analyzer.native import pointer
-from analyzer.sources.otf2.library import EVENT, NAMES, functions
+from analyzer.otf2_library import EVENT, NAMES, functions
 
 _AT_ONCE = 1 << 17
 """Events of a location that are read together."""

@@ -7,11 +7,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from analyzer.columns.joined import joined
-from analyzer.columns.runs import INDEX_ROWS, RankRuns, SortedRuns
-from analyzer.sources.otf2.location import Did
-from analyzer.sources.otf2.requests import HALF
-from analyzer.trace.call_states import call_events, call_states, running
+from analyzer.columns.arrays import joined
+from analyzer.columns.sorted_runs import INDEX_ROWS, RankRuns, SortedRuns
+from analyzer.sources.otf2.location import HALF, Did
+from analyzer.trace.call_trace import call_events, call_states, running
 from analyzer.trace.records import CALL, EVENT, MARK, MESSAGE, REQUEST, STATE
 from tracelib.schema import What
 

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from analyzer.errors import TracelibError
+from analyzer.otf2_library import errors, package
 from analyzer.sources.otf2.definitions import Definitions, definitions
 from analyzer.sources.otf2.events import pieces
-from analyzer.sources.otf2.library import errors, package
 from analyzer.sources.otf2.location import Location
 from analyzer.sources.otf2.records import Records
 from analyzer.trace import EVENT, Origin, Problem, Regions, Trace

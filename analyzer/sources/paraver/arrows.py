@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from analyzer.columns.runs import SortedRuns
+from analyzer.columns.sorted_runs import SortedRuns
 from analyzer.sources.paraver.body import Body
 from analyzer.trace import MESSAGE, Arrows, State
 from analyzer.trace.paraver import MPI_TYPES

@@ -12,14 +12,13 @@ from pathlib import Path
 import numpy as np
 
 from analyzer._kernels import ffi, lib
-from analyzer.columns.runs import SortedRuns
+from analyzer.columns.sorted_runs import SortedRuns
 from analyzer.errors import TracelibError
 from analyzer.sources.paraver.header import Header, HeaderError, parse_communicator, parse_header
-from analyzer.sources.paraver.presets import preset_types
+from analyzer.sources.paraver.labels import preset_types
 from analyzer.trace import EVENT, MESSAGE, STATE, Communicator, Problem, State
-from analyzer.trace.callers import are_callers
 from analyzer.trace.chosen import Choice
-from analyzer.trace.paraver import EventType
+from analyzer.trace.paraver import EventType, are_callers
 
 BLOCK_BYTES = 1 << 22
 RUN_ROWS = 1 << 17

@@ -14,13 +14,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from analyzer.columns.runs import RankRuns
+from analyzer.columns.sorted_runs import RankRuns
 from analyzer.places import Known, PathTables, Places
 from analyzer.places.readable import readable
 from analyzer.sources.paraver.body import Body
 from analyzer.sources.paraver.labels import Labels
 from analyzer.trace import CallPaths
-from analyzer.trace.callers import FUNCTION_TYPE, LINE_TYPE, MOST_LEVELS, NOT_FOUND, UNRESOLVED, are_callers, level_of
+from analyzer.trace.paraver import FUNCTION_TYPE, LINE_TYPE, MOST_LEVELS, NOT_FOUND, UNRESOLVED, are_callers, level_of
 from tracelib.schema import FUNCTION, PATH, PATH_CUT, PATH_IN_FUNCTION, PATH_LOST
 
 AT = np.dtype([("time", "<i8"), ("thread", "<i8"), ("path", "<i8")])

@@ -14,7 +14,7 @@ from operator import or_
 import numpy as np
 
 from analyzer._kernels import ffi, lib
-from analyzer.columns.runs import RankRuns, SortedRuns
+from analyzer.columns.sorted_runs import RankRuns, SortedRuns
 from analyzer.sources.paraver.body import Body
 from analyzer.sources.paraver.labels import Labels
 from analyzer.trace import CALL, EVENT, MESSAGE, REQUEST, STATE, State

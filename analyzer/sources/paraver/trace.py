@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from analyzer.columns.runs import INDEX_ROWS, SortedRuns
+from analyzer.columns.sorted_runs import INDEX_ROWS, SortedRuns
 from analyzer.parallel import Team
 from analyzer.sources.paraver.arrows import ParaverArrows, Sorted, sort_out
 from analyzer.sources.paraver.body import Body, read_body
@@ -23,13 +23,12 @@ from analyzer.sources.paraver.extras import (
     ParaverLosses,
     ParaverRegions,
     ParaverTracerTime,
+    named_regions,
 )
-from analyzer.sources.paraver.labels import read_labels, read_nodes
-from analyzer.sources.paraver.marks import named_regions
-from analyzer.sources.paraver.presets import with_presets
+from analyzer.sources.paraver.labels import read_labels, read_nodes, with_presets
 from analyzer.trace import MESSAGE, Communicator, Losses, Nodes, Origin, Problem, Trace
 from analyzer.trace.chosen import Choice
-from analyzer.trace.computing_known import NOT_KNOWN
+from analyzer.trace.trace import NOT_KNOWN
 from tracelib.schema import REGION_TYPE
 
 _MUCH = 0.01

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from analyzer._kernels import ffi, lib
-from analyzer.columns.joined import joined
+from analyzer.columns.arrays import joined
 from analyzer.native import pointer
 from analyzer.operations.bursts import CPU_TIME, is_measured
 from analyzer.structure.states import KINDS, NAMES, interruptions, makes_calls, steps_begin

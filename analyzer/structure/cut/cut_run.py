@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from analyzer.columns.joined import joined
+from analyzer.columns.arrays import joined
 from analyzer.metrics.regions import VISIT, region_visits
 from analyzer.parallel import Team
 from analyzer.structure.cut.chosen_iterations import span_of

@@ -19,7 +19,7 @@ from analyzer.metrics.sums import add_up
 from analyzer.parallel import Team
 from analyzer.structure.graph.steps import ENDS, Steps, StepSums
 from analyzer.trace import CallPaths, Trace
-from analyzer.trace.computing_known import check_computing
+from analyzer.trace.trace import check_computing
 
 _LEAST_COMPUTING = 0.005
 """Part of the run's time from which on what a rank computes between two communications is a part of the program."""

@@ -8,8 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from analyzer.columns.by_index import by_index
-from analyzer.columns.joined import joined
+from analyzer.columns.arrays import by_index, joined
 from analyzer.metrics.sums import Sums
 from analyzer.pairing.parts import Part
 from analyzer.parallel import Team

@@ -10,7 +10,7 @@ from analyzer._kernels import ffi, lib
 from analyzer.metrics.regions import lost_times
 from analyzer.native import pointer
 from analyzer.parallel import Team
-from analyzer.sources.run.run import RunTrace
+from analyzer.recording.run.trace import RunTrace
 from analyzer.structure.calls.sequence import Detail, Sequence, sequence_of
 from analyzer.structure.signals.counters import Bins
 from analyzer.structure.states import OF_MESSAGES, makes_calls, states_of, steps_begin

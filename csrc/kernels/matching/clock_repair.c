@@ -1,4 +1,4 @@
-/* The controlled logical clock: see clock_repair.h, and analyzer/sources/run/clock_repair.py for the idea. */
+/* The controlled logical clock: see clock_repair.h, and analyzer/recording/run/clock_repair.py for the idea. */
 #include "matching/clock_repair.h"
 #include "rows/inline/ticks.h"
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "rows/clock.h"
 
 /* A controlled logical clock: times of ranks (ns) moved later, as little as possible, so that nothing is received
-   before it was sent. analyzer/sources/run/clock_repair.py says how.
+   before it was sent. analyzer/recording/run/clock_repair.py says how.
 
    Points (POINT of analyzer.pairing.dependences) come in groups: a sink must not be earlier than the sources of other
    ranks before it in its group, by `latency`. */

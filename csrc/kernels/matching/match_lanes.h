@@ -4,9 +4,9 @@
 #include "matching/match.h"
 
 /* Looks for rows of requests of n threads that belong to an earlier window than they lie in (the row of a receive comes
-   where it is completed), and puts them to those that were found: LATE of analyzer.sources.matching.stored. Window w is
-   [bounds[w], bounds[w + 1]) (ns), the first one open to the past and the last one to the future. Returns n, or the
-   number of the first thread that is to be read otherwise (of which none is found); -1: no memory. */
+   where it is completed), and puts them to those that were found: LATE of analyzer.recording.matching.rank_sides.
+   Window w is [bounds[w], bounds[w + 1]) (ns), the first one open to the past and the last one to the future. Returns
+   n, or the number of the first thread that is to be read otherwise (of which none is found); -1: no memory. */
 int64_t match_find_late(struct matcher *matcher, const struct stored_lane *lanes, int64_t n, const int64_t *bounds,
                         int64_t windows);
 

@@ -3,7 +3,7 @@
 #include <stdint.h>
 
 /* value(x) = ((x - origin) * multiplier >> shift) + value, for x from `origin` to that of the next piece;
-   analyzer.sources.rank_file.clock.PIECE. */
+   analyzer.recording.rank_file.clock.PIECE. */
 struct clock_piece {
     int64_t origin;
     int64_t value;

@@ -2,7 +2,7 @@
 #define STAMPS_H
 #include <stdint.h>
 
-/* What a row's time stamps cannot be; analyzer.sources.rank_file.stamps.FAULTS says it in words. */
+/* What a row's time stamps cannot be; analyzer.recording.rank_file.stamps.FAULTS says it in words. */
 enum stamp_fault {
     STAMP_BEFORE_START,
     STAMP_AFTER_END,

@@ -15,9 +15,9 @@ from running import run
 from analyzer.metrics.useful import useful
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
+from analyzer.recording.run.file_findings import count_findings
+from analyzer.recording.run.rank_files import find_ranks
 from analyzer.report.look.counters import samples_json
-from analyzer.sources.run.counts import count_findings
-from analyzer.sources.run.rank_files import find_ranks
 from analyzer.trace import UNKNOWN, Counters, Regions
 from tracelib import schema
 from tracelib.recovery import recover

@@ -12,7 +12,7 @@ from matrix import ROOT, environment
 from patience import patient
 from result import rank_files
 
-from analyzer.sources.run.run import open_run
+from analyzer.recording.run.trace import open_run
 from tracelib.schema import State
 
 

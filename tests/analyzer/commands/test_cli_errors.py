@@ -113,7 +113,7 @@ def test_no_memory_is_no_traceback(tmp_path, capsys, monkeypatch):
     def none(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr("analyzer.sources.run.run.RunTrace.__init__", none)
+    monkeypatch.setattr("analyzer.recording.run.trace.RunTrace.__init__", none)
     path = write_run(tmp_path, [{"calls": [call("MPI_Barrier", 10, 20, comm=1)]}])
     assert main(["check", str(path)]) == 1
     assert capsys.readouterr().err.startswith("Error: not enough memory")

@@ -35,8 +35,7 @@ def test_memory_does_not_grow_with_the_run(tmp_path, monkeypatch):
         "critical.plain.RECORDS",
         "pairing.collective_calls.RECORDS",
         "pairing.parts.RECORDS",
-        "pairing.pieces.RECORDS",
-        "sources.run.cuts.CALLS_A_BLOCK",
+        "recording.run.cuts.CALLS_A_BLOCK",
     ):
         monkeypatch.setattr(f"analyzer.{name}", WINDOW)
     monkeypatch.setattr("analyzer.pairing.requests.RECORDS_OF_A_RANK", WINDOW)

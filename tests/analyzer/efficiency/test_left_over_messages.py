@@ -12,8 +12,8 @@ from analyzer.machine.description import Machine
 from analyzer.metrics.unrecorded import unrecorded
 from analyzer.operations.program import program_of
 from analyzer.parallel import Team
+from analyzer.recording.run.trace import open_run
 from analyzer.replay import replay
-from analyzer.sources.run.run import open_run
 
 BURSTS = st.lists(st.integers(1, 50), min_size=4, max_size=20)
 

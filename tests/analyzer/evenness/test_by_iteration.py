@@ -10,7 +10,7 @@ from memory_trace import MemoryTrace
 from analyzer.evenness.by_iteration import computing_by_iteration, counter_by_iteration
 from analyzer.parallel import Team
 from analyzer.trace import CALL, UNKNOWN, Counter, Counters, State
-from analyzer.trace.parts import Counts
+from analyzer.trace.description import Counts
 
 
 def trace_of(ranks, intervals, window=None):

@@ -22,9 +22,9 @@ from analyzer.program.operation import Kind, operations
 from analyzer.program.program import Program
 from analyzer.replay.cpu_waits import wait_events
 from analyzer.replay.predicted import TimeMap, write_predicted
-from analyzer.replay.program_trace import ProgramTrace
 from analyzer.replay.simulate import simulate
-from analyzer.sources.dimemas.trace import communicators_of
+from analyzer.sources.dimemas.reader import communicators_of
+from analyzer.sources.dimemas.trace import ProgramTrace
 from analyzer.trace import CALL, CpuWaits, State
 
 MACHINE = """

@@ -12,9 +12,9 @@ from synthetic import FIRST, WORLD, call, request, write_run
 from analyzer.metrics.collectives import Collective, collectives
 from analyzer.metrics.messages import messages, size_class
 from analyzer.parallel import Team
-from analyzer.sources.run.run import open_run
+from analyzer.recording.run.trace import open_run
 from analyzer.trace import Communicator
-from analyzer.trace.ranks import ranks_text
+from analyzer.trace.description import ranks_text
 from tracelib.schema import What
 
 ONE = Team()

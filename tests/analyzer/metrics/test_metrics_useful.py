@@ -14,7 +14,7 @@ from analyzer.metrics.flushes import flushes
 from analyzer.metrics.unrecorded import unrecorded
 from analyzer.metrics.useful import useful
 from analyzer.parallel import Team
-from analyzer.sources.run.run import open_run
+from analyzer.recording.run.trace import open_run
 from analyzer.trace import State
 
 ONE = Team()

@@ -10,7 +10,7 @@ from analyzer.operations.program import program_of
 from analyzer.parallel import Team
 from analyzer.program import gathered, storage
 from analyzer.program.streams import pieces
-from analyzer.sources.run.run import open_run
+from analyzer.recording.run.trace import open_run
 from benchmarks.synthetic.run import PATTERNS
 from benchmarks.synthetic.run import write_run as write_pattern
 

@@ -17,9 +17,9 @@ from analyzer.pairing import requests as windows_of
 from analyzer.program import storage as spill
 from analyzer.program.operation import Flag, Kind
 from analyzer.program.storage import OperationSpill, packed
-from analyzer.sources.rank_file import row_stream
-from analyzer.sources.rank_file.rank_file import RankFile
-from analyzer.sources.run.extras import RunLeftovers
+from analyzer.recording.rank_file import row_stream
+from analyzer.recording.rank_file.file import RankFile
+from analyzer.recording.run.extras import RunLeftovers
 from analyzer.trace import Leftovers
 from analyzer.writers.packed import pack_run
 from benchmarks import halo

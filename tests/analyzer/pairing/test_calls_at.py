@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analyzer.pairing.calls_at import CallsAt
-from analyzer.pairing.parts import RankRows
+from analyzer.pairing.parts import CallsAt, RankRows
 from analyzer.trace import CALL
 
 _NUMBERS = st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 30))

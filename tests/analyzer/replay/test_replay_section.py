@@ -10,9 +10,9 @@ from analyzer.parallel import Team
 from analyzer.program.operation import Kind, operations
 from analyzer.program.program import Program
 from analyzer.program.program_file import load_program, save_program
+from analyzer.recording.run.trace import open_run
 from analyzer.replay import Machine, simulate
 from analyzer.replay.section import section_of
-from analyzer.sources.run.run import open_run
 from analyzer.validation import measured_parts
 from tracelib.schema import REGION_TYPE, LabelKind
 

@@ -11,7 +11,7 @@ from synthetic import WORLD, call, event, flush, label, request, write_run
 
 from analyzer.metrics.profile import profile
 from analyzer.parallel import Team
-from analyzer.sources.run.run import open_run
+from analyzer.recording.run.trace import open_run
 from analyzer.waits.find import Search, find
 from analyzer.waits.kinds import Kind
 from analyzer.waits.waits import waits

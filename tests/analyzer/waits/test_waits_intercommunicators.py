@@ -7,7 +7,7 @@ from analyzer.cli import main
 from analyzer.critical.path import critical_path
 from analyzer.metrics.checks import findings
 from analyzer.parallel import Team
-from analyzer.sources.run.run import open_run
+from analyzer.recording.run.trace import open_run
 from analyzer.waits.find import Search, find
 from analyzer.waits.kinds import Kind, length
 from tracelib.schema import Peer

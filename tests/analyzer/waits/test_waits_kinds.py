@@ -6,7 +6,7 @@ from synthetic import FIRST, WORLD, call, event, request, write_run
 
 from analyzer.metrics.profile import profile
 from analyzer.parallel import Team
-from analyzer.sources.run.run import open_run
+from analyzer.recording.run.trace import open_run
 from analyzer.waits.find import Search, find
 from analyzer.waits.kinds import Kind, length
 from analyzer.waits.waits import waits
@@ -378,7 +378,7 @@ def test_waits_below_the_error_of_clocks_do_not_count(tmp_path):
 
 def test_messages_over_many_windows(tmp_path, monkeypatch):
     """A wait that begins many windows before it ends, and orders across windows: the same in windows of any size."""
-    monkeypatch.setattr("analyzer.sources.run.cuts.CALLS_A_BLOCK", 2)
+    monkeypatch.setattr("analyzer.recording.run.cuts.CALLS_A_BLOCK", 2)
     results = []
     zero = [send(100 * k + 50, 100 * k + 60, tag=k % 3) for k in range(40)]
     one = [receive(10, 4950, tag=0), *(receive(5000 + 10 * k, 5008 + 10 * k, tag=k % 3) for k in range(1, 40))]

@@ -11,7 +11,7 @@ from analyzer.columns.rows import PIECE, Rows
 from analyzer.errors import TracelibError
 from analyzer.metrics.profile import profile
 from analyzer.parallel import Team
-from analyzer.sources.run.run import open_run
+from analyzer.recording.run.trace import open_run
 from analyzer.waits import delays
 from analyzer.waits.find import Search, find
 from analyzer.waits.waits import waits
@@ -25,9 +25,9 @@ WINDOW = 4096
 
 SMALL = {
     "analyzer.pairing.requests.RECORDS_OF_A_RANK": WINDOW // RANKS,
-    "analyzer.sources.run.cuts.CALLS_A_BLOCK": WINDOW,
+    "analyzer.recording.run.cuts.CALLS_A_BLOCK": WINDOW,
     "analyzer.pairing.collective_calls.RECORDS": WINDOW // RANKS,
-    "analyzer.pairing.pieces.RECORDS": WINDOW // RANKS,
+    "analyzer.pairing.parts.RECORDS": WINDOW // RANKS,
     "analyzer.waits.explained.RECORDS": WINDOW // RANKS,
     "analyzer.columns.rows.PIECE": WINDOW,
     "analyzer.waits.delays._AT_ONCE": WINDOW,
@@ -67,7 +67,7 @@ def test_what_left_many_ranks_in_step_is_read_in_windows_of_calls_not_of_ranks(t
     """Ranks with few calls do all in one window of the whole run."""
     path = str(write_run(tmp_path, "halo", 520, 200).path)
     whole = waits_of(path)
-    monkeypatch.setattr("analyzer.sources.run.matched.RECORDS", WINDOW)
+    monkeypatch.setattr("analyzer.recording.run.matched.RECORDS", WINDOW)
     trace = open_run(path)
     found = find(Search(trace, Team(), with_syncs=True))
     syncs = [len(found.syncs(window)) for window in range(len(found.search.windows) - 1)]

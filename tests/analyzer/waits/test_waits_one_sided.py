@@ -8,7 +8,7 @@ from synthetic import WORLD, call, poll, request, write_run
 
 from analyzer.critical.path import critical_path
 from analyzer.pairing.epochs import EpochReader
-from analyzer.sources.run.run import open_run
+from analyzer.recording.run.trace import open_run
 from analyzer.waits.fence import FenceCalls
 from analyzer.waits.find import NOT_FOR_MESSAGES, Search, find
 from analyzer.waits.kinds import Kind, length

@@ -5,7 +5,7 @@ from synthetic import WORLD, call, request, write_run
 from thread_team import by_team
 
 from analyzer.parallel import Team
-from analyzer.sources.run.run import open_run
+from analyzer.recording.run.trace import open_run
 from analyzer.waits.find import Search, find
 from analyzer.waits.kinds import Kind, length
 from analyzer.waits.lanes import Lanes

@@ -8,7 +8,7 @@ from synthetic import WORLD, call, poll, request, write_run
 
 from analyzer.metrics.profile import profile
 from analyzer.parallel import Team
-from analyzer.sources.run.run import open_run
+from analyzer.recording.run.trace import open_run
 from analyzer.waits.find import Search, find
 from analyzer.waits.kinds import Kind, Polled, length
 from analyzer.waits.waits import waits
@@ -239,7 +239,7 @@ def test_many_runs_of_polls_are_put_together(tmp_path, monkeypatch):
 
 def test_windows_of_any_size_give_the_same_waits(tmp_path, monkeypatch):
     """Polls, sends and receives that are completed many windows after they were posted, and probes."""
-    monkeypatch.setattr("analyzer.sources.run.cuts.CALLS_A_BLOCK", 2)
+    monkeypatch.setattr("analyzer.recording.run.cuts.CALLS_A_BLOCK", 2)
     zero = {"calls": [call("MPI_Issend", 10, 15, comm=WORLD, peer=1, tag=9, sent=8)], "requests": [], "polls": []}
     one = {"calls": [call("MPI_Irecv", 5, 6, comm=WORLD)], "requests": [], "polls": []}
     for k in range(20):

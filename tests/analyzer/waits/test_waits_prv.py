@@ -64,7 +64,7 @@ def test_the_rest_of_the_trace_is_the_same(run, tmp_path):
 
 
 def test_windows_of_any_size_give_the_same_events(run, monkeypatch):
-    monkeypatch.setattr("analyzer.sources.run.cuts.CALLS_A_BLOCK", 2)
+    monkeypatch.setattr("analyzer.recording.run.cuts.CALLS_A_BLOCK", 2)
     trace = open_trace(str(run))
     whole = WithWaits(trace, Team()).events()
     cut = trace.windows

@@ -11,11 +11,11 @@ from random_runs import runs
 from synthetic import WORLD, call, event, label, request, write_run
 from thread_team import by_team
 
-from analyzer.columns import gathered, rows
+from analyzer.columns import rows
 from analyzer.metrics.profile import profile
 from analyzer.parallel import Team
-from analyzer.sources.run.cuts import Cuts
-from analyzer.sources.run.run import open_run
+from analyzer.recording.run.cuts import Cuts
+from analyzer.recording.run.trace import open_run
 from analyzer.waits.waits import waits
 from benchmarks.synthetic.run import PATTERNS
 from benchmarks.synthetic.run import write_run as write_pattern
@@ -108,7 +108,7 @@ def test_rows_come_to_the_first_in_order_of_members(monkeypatch):
 
     def ten_of(team):
         mine = rows.Rows.of(np.arange(10 * team.rank, 10 * team.rank + 10))
-        return gathered.rows_to_first(mine, team, lambda member, some: some + 100 * member).mapped().tolist()
+        return rows.rows_to_first(mine, team, lambda member, some: some + 100 * member).mapped().tolist()
 
     first, *others = by_team(3, ten_of)
     assert first == [*range(10), *range(110, 120), *range(220, 230)]

@@ -16,8 +16,8 @@ from analyzer.places import Known, ModuleNames, places_file, write_names
 from analyzer.places.frames import Frame
 from analyzer.places.modules import Module
 from analyzer.places.names import Names
-from analyzer.sources.rank_file import rank_file
-from analyzer.sources.run.rank_files import find_ranks
+from analyzer.recording.rank_file import file as rank_file
+from analyzer.recording.run.rank_files import find_ranks
 from analyzer.writers.hdf5_groups import CODECS
 from analyzer.writers.packed import pack_run
 from tracelib import schema
@@ -171,7 +171,7 @@ def test_a_run_without_names_of_calls_is_packed(tmp_path):
 
 def test_groups_of_many_ranks_are_closed_again(tmp_path, monkeypatch):
     """A packed run of more ranks than groups stay open is read as any other."""
-    monkeypatch.setattr("analyzer.sources.rank_file.tables.OPEN_GROUPS", 3)
+    monkeypatch.setattr("analyzer.recording.rank_file.tables.OPEN_GROUPS", 3)
     ranks = [
         {"calls": [call("MPI_Barrier", 10 * k, 10 * k + rank, comm=WORLD) for k in range(100)]} for rank in range(8)
     ]

@@ -10,7 +10,7 @@ from synthetic import NONE, call, write_run
 from analyzer.cli import main
 from analyzer.opening import open_trace
 from analyzer.trace import CALL
-from analyzer.trace.callers import FUNCTION_TYPE, LINE_TYPE
+from analyzer.trace.paraver import FUNCTION_TYPE, LINE_TYPE
 from analyzer.writers.callers import WithCallers
 from tracelib import schema
 

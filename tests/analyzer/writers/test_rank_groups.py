@@ -7,7 +7,7 @@ from h5py import h5o
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analyzer.sources.rank_file import direct
+from analyzer.recording.rank_file import direct
 from analyzer.writers import rank_groups
 from analyzer.writers.hdf5_groups import CODECS
 from analyzer.writers.hdf5_parts import attribute, text_attribute

@@ -24,8 +24,8 @@ from analyzer.parallel import Team
 from analyzer.program.operation import Flag, Kind
 from analyzer.replay import Machine, program_of, simulate
 from analyzer.replay.recorded import in_order
-from analyzer.sources.dimemas import trace as dimemas
-from analyzer.sources.dimemas.trace import read_dim
+from analyzer.sources.dimemas import reader as dimemas
+from analyzer.sources.dimemas.reader import read_dim
 from analyzer.trace import Leftovers, Regions
 from analyzer.writers.dim import write_dim
 

@@ -16,12 +16,12 @@ from marked import LABELS, begin, end
 from random_runs import runs
 from synthetic import WORLD, call, request, write_run
 
+from analyzer import otf2_library as library
 from analyzer.errors import TracelibError
 from analyzer.metrics.regions import region_visits
 from analyzer.metrics.useful import useful
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
-from analyzer.sources.otf2 import library
 from analyzer.sources.otf2.location import Location
 from analyzer.trace import Regions
 from analyzer.writers import otf2 as writer
@@ -70,7 +70,7 @@ def in_pieces_of(count):
         patch.setattr("analyzer.sources.otf2.events._AT_ONCE", count)
         patch.setattr("analyzer.sources.otf2.records._AT_ONCE", count)
         patch.setattr("analyzer.sources.otf2.records.INDEX_ROWS", 1)
-        patch.setattr("analyzer.columns.runs.INDEX_ROWS", 1)
+        patch.setattr("analyzer.columns.sorted_runs.INDEX_ROWS", 1)
         patch.setattr("analyzer.writers.otf2._AT_ONCE", count)
         yield
 

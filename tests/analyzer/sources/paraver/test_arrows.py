@@ -95,7 +95,7 @@ def test_in_any_windows_as_a_plain_search_says(tmp_path_factory, data):
     if not calls:
         expected = 0
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("analyzer.columns.runs.INDEX_ROWS", 1)
+        patch.setattr("analyzer.columns.sorted_runs.INDEX_ROWS", 1)
         patch.setattr("analyzer.sources.paraver.trace.INDEX_ROWS", 1)
         patch.setattr("analyzer.sources.paraver.trace._ROWS_A_CALL", 1)
         patch.setattr("analyzer.sources.paraver.trace.ParaverTrace.windows.__defaults__", (3,))

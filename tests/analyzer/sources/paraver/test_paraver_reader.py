@@ -250,7 +250,7 @@ def small_runs(monkeypatch, rows: int = 64, index: int = 8, block: int = 1000) -
     """Makes a small trace go through many blocks, runs and index steps."""
     monkeypatch.setattr(paraver_body, "RUN_ROWS", rows)
     monkeypatch.setattr(paraver_body, "BLOCK_BYTES", block)
-    monkeypatch.setattr("analyzer.columns.runs.INDEX_ROWS", index)
+    monkeypatch.setattr("analyzer.columns.sorted_runs.INDEX_ROWS", index)
     monkeypatch.setattr("analyzer.sources.paraver.trace.INDEX_ROWS", index)
 
 

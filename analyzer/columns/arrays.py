@@ -1,0 +1,75 @@
+"""Sums of integers by an index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+_MOST = float(2**63 - 1024)
+"""The largest double that 64 bits hold."""
+
+
+def by_index(index: np.ndarray, weights: np.ndarray, length: int) -> np.ndarray:
+    """Sums of integer `weights` by `index`, exact while each block's sum stays below 2^53; at most about 2^63, which
+    only damaged rows come to."""
+    return np.bincount(index, weights, length).clip(-_MOST, _MOST).astype(np.int64)
+
+
+def joined(parts: Sequence[np.ndarray], dtype: np.dtype) -> np.ndarray:
+    """Arrays of records of one dtype, one after the other.
+
+    As bytes: numpy goes through all columns of records that it puts together, which takes ten times as long.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    if not parts:
+        return np.zeros(0, dtype)
+    return np.concatenate([np.ascontiguousarray(part, dtype).view(np.uint8) for part in parts]).view(dtype)
+
+
+class Sorted:
+    """Finds rows by (lane, time) among rows that are sorted so; a lane is any whole number from 0."""
+
+    def __init__(self, lane: np.ndarray, time: np.ndarray) -> None:
+        self._lane, self._time = lane, time
+
+    def at_or_after(self, lane: np.ndarray, time: np.ndarray) -> np.ndarray:
+        """The first row of each lane with this time or a later one; -1: none."""
+        if not len(self._lane) or not len(lane):
+            return np.full(len(lane), -1)
+        at = np.minimum(self._place(lane, time, "left"), len(self._lane) - 1)
+        found = (self._lane[at] == lane) & (self._time[at] >= time)
+        return np.where(found, at, -1)
+
+    def at_or_before(self, lane: np.ndarray, time: np.ndarray) -> np.ndarray:
+        """The last row of each lane with this time or an earlier one; -1: none."""
+        if not len(self._lane) or not len(lane):
+            return np.full(len(lane), -1)
+        at = np.maximum(self._place(lane, time, "right") - 1, 0)
+        found = (self._lane[at] == lane) & (self._time[at] <= time)
+        return np.where(found, at, -1)
+
+    def _place(self, lane: np.ndarray, time: np.ndarray, side: Literal["left", "right"]) -> np.ndarray:
+        """Where rows with these numbers would come: before (left) those that are alike, or after them."""
+        low = min(int(self._time.min()), int(time.min()))
+        span = max(int(self._time.max()), int(time.max())) - low + 1
+        if (int(max(self._lane[-1], lane.max())) + 1) * span >= 1 << 63:
+            return self._place_by_lane(lane, time, side)
+        rows, wanted = (a.astype(np.int64) * span + (b - low) for a, b in ((self._lane, self._time), (lane, time)))
+        return np.searchsorted(rows, wanted, side)
+
+    def _place_by_lane(self, lane: np.ndarray, time: np.ndarray, side: Literal["left", "right"]) -> np.ndarray:
+        """The same lane by lane, where times are too long for one number to hold both."""
+        at = np.zeros(len(lane), np.int64)
+        for one in np.unique(lane):
+            first, last = np.searchsorted(self._lane, [one, one + 1])
+            mine = lane == one
+            at[mine] = first + np.searchsorted(self._time[first:last], time[mine], side)
+        return at
+
+    def exactly(self, lane: np.ndarray, time: np.ndarray) -> np.ndarray:
+        """The row of this lane and time; -1: none."""
+        at = self.at_or_after(lane, time)
+        return np.where((at >= 0) & (self._time[at] == time), at, -1) if len(self._time) else at

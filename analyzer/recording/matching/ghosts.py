@@ -1,0 +1,132 @@
+"""Messages and collectives that took place while nothing was recorded: counted in `skipped`, they keep the others in
+order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from analyzer.recording.matching.half_message import HALF
+from analyzer.recording.rank_file.file import RankFile
+from analyzer.recording.thread_records.thread import ThreadRecords
+from analyzer.trace import MISSED_COLLECTIVES
+from tracelib import schema
+from tracelib.schema import What
+
+CHANNEL = ("peer", "tag", "comm")
+_NONBLOCKING = 1
+"""`tag` of collectives that one call begins and another completes; of blocking ones it is 0."""
+
+
+class Ghosts:
+    """The unrecorded sends and receives of one rank, each in order of posting, and its sends that were cancelled then.
+
+    A row stands for `count` messages of a channel. They were posted at its time or before, and after all recorded
+    ones that were posted earlier than the first of them.
+    """
+
+    def __init__(self, file: RankFile | None = None, lane: ThreadRecords | None = None) -> None:
+        """Those of a rank's main thread; without a file there are none."""
+        found = _of(file, lane) if file and lane and len(file.skipped) else _NONE
+        self._what: np.ndarray = found[0]
+        self._ticks: np.ndarray = found[1]
+        self._halves: np.ndarray = found[2]
+
+    def __len__(self) -> int:
+        """How many rows of `skipped` there are."""
+        return len(self._ticks)
+
+    def _window(self, what: Sequence[What], begin: int, end: int) -> np.ndarray:
+        """Ghosts of some kinds whose ticks lie in [begin, end); a view where there are no others."""
+        first, last = np.searchsorted(self._ticks, np.array([begin, end], np.uint64))
+        return self._halves[first:last][np.isin(self._what[first:last], what)]
+
+    def sends(self, begin: int, end: int) -> np.ndarray:
+        """HALF (ghosts) of the sends posted in [begin, end) ticks."""
+        return self._window((What.SEND_DONE, What.PARTITIONED_SEND_DONE), begin, end)
+
+    def receives(self, begin: int, end: int) -> np.ndarray:
+        """HALF (ghosts) of the receives posted in [begin, end) ticks."""
+        return self._window((What.RECV_DONE, What.PARTITIONED_RECV_DONE), begin, end)
+
+    def cancelled(self, begin: int, end: int) -> np.ndarray:
+        """HALF of the sends posted in [begin, end) ticks of which `skipped` says that they were cancelled."""
+        return self._window((What.SEND_CANCELLED,), begin, end)
+
+    def forget_send(self, cancelled: np.void) -> None:
+        """One send less among the ghosts: the one that was posted when `cancelled` says."""
+        h = self._halves
+        alike = (self._what == What.SEND_DONE) & (h["posted"] >= cancelled["posted"]) & (h["bytes"] > 0)
+        for column in CHANNEL:
+            alike &= h[column] == cancelled[column]
+        if alike.any():
+            h["bytes"][np.flatnonzero(alike)[0]] -= 1
+
+
+def collectives_of(file: RankFile, lane: ThreadRecords) -> np.ndarray:
+    """MISSED_COLLECTIVES of a rank, in order of time."""
+    rows = _rows(file)
+    kinds = _kinds(rows)
+    mine = np.isin(kinds, (What.COLLECTIVE_DONE, What.COLLECTIVE_STARTED))
+    rows, persistent = rows[mine], kinds[mine] == What.COLLECTIVE_STARTED
+    raw = _as_requests(rows)
+    raw["what"] = kinds[mine]
+    requests = lane.requests(raw)
+    found = np.zeros(len(rows), MISSED_COLLECTIVES)
+    found["time"], found["count"], found["comm"] = requests["posted"], rows["count"], requests["comm"]
+    found["call"] = np.where(persistent, requests["tag"], -1)
+    found["begins"] = ~persistent & (rows["tag"] == _NONBLOCKING)
+    return found
+
+
+_NONE = np.zeros(0, np.uint16), np.zeros(0, np.uint64), np.zeros(0, HALF)
+"""Of a rank all of whose messages were recorded."""
+
+
+def _of(file: RankFile, lane: ThreadRecords) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What each row is, its ticks, and the rows as HALF."""
+    rows = _rows(file)
+    return _kinds(rows), rows["time"], _halves(rows, lane)
+
+
+def _rows(file: RankFile) -> np.ndarray:
+    """What counts of `skipped`, in order of time."""
+    rows = file.skipped[: _valid(file)]
+    return rows[np.argsort(rows["time"], kind="stable")]
+
+
+def _kinds(rows: np.ndarray) -> np.ndarray:
+    """The What of each row."""
+    return rows["what"] & np.uint16(schema.SKIPPED_BY_DROPPING - 1)
+
+
+def _valid(file: RankFile) -> int:
+    """How many rows of `skipped` count: the last may belong to a block whose dropping a kill has interrupted."""
+    counted = int((file.blocks["flags"] >> schema.BLOCK_SKIPPED_SHIFT).sum())
+    dropped = np.flatnonzero(file.skipped["what"] & schema.SKIPPED_BY_DROPPING)
+    return int(dropped[counted]) if len(dropped) > counted else len(file.skipped)
+
+
+def _as_requests(rows: np.ndarray) -> np.ndarray:
+    """Rows of `skipped` as those of `requests`, with the number of messages for their bytes."""
+    raw = np.zeros(len(rows), schema.REQUEST)
+    raw["posted"], raw["bytes"] = rows["time"], rows["count"]
+    for column in (*CHANNEL, "thread"):
+        raw[column] = rows[column]
+    return raw
+
+
+def _halves(rows: np.ndarray, lane: ThreadRecords) -> np.ndarray:
+    requests = lane.requests(_as_requests(rows))
+    halves = np.zeros(len(rows), HALF)
+    for column in ("posted", "bytes", *CHANNEL, "thread"):
+        halves[column] = requests[column]
+    halves["call"], halves["ghost"] = -1, 1
+    kind, ordinal = rows["what"] & (schema.SKIPPED_BY_DROPPING - 1), rows["what"] >> schema.WHAT_ORDINAL_SHIFT
+    partitioned = np.isin(kind, (What.PARTITIONED_SEND_DONE, What.PARTITIONED_RECV_DONE))
+    halves["channel"] = np.where(partitioned, 1 + ordinal, 0)
+    return halves
+
+
+NO_GHOSTS = Ghosts()

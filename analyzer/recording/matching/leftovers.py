@@ -1,0 +1,129 @@
+"""Sends without a receive and the reverse, summed as they are found, so that their number does not matter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from analyzer.parallel import Team
+from analyzer.recording.matching.half_message import HALF
+from analyzer.trace import Unmatched
+
+CUT_OFF = np.dtype([("rank", "<i4"), ("is_send", "?"), ("half", HALF)])
+"""A half that has no other side."""
+
+_SIDES = ("receive", "send")
+_KEY = 7
+"""Columns that say whose halves they are: rank, is_send, call, peer, tag, comm, path; then come bytes and count."""
+
+PathsAt = Callable[[int, int, np.ndarray], np.ndarray]
+"""Of a rank, a thread and times (ns) in order: the paths (rows of CallPaths.tables) of the calls entered then."""
+
+
+def no_paths(_rank: int, _thread: int, times: np.ndarray) -> np.ndarray:
+    """Where they are not known."""
+    return np.zeros(len(times), np.int64)
+
+
+@dataclass(frozen=True)
+class Reach:
+    """With whom a message may lack its other side though nothing is wrong with the trace."""
+
+    unfinished: np.ndarray  # bool by rank: it did not end in order, so its last calls are not there
+    outside: np.ndarray  # bool by index of communicators: it has members of another run
+    unchosen: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))  # bool by rank: nobody wanted to read it
+
+    def is_cut_off(self, ranks: np.ndarray, peers: np.ndarray) -> np.ndarray:
+        """Of messages between ranks; peers of damaged files may be none."""
+        found = self.unfinished[ranks]
+        there = (peers >= 0) & (peers < len(self.unfinished))
+        found[there] |= self.unfinished[peers[there]]
+        return found
+
+    def is_unchosen(self, halves: np.ndarray) -> np.ndarray:
+        """Of halves (HALF) whose other side is a rank that was not chosen."""
+        peers = halves["peer"]
+        there = (peers >= 0) & (peers < len(self.unchosen))
+        found = np.zeros(len(halves), bool)
+        found[there] = self.unchosen[peers[there]]
+        return found
+
+    def is_elsewhere(self, halves: np.ndarray) -> np.ndarray:
+        """Of halves (HALF) whose other side is no rank of the run."""
+        known = halves["comm"] >= 0
+        found = np.zeros(len(halves), bool)
+        found[known] = self.outside[halves["comm"][known]]
+        return found & (halves["peer"] < 0)
+
+
+def cut_off(ranks: np.ndarray, is_send: bool, halves: np.ndarray) -> np.ndarray:
+    """CUT_OFF of halves (HALF) of the given ranks."""
+    found = np.zeros(len(halves), CUT_OFF)
+    found["rank"], found["is_send"], found["half"] = ranks, is_send, halves
+    return found
+
+
+class Leftovers:
+    """Counts and bytes by rank, side, call, peer, tag, communicator and call path."""
+
+    def __init__(self, stranger: str = "an unknown rank", paths_at: PathsAt = no_paths) -> None:
+        """stranger: what a peer is called that is no rank of the run."""
+        self._stranger, self._paths_at = stranger, paths_at
+        self._table = np.zeros((0, _KEY + 2), np.int64)
+
+    def add(self, ranks: np.ndarray, is_send: bool, halves: np.ndarray) -> None:
+        """Halves (HALF) of the given ranks that have no other side."""
+        if len(halves):
+            columns = [halves[name] for name in ("call", "peer", "tag", "comm", "bytes")]
+            of_all = np.full((2, len(halves)), [[is_send], [1]])
+            columns.insert(-1, self._paths(ranks, halves))
+            new = np.stack([ranks, of_all[0], *columns, of_all[1]], axis=1, dtype=np.int64, casting="unsafe")
+            self._sum([self._table, new])
+
+    def _paths(self, ranks: np.ndarray, halves: np.ndarray) -> np.ndarray:
+        """Of the calls that posted them."""
+        found = np.zeros(len(halves), np.int64)
+        order = np.lexsort((halves["posted"], halves["thread"], ranks))
+        new = (np.diff(ranks[order]) != 0) | (np.diff(halves["thread"][order]) != 0)
+        for rows in np.split(order, np.flatnonzero(new) + 1):
+            found[rows] = self._paths_at(int(ranks[rows[0]]), int(halves["thread"][rows[0]]), halves["posted"][rows])
+        return found
+
+    def merge(self, team: Team) -> None:
+        """Give every member what all have found."""
+        self._sum(team.allgather(self._table))
+
+    def _sum(self, tables: Sequence[np.ndarray]) -> None:
+        rows = np.concatenate(tables)
+        rows = rows[np.lexsort(rows[:, :_KEY].T[::-1])]
+        first = np.flatnonzero(np.r_[True, (rows[1:, :_KEY] != rows[:-1, :_KEY]).any(axis=1)][: len(rows)])
+        sums = np.add.reduceat(rows[:, _KEY:], first) if len(rows) else rows[:, _KEY:]
+        self._table = np.concatenate([rows[first, :_KEY], sums], axis=1)
+
+    def table(self, procedures: Sequence[str], chain: Callable[[int], str] = lambda _: "") -> list[Unmatched]:
+        """The sums in order of the key. chain: a path in words."""
+        return [
+            Unmatched(
+                rank,
+                _name(procedures, call, is_send),
+                max(peer, -1),
+                tag,
+                comm,
+                size,
+                count,
+                _SIDES[int(is_send)],
+                self._stranger,
+                chain(path) if path else "",
+                path,
+            )
+            for rank, is_send, call, peer, tag, comm, path, size, count in self._table.tolist()
+        ]
+
+
+def _name(procedures: Sequence[str], call: int, is_send: int) -> str:
+    """Name of the posting call; one whose own row was lost is called by the kind of what it posted."""
+    if call >= 0:
+        return procedures[call]
+    return "MPI_Start" if is_send else "MPI_Irecv"

@@ -1,0 +1,265 @@
+"""Rank files of the form that the runtime writes, and ranks' groups as packed runs have them, read without HDF5: a run
+has thousands, and HDF5 needs milliseconds for each.
+
+The kernel `rank_file_read` finds attributes and tables, and gives up wherever a file is not what it knows: damaged, cut
+off, of another library. What is left is for HDF5 to read, or to refuse.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Lock
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+from h5py import h5t
+
+from analyzer._kernels import ffi, lib
+from analyzer.native import pointer
+from analyzer.recording.rank_file.chunks import Chunks, unshuffled
+from analyzer.recording.rank_file.tables import Table, procedure_names
+from tracelib import schema
+from tracelib.schema.sound import is_sound
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+PROCEDURES = "procedures"
+_WHOLE = (*schema.DIRECT, PROCEDURES)
+_TABLES = (*_WHOLE, *schema.BUFFERED, *schema.SOURCES)
+_NO_ROWS = dict.fromkeys(schema.TABLES, 0)
+_FOUND = np.dtype([(name, "<i8") for name in ("rows", "chunk_rows", "at", "bytes", "filtered")])
+"""`struct found_table` of the kernel."""
+
+_MOST_ROOM = 1 << 28
+"""Bytes of small tables and of places of chunks that are read here; of larger files HDF5 reads them."""
+_LEAST_GROUP_BYTES = 40
+"""What a file has for each group at least: its entry in the group around it."""
+_MOST_REMEMBERED = 256
+_ALIGNED = 8
+"""Each table begins on a multiple of so many bytes."""
+_ENCODED = b"\x03\x00"
+"""What HDF5 puts before a datatype message where it encodes a type by itself."""
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """What the files of a run have in common."""
+
+    values: np.dtype  # a column for each attribute
+    arrays: tuple[str, ...]  # the attributes that are no single values
+    dtypes: dict[str, np.dtype]  # of the tables that there are
+    stored: dict[str, bytes]  # datatype and filters of each table, as the file says them
+    filtered: frozenset[str]  # tables that have filters
+    deflated: frozenset[str] = frozenset()  # tables whose chunks are shuffled and deflated
+
+    @classmethod
+    def of(cls, text: bytes) -> Shape | None:
+        """As the kernel tells it; None: there are types that are not numpy's."""
+        values: list[tuple[Any, ...]] = []
+        arrays, dtypes, stored, filtered = [], {}, {}, set()
+        for kind, name, encoded, rest in _items(text):
+            dtype = _dtype_of(encoded)
+            if dtype is None:
+                return None
+            if kind == "T":
+                dtypes[name], stored[name] = dtype, encoded + rest
+                filtered.update([name] if rest else [])
+            elif rest:
+                arrays.append(name)
+                values.append((name, dtype, (int.from_bytes(rest, "little"),)))
+            else:
+                values.append((name, dtype))
+        if len({name for name, *_ in values}) < len(values):
+            return None
+        return cls(np.dtype(values), tuple(arrays), dtypes, stored, frozenset(filtered))
+
+
+class Direct(NamedTuple):
+    """What is small of a rank file, as it stands there."""
+
+    attributes: dict[str, Any]
+    procedures: tuple[str, ...] | None  # None: of a packed run the names that all ranks share
+    shape: Shape
+    lengths: dict[str, int]
+    rows: dict[str, np.ndarray]  # of `schema.DIRECT`, those that have any
+    chunks: dict[str, Chunks]  # of all others, those that can be read without HDF5
+    modified_ns: int
+
+
+ROOT = 0
+"""In place of where a group lies."""
+
+
+def read_direct(path: str, group: int, by_hdf5: Callable[[str], Table | None]) -> Direct | None:
+    """What the file says, or the group in it whose object header lies at `group`; None: HDF5 must read it. `by_hdf5`
+    gives a table of it: names of procedures that are compressed, HDF5 reads once for all files that store the same."""
+    return _reader.read(path, group, by_hdf5)
+
+
+def groups_of_ranks(path: str) -> list[int]:
+    """Where the groups of a packed run's ranks lie, 0 where one is not known; none if only HDF5 can tell."""
+    place = os.fsencode(path)
+    count = lib.rank_groups(place, ffi.NULL, 0)
+    if count <= 0 or count > Path(path).stat().st_size // _LEAST_GROUP_BYTES:
+        return []
+    found = np.zeros(count, np.int64)
+    lib.rank_groups(place, ffi.cast("int64_t *", ffi.from_buffer(found)), count)
+    return found.tolist()
+
+
+def _items(text: bytes) -> Iterator[tuple[str, str, bytes, bytes]]:
+    """Kind and the three parts of each item of a shape; see the kernel's header."""
+    at = 0
+    while at < len(text):
+        kind, parts = chr(text[at]), []
+        at += 1
+        for _ in range(3):
+            begin = at + 2
+            at = begin + int.from_bytes(text[at:begin], "little")
+            parts.append(text[begin:at])
+        yield kind, parts[0].decode("latin-1"), parts[1], parts[2]
+
+
+def _dtype_of(encoded: bytes) -> np.dtype | None:
+    """The dtype of a datatype message, as HDF5 understands it; None: of no fixed size, or damaged."""
+    try:
+        stored = h5t.decode(_ENCODED + encoded)
+        if not is_sound(stored):
+            return None
+        dtype = stored.dtype
+    except (OSError, KeyError, RuntimeError, TypeError, ValueError):
+        return None
+    whole = dtype.itemsize == int.from_bytes(encoded[4:8], "little")
+    return dtype if whole and not dtype.hasobject and dtype.itemsize else None
+
+
+class _Reader:
+    """Buffers for the kernel, which grow as needed, and what was understood before."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._names = [ffi.new("char[]", name.encode()) for name in _TABLES]
+        self._name_list = ffi.new("char *[]", self._names)
+        self._tables = np.zeros(len(_TABLES), _FOUND)
+        self._file = ffi.new("struct rank_file *")
+        self._file.tables = pointer(self._tables, "struct found_table *")
+        self._rooms: dict[str, np.ndarray] = {}
+        self._make_room(1 << 16)
+        self._shapes: _Remembered[bytes, Shape] = _Remembered()
+        self._procedures: _Remembered[tuple[bytes, int, bytes], tuple[str, ...]] = _Remembered()
+
+    def _make_room(self, room: int) -> None:
+        self._room = room
+        for name in ("shape", "values", "data"):
+            self._rooms[name] = np.empty(room, np.uint8)
+            found = getattr(self._file, name)
+            found.bytes, found.room = pointer(self._rooms[name], "unsigned char *"), room
+
+    def read(self, path: str, group: int, by_hdf5: Callable[[str], Table | None]) -> Direct | None:
+        """See `read_direct`."""
+        with self._lock:
+            place = os.fsencode(path)
+            while (answer := self._ask(place, group)) == lib.RANK_FILE_NO_ROOM and self._room < _MOST_ROOM:
+                self._make_room(4 * self._room)
+            return self._direct(by_hdf5) if answer == lib.RANK_FILE_READ else None
+
+    def _ask(self, place: bytes, group: int) -> int:
+        return lib.rank_file_read(place, group, self._name_list, len(_TABLES), len(_WHOLE), self._file)
+
+    def _used(self, name: str) -> Any:
+        """What the kernel wrote; the next file will overwrite it."""
+        found = getattr(self._file, name)
+        return ffi.buffer(found.bytes, found.used)
+
+    def _direct(self, by_hdf5: Callable[[str], Table | None]) -> Direct | None:
+        shape = self._shape(bytes(self._used("shape")), by_hdf5)
+        if shape is None:
+            return None
+        row = np.frombuffer(self._used("values"), shape.values, 1)[0]
+        attributes = dict(zip(shape.values.names or (), row.item(), strict=True))
+        for name in shape.arrays:
+            attributes[name] = row[name].copy()
+        told: list[Any] = self._tables.tolist()
+        found = {name: one for name, one in zip(_TABLES, told, strict=True) if one[0] > 0}
+        data, names = _apart(bytes(self._used("data")), found)
+        lengths, rows, chunks = _NO_ROWS.copy(), {}, {}
+        for name, (count, chunk_rows, at, size, filtered) in found.items():
+            lengths[name] = count
+            if name in schema.DIRECT and name in shape.filtered:
+                if name not in shape.deflated:
+                    return None
+                try:
+                    rows[name] = unshuffled(data[at : at + size], chunk_rows, shape.dtypes[name])[:count]
+                except OSError:
+                    return None
+            elif name in schema.DIRECT:
+                rows[name] = np.frombuffer(data, shape.dtypes[name], count, at)
+            elif chunk_rows and bool(filtered) == (name in shape.deflated):
+                chunks[name] = Chunks.of(shape.dtypes[name], chunk_rows, count, data, at, deflated=bool(filtered))
+        known = None
+        if PROCEDURES in shape.stored:
+            known = self._names_of((shape.stored[PROCEDURES], *names), by_hdf5)
+            if known is None:
+                return None
+        return Direct(attributes, known, shape, lengths, rows, chunks, self._file.modified_ns)
+
+    def _shape(self, text: bytes, by_hdf5: Callable[[str], Table | None]) -> Shape | None:
+        """A shape is known when HDF5 has opened all tables of a file that has it."""
+        if (known := self._shapes.get(text)) is not None:
+            return known
+        shape = Shape.of(text)
+        opened = {name: by_hdf5(name) for name in shape.dtypes} if shape else {}
+        if shape is None or any(table is None or table.dtype != shape.dtypes[n] for n, table in opened.items()):
+            return None
+        deflated = frozenset(name for name, table in opened.items() if table is not None and table.is_deflated)
+        return self._shapes.put(text, replace(shape, deflated=deflated))
+
+    def _names_of(
+        self, key: tuple[bytes, int, bytes], by_hdf5: Callable[[str], Table | None]
+    ) -> tuple[str, ...] | None:
+        """The same for all files that store the same."""
+        if (known := self._procedures.get(key)) is not None:
+            return known
+        stored = by_hdf5(PROCEDURES)
+        return None if stored is None else self._procedures.put(key, procedure_names(stored))
+
+
+def _apart(data: bytes, found: dict[str, tuple[int, ...]]) -> tuple[bytes, tuple[int, bytes]]:
+    """The bytes of all tables (`struct found_table`) but `procedures`, which many files share, and the number of rows
+    and bytes of that; it is taken out of `found`, and where the others are is changed."""
+    count, _, begin, size, _ = found.pop(PROCEDURES, (0, 0, 0, 0, 0))
+    end = begin + -(-size // _ALIGNED) * _ALIGNED
+    for name, (rows, chunk_rows, at, *rest) in found.items():
+        if at > begin:
+            found[name] = rows, chunk_rows, at - (end - begin), *rest
+    return data[:begin] + data[end:], (count, data[begin : begin + size])
+
+
+class _Remembered(Generic[Key, Value]):
+    """Answers by what was asked. Mostly the last one is asked for again: to compare is cheaper than to hash."""
+
+    def __init__(self) -> None:
+        self._answers: dict[Key, Value] = {}
+        self._last: tuple[Key, Value] | None = None
+
+    def get(self, key: Key) -> Value | None:
+        """None: not known."""
+        if self._last is None or self._last[0] != key:
+            if key not in self._answers:
+                return None
+            self._last = key, self._answers[key]
+        return self._last[1]
+
+    def put(self, key: Key, value: Value) -> Value:
+        """Remember, and return, an answer."""
+        if len(self._answers) >= _MOST_REMEMBERED:
+            self._answers.clear()
+        self._answers[key] = value
+        return value
+
+
+_reader = _Reader()

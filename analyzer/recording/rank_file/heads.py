@@ -1,0 +1,148 @@
+"""What is small of the rank files that one process of a team has opened, as the others get it.
+
+They have the same `RankFile`s without opening the files: to open one takes ten times as long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from analyzer.recording.rank_file.chunks import Chunks
+from analyzer.recording.rank_file.file import RankFile
+from tracelib import schema
+
+_ARRAYS = (*schema.DIRECT, "inside")
+_NOWHERE = np.zeros(0, np.int64)
+
+Value = int | str
+
+
+@dataclass(frozen=True)
+class ChunkColumns:
+    """Where the rows of one table lie in some files."""
+
+    table: str
+    rows: list[int]  # of a chunk; 0: HDF5 reads the table, or it has no rows
+    at: np.ndarray  # bytes, of all chunks
+    counts: np.ndarray  # chunks of each file
+    ends: np.ndarray  # first and last rows
+    known: np.ndarray  # 2 for each file of which they are known, else 0
+    deflated: np.ndarray  # bytes of all chunks that are deflated
+    packed: np.ndarray  # how many chunks of each file are
+
+    @classmethod
+    def of(cls, table: str, files: Sequence[RankFile]) -> ChunkColumns:
+        """Those of some files."""
+        found = [file.chunks.get(table) for file in files]
+        at = [one.at if one else _NOWHERE for one in found]
+        ends = [one.ends if one and one.ends is not None else np.zeros(0, schema.TABLES[table]) for one in found]
+        deflated = [one.deflated if one and one.deflated is not None else _NOWHERE for one in found]
+        rows = [one.rows if one else 0 for one in found]
+        places, sizes = (_joined(_NOWHERE.dtype, some) for some in (at, deflated))
+        return cls(table, rows, *places, *_joined(schema.TABLES[table], ends), *sizes)
+
+    def of_file(self, k: int) -> Chunks:
+        """Those of a file, which must have some."""
+        (at, its_ends, its_bytes), count = self._firsts[:, k].tolist(), int(self.counts[k])
+        known = self.ends[its_ends : its_ends + 2] if self.known[k] else None
+        deflated = self.deflated[its_bytes : its_bytes + count] if self.packed[k] else None
+        return Chunks(schema.TABLES[self.table], self.rows[k], self.at[at : at + count], known, deflated)
+
+    @cached_property
+    def _firsts(self) -> np.ndarray:
+        counts = np.stack([self.counts, self.known, self.packed])
+        return np.cumsum(counts, axis=1) - counts
+
+
+class SentChunks(Mapping[str, Chunks]):
+    """`RankFile.chunks` of a file that another process has opened, taken apart when they are first asked for."""
+
+    def __init__(self, columns: Sequence[ChunkColumns], k: int) -> None:
+        self._columns, self._k = columns, k
+
+    @cached_property
+    def _chunks(self) -> Mapping[str, Chunks]:
+        return {column.table: column.of_file(self._k) for column in self._columns if column.rows[self._k]}
+
+    def __getitem__(self, table: str) -> Chunks:
+        return self._chunks[table]
+
+    def __contains__(self, table: object) -> bool:
+        return table in self._chunks
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._chunks)
+
+    def __len__(self) -> int:
+        return len(self._chunks)
+
+
+@dataclass(frozen=True)
+class Heads:
+    """Column by column, as that is sent and taken apart in a fraction of the time that objects take."""
+
+    attributes: dict[str, list[Value]]  # by name those of each file
+    texts: list[str]  # those of text attributes are numbers in this list: most files say the same
+    procedures: list[tuple[str, ...]]
+    which: list[int]  # of `procedures` are each file's
+    lengths: np.ndarray  # (files, tables of the schema)
+    arrays: dict[str, tuple[np.ndarray, np.ndarray]]  # by name the rows of all files, and how many each has
+    chunks: list[ChunkColumns]
+    modified_ns: list[int]
+
+    @classmethod
+    def of(cls, files: Sequence[RankFile]) -> Heads:
+        """Those of some files."""
+        texts: dict[str, int] = {}
+        procedures: dict[tuple[str, ...], int] = {}
+        attributes: dict[str, list[Value]] = {
+            name: [int(file.attributes[name]) for file in files] for name in schema.INTEGER_ATTRIBUTES
+        }
+        for name in schema.TEXT_ATTRIBUTES:
+            attributes[name] = [texts.setdefault(str(file.attributes[name]), len(texts)) for file in files]
+        which = [procedures.setdefault(file.procedures, len(procedures)) for file in files]
+        return cls(
+            attributes, list(texts), list(procedures), which,
+            np.array([[file.lengths[name] for name in schema.TABLES] for file in files], np.int64),
+            {name: _joined(_dtype(name), [getattr(file, name) for file in files]) for name in _ARRAYS},
+            [ChunkColumns.of(table, files) for table in (*schema.BUFFERED, *schema.SOURCES)],
+            [file.modified_ns for file in files],
+        )  # fmt: skip
+
+    def files(self, places: Sequence[tuple[str, str]]) -> list[RankFile]:
+        """The same files, for another process. `places`: of each rank's file, and its group in it."""
+        names = (*schema.INTEGER_ATTRIBUTES, *schema.TEXT_ATTRIBUTES)
+        columns: list[Sequence[Value]] = [self.attributes[name] for name in schema.INTEGER_ATTRIBUTES]
+        columns += [[self.texts[int(number)] for number in self.attributes[name]] for name in schema.TEXT_ATTRIBUTES]
+        attributes = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+        lengths = [dict(zip(schema.TABLES, row, strict=True)) for row in self.lengths.tolist()]
+        arrays: dict[str, Any] = {name: _apart(*column) for name, column in self.arrays.items()}
+        return [
+            RankFile(
+                *places[rank], rank, int(attributes[k]["size"]), attributes[k],
+                self.procedures[self.which[k]], lengths[k], SentChunks(self.chunks, k),
+                modified_ns=self.modified_ns[k], **{name: column[k] for name, column in arrays.items()},
+            )
+            for k, rank in enumerate(map(int, self.attributes["rank"]))
+        ]  # fmt: skip
+
+
+def _dtype(name: str) -> np.dtype:
+    return schema.INSIDE if name == "inside" else schema.DIRECT[name]
+
+
+def _joined(dtype: np.dtype, arrays: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    rows = np.frombuffer(b"".join([array.tobytes() for array in arrays]), dtype)  # numpy takes its time for records
+    return rows, np.array(list(map(len, arrays)), np.int64)
+
+
+def _apart(rows: np.ndarray, counts: np.ndarray) -> list[np.ndarray]:
+    if not len(rows):
+        return [rows] * len(counts)
+    ends = np.cumsum(counts)
+    return [rows[first:last] for first, last in zip((ends - counts).tolist(), ends.tolist(), strict=True)]

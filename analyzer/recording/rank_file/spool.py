@@ -1,0 +1,182 @@
+"""What a killed process had recorded but not yet written: its spools, if they lie on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
+
+import numpy as np
+
+from analyzer.recording.rank_file.file import RankFile
+from analyzer.trace import Problem
+from tracelib import schema
+from tracelib.schema import State
+from tracelib.schema.spool import Spool, is_alive, is_here, is_replaced, lost_calls, read_spool, spool_paths
+
+_CALLS = list(schema.BUFFERED).index("calls")
+
+
+def inside(file: RankFile, pending: Sequence[Spool]) -> list[tuple[int, int, int, int]]:
+    """Call (row of `procedures`), ticks of its entry, thread and path of each thread that died in a call.
+
+    A call that has a row already is none of them: the process died between the row and the program.
+    """
+    every = [tuple(row) for row in file.inside.tolist()] + [spool.inside for spool in pending if spool.inside]
+    return [row for row in every if _last_exit(file, pending, thread=row[2]) <= row[1]]
+
+
+def _last_exit(file: RankFile, pending: Sequence[Spool], *, thread: int) -> int:
+    """Ticks of the exit of a thread's last recorded call; 0: it has none."""
+    exits = [int(spool.rows["calls"]["exit"][-1]) for spool in pending if spool.thread == thread and _has_calls(spool)]
+    blocks = file.blocks[(file.blocks["thread"] == thread) & (file.blocks["count"][:, _CALLS] > 0)][-1:]
+    for block in blocks:
+        last = min(int(block["first"][_CALLS] + block["count"][_CALLS]), file.lengths["calls"])
+        exits += file.read("calls", max(last - 1, 0), last)["exit"].tolist()
+    return max(exits, default=0)
+
+
+def _has_calls(spool: Spool) -> bool:
+    return len(spool.rows["calls"]) > 0
+
+
+class Unfinished:
+    """The unfinished calls of a process. They say nothing of what they would have done with others.
+
+    `rows` are read like those of a buffer that was never written. Until `end` is called, each ends as it begins.
+    """
+
+    def __init__(self, file: RankFile, pending: Sequence[Spool]) -> None:
+        known = len(file.procedures)
+        self._calls: Mapping[int, np.ndarray] = {
+            thread: np.array([(entered, entered, 0, 0, 0, schema.Peer.NONE, -1, call, thread)], schema.CALL)
+            for call, entered, thread, _ in inside(file, pending)
+            if call < known
+        }
+        self.rows: list[Spool] = [
+            _as_spool(self._calls[thread], path)
+            for _, _, thread, path in inside(file, pending)
+            if thread in self._calls
+        ]
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._calls)
+
+    def entered(self, thread: int) -> int | None:
+        """Ticks at which a thread entered the call; None: it was in none."""
+        row = self._calls.get(thread)
+        return None if row is None else int(row["enter"][0])
+
+    def procedure(self, thread: int) -> int:
+        """The row of `procedures`; the thread must be in a call."""
+        return int(self._calls[thread]["call"][0])
+
+    def end(self, thread: int, ticks: int) -> None:
+        """Take a thread's call to have lasted until then, if that is after its entry."""
+        row = self._calls[thread]
+        row["exit"] = max(int(row["enter"][0]), ticks)
+
+
+def _as_spool(call: np.ndarray, path: int) -> Spool:
+    header = np.zeros(1, schema.SPOOL_HEADER)
+    header["thread"] = call["thread"]
+    rows = {table: np.zeros(0, dtype) for table, dtype in schema.BUFFERED.items()}
+    rows["calls"], rows["call_paths"] = call, np.array([path], schema.PATH_NUMBER)
+    return Spool(header[0], None, rows)
+
+
+class Fate(Enum):
+    """How far a process came."""
+
+    ENDED = "with MPI_Finalize, or in a run without MPI"
+    EXITED = "without MPI_Finalize, by exit or MPI_Abort"
+    FULL = "the disk was full"
+    KILLED = "by a signal, or by _exit"
+    REPLACED = "by another program, with exec; that still runs"
+    RUNNING = "still"
+    UNKNOWN = "was killed or is still running, on another machine"
+
+
+OPEN_ENDED = (Fate.EXITED, Fate.KILLED, Fate.REPLACED, Fate.RUNNING, Fate.UNKNOWN)
+"""Of these, what they did last with others is half done, or not there."""
+
+_RECORDING, _RECOVERED = int(State.RECORDING), int(State.RECOVERED)
+_FATES = {State.FINALIZED: Fate.ENDED, State.EXITED: Fate.EXITED, State.FULL: Fate.FULL, State.RECOVERED: Fate.KILLED}
+
+
+def fate(file: RankFile) -> Fate:
+    """What became of the process that wrote the file, as far as it can be known."""
+    state = file.attributes["state"]
+    if state != _RECORDING:
+        return _FATES[State(int(state))]
+    if not is_here(file.attributes):
+        return Fate.UNKNOWN
+    if not is_alive(file.attributes):
+        return Fate.KILLED
+    return Fate.REPLACED if is_replaced(file.attributes) else Fate.RUNNING
+
+
+def pending_rows(file: RankFile, found: Fate) -> tuple[list[Spool], list[Problem]]:
+    """The rows that the file of a process that did not end in order lacks, and what is to be said about it."""
+    a = file.attributes
+    if a["state"] == _RECOVERED:
+        return [], [Problem(file.rank, "was killed; its last calls were put into the file by tracelib recover")]
+    if found == Fate.FULL:
+        return [], _after_full_disk(file)
+    if found == Fate.UNKNOWN:
+        text = f"was killed or is still running; its buffer can only be read on {a['host'] or 'its node'}"
+        return [], [Problem(file.rank, text)]
+    if found == Fate.RUNNING:
+        return [], [Problem(file.rank, "is still running: the calls in its buffer are left out")]
+    if found not in (Fate.KILLED, Fate.REPLACED):
+        return [], []
+    how = "was killed" if found == Fate.KILLED else "was replaced by another program (exec)"
+    paths = spool_paths(str(a["spool"]))
+    read = _read(file)
+    rows, lost = [spool for spool in read if not spool.left_out], lost_calls(read, a)
+    if paths:
+        problems = [Problem(file.rank, f"{how}; {_content(rows)} were recovered from its buffer")]
+        if lost:
+            problems.append(
+                Problem(file.rank, f"{lost} more calls were lost with its buffer, because of TRACELIB_LIMIT")
+            )
+        return rows, problems
+    where = f"its buffer {a['spool']}.* is gone" if a["spool"] else "its buffer was not in a file"
+    return [], [Problem(file.rank, f"{how}, and {where}: the last calls are missing")]
+
+
+def _read(file: RankFile) -> list[Spool]:
+    paths = spool_paths(str(file.attributes["spool"]))
+    read = (read_spool(path.read_bytes(), file.path.name, file.lengths) for path in paths)
+    return [spool for spool in read if spool is not None]
+
+
+def _after_full_disk(file: RankFile) -> list[Problem]:
+    """A process that ended in order has removed its spools."""
+    if not is_here(file.attributes) or is_alive(file.attributes):
+        return []
+    calls = sum(spool.calls for spool in _read(file))
+    text = f"was killed later: the {calls} calls in its buffer are lost, and those before them were not counted"
+    return [Problem(file.rank, text)] if calls else []
+
+
+def _content(spools: Sequence[Spool]) -> str:
+    """What was recovered: calls, or if there are none the events of a program without MPI."""
+    counts = {table: sum(len(spool.rows[table]) for spool in spools) for table in ("calls", "events")}
+    return f"{counts['calls']} calls" if counts["calls"] or not counts["events"] else f"{counts['events']} events"
+
+
+def died_inside(
+    file: RankFile, pending: Sequence[Spool], ns: Callable[[int], int], chain: Callable[[int], str]
+) -> list[Problem]:
+    """In which calls the threads of a killed process died. `ns`: its clock; `chain`: a row of its paths in words."""
+    if not len(file.inside) and not pending:
+        return []
+    problems = []
+    for call, entered, thread, path in inside(file, pending):
+        name = file.procedures[call] if call < len(file.procedures) else "an unknown call"
+        who = f"its thread {thread}" if thread else "it"
+        since_s = (ns(entered) - ns(int(file.attributes["start_ticks"]))) / 1e9
+        where = f" at {said}" if (said := chain(path)) else ""
+        problems.append(Problem(file.rank, f"{who} died inside {name}{where}, entered {since_s:.6g} s after the start"))
+    return problems

@@ -1,0 +1,236 @@
+"""What must hold of the time stamps of every row, whoever reads it; what does not hold cannot have happened.
+
+Stamps are compared as ticks, before any clock is fitted to them: a clock made of impossible pairs would hide them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from analyzer._kernels import ffi, lib
+from analyzer.errors import TracelibError
+from analyzer.recording.rank_file.file import PREDICTED, RankFile
+from analyzer.recording.rank_file.index import KEY, ThreadTable
+from analyzer.trace import Problem
+from tracelib.schema import State
+
+SLACK_TICKS = 4096
+"""Two CPUs may read the counter a little differently (130 ticks were seen), and lower digits may not be recorded."""
+
+LATE_NS = 60 * 10**9
+"""A process that is killed after MPI_Finalize may have written rows, and not yet the clock that follows them: commands
+read rows that are late by no more. `check` counts them."""
+
+FAULTS: dict[int, str] = {
+    lib.STAMP_BEFORE_START: "stamped before the process started",
+    lib.STAMP_AFTER_END: "stamped after the process ended",
+    lib.STAMP_REVERSED: "with an end before the begin",
+    lib.STAMP_BACKWARDS: "stamped before the end of the previous row of the same thread",
+    lib.STAMP_INSIDE_LONG: "with more time inside MPI than from begin to end",
+    lib.STAMP_NO_CALL: "that stands for no call",
+}
+"""What holds of no row of the buffered tables, and how it is said."""
+
+_LOOK = {table: getattr(lib, f"stamps_of_{table}") for table in KEY}
+_LAST_TICK = 2**64 - 1
+_FINALIZED = int(State.FINALIZED)
+_REMEMBERED = 64
+_FEW = 32
+"""Of so many numbers Python finds the largest sooner than numpy."""
+_HINT = "results from such times would be wrong; analyze check says how many such rows there are"
+
+
+@dataclass(frozen=True)
+class Life:
+    """First and last tick of a process as its file says them.
+
+    `last` is None where it did not come to MPI_Finalize: then a thread may have been at work, and in the middle of
+    writing its buffer, when the process ended.
+    """
+
+    first: int
+    last: int | None
+
+    @classmethod
+    def of(cls, file: RankFile) -> Life:
+        """From the start to the latest pair of clocks, which is read after whatever was written."""
+        ended = file.attributes["state"] == _FINALIZED and len(file.clock)
+        return cls(int(file.attributes["start_ticks"]), _least_and_most(file.clock["ticks"])[1] if ended else None)
+
+    def before(self, ticks: np.ndarray) -> np.ndarray:
+        """Which stamps lie before it."""
+        return ticks < max(self.first - SLACK_TICKS, 0)
+
+    def after(self, ticks: np.ndarray) -> np.ndarray:
+        """Which stamps lie after it."""
+        return ticks > self.last + SLACK_TICKS if self.last is not None else np.zeros(len(ticks), bool)
+
+    @cached_property
+    def bounds(self) -> tuple[int, int]:
+        """Before the first and after the second tick it surely was not."""
+        last = _LAST_TICK if self.last is None else min(self.last + SLACK_TICKS, _LAST_TICK)
+        return max(self.first - SLACK_TICKS, 0), last
+
+
+def _least_and_most(numbers: np.ndarray) -> tuple[int, int]:
+    """Of at least one; mostly of two."""
+    if len(numbers) > _FEW:
+        return int(numbers.min()), int(numbers.max())
+    known = numbers.tolist()
+    return min(known), max(known)
+
+
+class Rows:
+    """Looks at a table of one thread, some consecutive rows at a time."""
+
+    def __init__(self, table: str, life: Life, slack: int = 0) -> None:
+        """`slack`: so many ticks backwards are no fault."""
+        first, last = life.bounds
+        self._look = _LOOK[table]
+        self._stamps = ffi.new("struct stamps *", {"start": first, "stop": last, "slack": slack})
+
+    def look(self, rows: np.ndarray, latest: int) -> int:
+        """The first row that cannot be, or their number; `latest`: ticks at which the row before them ended."""
+        self._stamps.latest = latest
+        self._look(self._stamps, ffi.from_buffer(rows), len(rows))
+        return self._stamps.first
+
+    @property
+    def latest(self) -> int:
+        """Ticks at which the last row ended."""
+        return self._stamps.latest
+
+    @property
+    def found(self) -> Counter[int]:
+        """How many rows have each of FAULTS."""
+        return +Counter({fault: self._stamps.faults[fault] for fault in FAULTS})
+
+
+class Watch:
+    """Refuses rows of a thread's table that cannot be, as they are read."""
+
+    __slots__ = ("_file", "_latest", "_life", "_table", "_thread")
+
+    def __init__(self, file: RankFile, thread: int, table: str, life: Life) -> None:
+        self._file, self._thread, self._table, self._life = file, thread, table, life
+        self._latest: dict[int, int] = {}  # by the number of a row: the end of the one before it
+
+    def ends(self, rows: np.ndarray, count: int) -> None:
+        """Look at the first and the last row of so many. Raises TracelibError."""
+        looked = Rows(self._table, self._life, SLACK_TICKS)
+        apart = [(rows[:1], 0), (rows[1:], count - 1)] if count != 2 else [(rows, 0)]  # two are neighbours
+        for some, number in apart:
+            if (bad := looked.look(some, 0)) < len(some):
+                raise self._error(number + bad, looked)
+
+    def __call__(self, rows: np.ndarray, first: int) -> None:
+        """Look at rows from number `first` on. Raises TracelibError."""
+        looked = Rows(self._table, self._life, SLACK_TICKS)
+        bad = looked.look(rows, self._latest.get(first, 0))
+        if bad < len(rows):
+            raise self._error(first + bad, looked)
+        if len(self._latest) > _REMEMBERED:
+            self._latest.clear()
+        self._latest[first + len(rows)] = looked.latest
+
+    @property
+    def stamps(self) -> tuple[int, int, int]:
+        """The first and the last tick that may be, and how many backwards are no fault."""
+        return (*self._life.bounds, SLACK_TICKS)
+
+    def _error(self, number: int, looked: Rows) -> TracelibError:
+        (fault, *_) = looked.found
+        which = f"number {number} of thread {self._thread} of rank {self._file.rank}"
+        return TracelibError(f"{self._file.path}: a row of {self._table} {FAULTS[fault]} ({which})", _HINT)
+
+
+Tables = Mapping[int, Mapping[str, ThreadTable]]
+"""Of each thread."""
+
+
+def possible_only(
+    file: RankFile, threads: dict[int, dict[str, ThreadTable]], *, impossible: bool, sound: bool = False
+) -> list[Problem]:
+    """Leave out what surely belongs to no time of the process, and say so. Refuse (TracelibError) other rows that
+    cannot be, as they are read, unless `impossible` ones are wanted. Times of predictions are those of no clock.
+    sound: another process has looked for what is to be left out, and at the ends of tables, and found nothing."""
+    if file.attributes["boot_id"] == PREDICTED:
+        return []
+    life = Life.of(file)
+    left_out = "" if sound else _leave_out(threads, life)
+    if left_out and len(file.counters):  # readings would no longer belong to their calls
+        text = f"{file.path}: {left_out} outside of the process's life"
+        raise TracelibError(text, "without these rows its counters cannot be read; trace the program again")
+    if not impossible:
+        _watch(file, threads, life, ends=not sound)
+    text = f"{left_out} outside of the process's life left out (calls of constructors, stamped by another clock)"
+    return [Problem(file.rank, text)] if left_out else []
+
+
+def _watch(file: RankFile, threads: Tables, life: Life, *, ends: bool) -> None:
+    """Look at rows of each table as they are read; `ends`: at the first and the last one now."""
+    if life.last is not None:
+        life = replace(life, last=min(life.last + _late_ticks(file), _LAST_TICK))
+    for thread, tables in threads.items():
+        for name, table in tables.items():
+            if table.has_rows:
+                table.watch(Watch(file, thread, name, life), ends=ends)
+
+
+def _late_ticks(file: RankFile) -> int:
+    """LATE_NS in ticks of the file's clock."""
+    (first, last), (begin, end) = (_least_and_most(file.clock[name]) for name in ("ticks", "monotonic_ns"))
+    return LATE_NS * (last - first) // (end - begin) if end > begin else LATE_NS
+
+
+def leave_out_strange(file: RankFile, threads: dict[int, dict[str, ThreadTable]]) -> str:
+    """Take the first rows of each thread out of its tables that lie outside of the process's life; what that was, in
+    words, or "".
+
+    Earlier versions of the library stamped what constructors called with another clock (CLOCK_MONOTONIC in ns) than all
+    that came later. When that was, nobody can tell any more. In the middle of a table nothing is left out.
+    """
+    return _leave_out(threads, Life.of(file))
+
+
+def _leave_out(threads: dict[int, dict[str, ThreadTable]], life: Life) -> str:
+    life = _until_the_last_row(life, threads)
+    left_out: Counter[str] = Counter()
+    for tables in threads.values():
+        first, last = life.bounds
+        for name, table in tables.items():
+            if table.has_rows and not first <= table.first_key <= last:
+                n = _strange_at_the_front(table, name, life)
+                tables[name] = table.without_first(n)
+                left_out[name] += n
+    return ", ".join(f"{plural_rows(n)} of {name}" for name, n in left_out.items())
+
+
+def _until_the_last_row(life: Life, threads: Tables) -> Life:
+    """A process that did not come to its end lived until the last row of any thread at least; no first row is later."""
+    if life.last is not None:
+        return life
+    last = (table.last_key for tables in threads.values() for table in tables.values() if len(table))
+    return Life(life.first, max(last, default=life.first))
+
+
+def plural_rows(n: int) -> str:
+    """A number of rows in words."""
+    return f"{n} row{'s' if n != 1 else ''}"
+
+
+def _strange_at_the_front(table: ThreadTable, name: str, life: Life) -> int:
+    """How many rows of a table, of which the first lies outside of the process's life, do."""
+    count = 0
+    for block in table.scan():
+        keys = KEY[name](block)
+        strange = life.before(keys) | life.after(keys)
+        if not strange.all():
+            return count + int(strange.argmin())
+        count += len(block)
+    return count

@@ -1,0 +1,278 @@
+"""HDF5 files kept open, and their tables, found and understood once: thousands of ranks have a dozen each.
+
+h5py's own Files and Datasets make a numpy dtype of the stored one at each use, which costs more than to read a block.
+An open file takes half a megabyte and half a millisecond, so the chunks of a table tell where they lie: who has them
+needs no HDF5 any more.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from functools import lru_cache
+from typing import Any, Generic, TypeVar
+
+import h5py
+import numpy as np
+from h5py import h5a, h5d, h5f, h5g, h5i, h5o, h5p, h5s, h5t, h5z
+
+from analyzer.recording.rank_file.chunks import Chunks
+from tracelib.schema.sound import is_sound
+
+OPEN_FILES = 128
+"""How many files are kept open at a time: thousands of ranks must not meet the limit on descriptors."""
+
+Opened = TypeVar("Opened")
+
+
+class KeptOpen(Generic[Opened]):
+    """By name what `opened` makes of it, `most` at a time: the oldest is forgotten first, and closed when nobody holds
+    it any more.
+
+    Threads share it without a lock, as a Trace that goes closes its files in any thread, at any moment, also where h5py
+    has a lock of its own. Each step is one of a dict's, so the worst is that something is opened twice, or kept
+    although another thread has dropped it meanwhile.
+    """
+
+    def __init__(self, most: int, opened: Callable[[str], Opened]) -> None:
+        self._most, self._opened = most, opened
+        self._kept: dict[str, Opened] = {}
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._kept
+
+    def get(self, name: str) -> Opened:
+        """It is the latest then."""
+        found = self._kept.pop(name, None)
+        if found is None:
+            found = self._opened(name)
+        while len(self._kept) >= self._most:
+            with suppress(RuntimeError, StopIteration):  # another thread was faster
+                self._kept.pop(next(iter(self._kept)), None)
+        self._kept[name] = found
+        return found
+
+    def drop(self, name: str) -> None:
+        """Forget it."""
+        self._kept.pop(name, None)
+
+
+OPEN_GROUPS = 2048
+"""How many groups of a file are kept open: a packed run has one for each rank. Each takes 64 KB; to open it again takes
+0.2 ms."""
+
+DAMAGED = (OSError, KeyError, RuntimeError, ValueError, TypeError)
+"""What h5py raises where a file is damaged; the last two of names, types and values that cannot be."""
+
+UNWRITTEN_BYTES = 1 << 24
+"""How many bytes of a table may be rows that were never written."""
+
+_DEFLATED = (h5z.FILTER_SHUFFLE, h5z.FILTER_DEFLATE)
+"""Filters of chunks that are read without HDF5."""
+
+_dtypes: dict[bytes, np.dtype] = {}
+
+
+def _dtype(stored: h5t.TypeID) -> np.dtype:
+    """The numpy dtype of a type in a file; the few that there are come again in each file. Raises TypeError for one
+    that is damaged."""
+    code = stored.encode()
+    if code not in _dtypes:
+        if not is_sound(stored):
+            raise TypeError("a column has a type that cannot be")
+        _dtypes[code] = stored.dtype
+    return _dtypes[code]
+
+
+def _filters(layout: h5p.PropDCID, row_bytes: int) -> tuple[int, ...]:
+    """The filters of chunks, in their order; a shuffle of other parts than whole rows is another filter."""
+    found = [layout.get_filter(number) for number in range(layout.get_nfilters())]
+    return tuple(-1 if code == h5z.FILTER_SHUFFLE and said != (row_bytes,) else code for code, _, said, _ in found)
+
+
+class Table:
+    """A dataset of one dimension in an open file."""
+
+    def __init__(self, dataset: h5d.DatasetID) -> None:
+        self._dataset, self._type = dataset, dataset.get_type()
+        self.shape, self.dtype = dataset.shape, _dtype(self._type)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def rows(
+        self, first: int = 0, last: int | None = None, step: int = 1, into: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Every step-th row of [first, last), in an array of that length if one is given; all of a dataset without
+        rows are none."""
+        stop = len(self) if last is None else min(last, len(self))
+        count = max(-(-(stop - first) // step), 0)
+        found = np.empty(count, self.dtype) if into is None else into
+        if count:
+            stored = self._dataset.get_space()
+            stored.select_hyperslab((first,), (count,), (step,))
+            self._dataset.read(h5s.create_simple((count,)), stored, found, self._type)
+        return found
+
+    @property
+    def is_deflated(self) -> bool:
+        """Whether its chunks are shuffled and deflated."""
+        return _filters(self._dataset.get_create_plist(), self.dtype.itemsize) == _DEFLATED
+
+    def chunks(self) -> Chunks | None:
+        """Where the rows lie in the file; None: only HDF5 can tell (in the header, filtered in another way)."""
+        layout, file = self._dataset.get_create_plist(), h5i.get_file_id(self._dataset)
+        if not len(self) or file.get_create_plist().get_userblock():
+            return None
+        file_bytes = file.get_filesize()
+        if layout.get_layout() == h5d.CONTIGUOUS:
+            offset = self._dataset.get_offset()
+            if offset is None or layout.get_external_count() or offset + len(self) * self.dtype.itemsize > file_bytes:
+                return None
+            return Chunks(self.dtype, len(self), np.array([offset], np.int64))
+        filters = _filters(layout, self.dtype.itemsize)
+        if layout.get_layout() == h5d.CHUNKED and filters in ((), _DEFLATED) and hasattr(self._dataset, "chunk_iter"):
+            return self._chunks(layout.get_chunk()[0], file_bytes, deflated=bool(filters))
+        return None
+
+    def _chunks(self, rows: int, file_bytes: int, *, deflated: bool) -> Chunks | None:
+        """Chunks of so many rows each; None: one is missing, or not filtered as the others are."""
+        at, size = np.full((2, -(-len(self) // rows)), -1, np.int64)
+
+        def note(chunk: h5d.StoreInfo) -> None:
+            is_there = chunk.byte_offset + chunk.size <= file_bytes  # of a damaged file it may lie anywhere
+            if is_there and chunk.chunk_offset[0] < len(self) and not chunk.filter_mask:
+                number = chunk.chunk_offset[0] // rows
+                at[number], size[number] = chunk.byte_offset, chunk.size
+
+        self._dataset.chunk_iter(note)
+        return Chunks(self.dtype, rows, at, None, size if deflated else None) if (at >= 0).all() else None
+
+    def could_be_in(self, file_bytes: int) -> bool:
+        """Whether a file of this size has room for so many rows."""
+        row_bytes = len(self) * self.dtype.itemsize
+        if could_be_in(file_bytes, row_bytes, packed=False):
+            return True
+        return self._dataset.get_create_plist().get_nfilters() > 0 and could_be_in(file_bytes, row_bytes)
+
+
+def could_be_in(file_bytes: int, row_bytes: int, *, packed: bool = True) -> bool:
+    """Whether a file of this size has room for rows of so many bytes. Those that were never written take none, and what
+    is compressed 1/1032 at least (RFC 1951)."""
+    return row_bytes <= file_bytes * (1032 if packed else 1) + UNWRITTEN_BYTES
+
+
+def whole_number(attributes: Any, name: str) -> int:
+    """An attribute of a file. Raises KeyError if it is not there, TypeError if it is no whole number."""
+    value = np.asarray(attributes[name])
+    if value.shape != () or value.dtype.kind not in "iu":
+        raise TypeError(f"attribute {name} is not a whole number")
+    return int(value)
+
+
+def rows_of(group: h5py.Group, name: str, columns: np.dtype) -> np.ndarray:
+    """All rows of a table. Raises KeyError if it is not there, TypeError or ValueError if it is no table that has these
+    columns, each of its kind."""
+    table = group[name]
+    if not isinstance(table, h5py.Dataset) or table.shape is None or len(table.shape) != 1:
+        raise TypeError(f"{name} is no table")
+    if not Table(table.id).could_be_in(table.id.get_storage_size()):
+        raise ValueError(f"{name} has {len(table)} rows, which were never written")
+    for column in columns.names or ():
+        if column not in (table.dtype.names or ()) or not _is_like(table.dtype[column], columns[column]):
+            raise ValueError(f"{name} has no column {column}")
+    return table[:]
+
+
+def _is_like(found: np.dtype, wanted: np.dtype) -> bool:
+    """Whether values of one type can be taken for those of another."""
+    kinds = "iuf" if wanted.kind in "iuf" else "SUO" if wanted.kind in "SUO" else wanted.kind
+    return found.kind in kinds and found.shape == wanted.shape
+
+
+def procedure_names(table: Table) -> tuple[str, ...]:
+    """The rows of a table `procedures`; mostly all ranks have the same."""
+    rows = table.rows()
+    return _names(rows.tobytes(), rows.itemsize) if rows.dtype.kind == "S" else tuple(map(text_of, rows))
+
+
+@lru_cache(maxsize=8)
+def _names(rows: bytes, length: int) -> tuple[str, ...]:
+    return tuple(text_of(rows[at : at + length]) for at in range(0, len(rows), length))
+
+
+@lru_cache(maxsize=1024)
+def text_of(value: bytes | str) -> str:
+    """A fixed-length string of the file."""
+    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    return text.split("\0", 1)[0]
+
+
+class OpenGroup:
+    """A group of an open file. Raises one of DAMAGED where it is damaged."""
+
+    def __init__(self, file: h5f.FileID, name: str) -> None:
+        self._id = h5o.open(file, name.encode())
+        if not isinstance(self._id, h5g.GroupID):
+            raise TypeError(f"{name} is no group")
+        self._tables: dict[str, Table] = {}
+        self._names: set[bytes] = set()
+        self._id.links.iterate(self._names.add)  # to be told that there is none takes 50 us
+
+    def table(self, name: str) -> Table | None:
+        """A table, remembered; None: there is none of that name."""
+        if name not in self._tables:
+            if name.encode() not in self._names:
+                return None
+            try:
+                found = h5o.open(self._id, name.encode())
+            except KeyError:  # a link that leads nowhere
+                return None
+            if not isinstance(found, h5d.DatasetID) or len(found.shape) != 1:
+                return None
+            self._tables[name] = Table(found)
+        return self._tables[name]
+
+    def attributes(self) -> dict[str, Any]:
+        """All attributes: numpy scalars and arrays, str where the length varies."""
+        found: dict[str, Any] = {}
+        names: list[bytes] = []
+        h5a.iterate(self._id, names.append)  # by its number each would be looked up among all
+        for encoded in names:
+            attribute = h5a.open(self._id, encoded)
+            name, stored = encoded.decode(), attribute.get_type()
+            if isinstance(stored, h5t.TypeStringID) and stored.is_variable_str():
+                found[name] = h5py.Group(self._id).attrs[name]
+                continue
+            value = np.empty(attribute.shape, _dtype(stored))
+            attribute.read(value, stored)
+            found[name] = value[()]
+        return found
+
+
+class OpenFile:
+    """An open HDF5 file with its groups."""
+
+    def __init__(self, path: str, access: h5p.PropFAID) -> None:
+        file = h5f.open(os.fsencode(path), h5f.ACC_RDONLY, access)
+        self.groups = KeptOpen(OPEN_GROUPS, lambda name: OpenGroup(file, name))
+
+
+class OpenFiles(KeptOpen[OpenFile]):
+    """Open HDF5 files. To close one it is enough to drop it: `h5f.FileID.close` looks through all that is open
+    anywhere."""
+
+    def __init__(self) -> None:
+        access = h5p.create(h5p.FILE_ACCESS)
+        # No lock: the file may be growing, or lie on a file system without locks.
+        access.set_file_locking(False, False)
+        access.set_cache(0, 521, 0, 0.75)
+        super().__init__(OPEN_FILES, lambda path: OpenFile(path, access))
+
+    def group(self, path: str, name: str) -> OpenGroup:
+        """A group of a file."""
+        return self.get(path).groups.get(name)

@@ -1,0 +1,192 @@
+"""How a run ended: who called MPI_Abort, who died first, who was killed after that.
+
+Nothing in a file tells a process that died by a signal of its own (SIGSEGV) from one that the launcher killed because
+of it: both left their buffers behind. But those that the launcher kills wait, mostly, for the one that is gone: inside
+of MPI. So where all that were killed waited but one, that is likely the first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyzer.recording.rank_file.file import RankFile
+from analyzer.recording.rank_file.spool import Fate, inside
+from analyzer.recording.thread_records.thread import ThreadRecords
+from analyzer.trace import Problem, UnfinishedCall, ranks_named
+from tracelib.schema import State
+from tracelib.schema.procedures import POLLS, base_name
+from tracelib.schema.spool import Spool
+
+_EXITED, _FULL = int(State.EXITED), int(State.FULL)
+
+_WAITS_FOR_NOBODY = re.compile(
+    r"MPI_(I(?!nit|ntercomm)\w+|Bsend|Start\w*|\w+_init|Pready\w*|Cancel|Request_\w+|R?(put|get|accumulate)\w*|Put|Get|Accumulate|"
+    r"Get_\w+|Pack\w*|Unpack\w*|Type_\w+|Group_\w+|Info_\w+|Op_\w+|Error_\w+|Address|Alloc_mem|Free_mem|Buffer_\w+|"
+    r"Wtime|Wtick|Pcontrol|Comm_(rank|size|group|compare|test_inter|remote_\w+|get_\w+|set_\w+)|Cart_(get|rank|coords|shift)|Topo_\w+)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Abort:
+    """A call of MPI_Abort."""
+
+    code: int
+    comm: int  # index in Trace.communicators; -1: unknown
+    time_ns: int
+    came_back: bool  # it failed, and the program went on
+
+
+@dataclass(frozen=True)
+class End:
+    """How the process of a rank ended; times in ns since it started."""
+
+    rank: int
+    fate: Fate
+    last_ns: int  # what it recorded last
+    inside: str = ""  # the call in which its first thread was; "": none
+    waited: bool | None = None  # for another rank, as far as that can be known (None)
+    abort: Abort | None = None
+
+
+def end_of(
+    file: RankFile, fate: Fate, pending: Sequence[Spool], lanes: Sequence[ThreadRecords], index: np.ndarray
+) -> End:
+    """Of the process that wrote a file. `index`: of each of its communicators in Trace.communicators."""
+    main, start = lanes[0], lanes[0].clock.ns(int(file.attributes["start_ticks"]))
+    calls = _inside(file, pending)
+    last = max(main.stop, *(main.clock.ns(entered) for _, entered in calls)) if calls else main.stop
+    name = _name(file, calls[0][0]) if calls else ""
+    found = End(file.rank, fate, last - start, name, _waited(main, name) if _is_known(file, fate, pending) else None)
+    ticks = int(file.attributes["abort_ticks"])
+    if not ticks:
+        return found
+    row = int(file.attributes["abort_comm"])
+    abort = Abort(
+        _signed(int(file.attributes["abort_code"])), int(index[row]) if 0 < row < len(index) else -1,
+        main.clock.ns(ticks) - start, fate == Fate.ENDED,
+    )  # fmt: skip
+    return End(found.rank, fate, found.last_ns, found.inside, found.waited, abort)
+
+
+def _signed(code: int) -> int:
+    """Attributes are unsigned."""
+    return (code + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
+def _is_known(file: RankFile, fate: Fate, pending: Sequence[Spool]) -> bool:
+    """Whether it would be known that the process died inside a call."""
+    main = [spool for spool in pending if spool.thread == 0]
+    return fate == Fate.KILLED and (bool(file.attributes["state"]) or any(spool.has("entered") for spool in main))
+
+
+def _inside(file: RankFile, pending: Sequence[Spool]) -> list[tuple[int, int]]:
+    """Call (row of `procedures`) and ticks of its entry, in which the first thread was."""
+    return [(call, entered) for call, entered, thread, _ in inside(file, pending) if thread == 0]
+
+
+def _name(file: RankFile, call: int) -> str:
+    return file.procedures[call] if call < len(file.procedures) else "an unknown call"
+
+
+def _waited(main: ThreadRecords, inside: str) -> bool:
+    """Who polls is as often between two calls as in one."""
+    if inside:
+        return base_name(inside) in POLLS or not _WAITS_FOR_NOBODY.fullmatch(base_name(inside))
+    polls, calls = main.tables["polls"], main.tables["calls"]
+    return bool(len(polls) and len(calls) and polls.last()["exit"] > calls.last()["exit"])
+
+
+def how_it_ended(ends: Sequence[End], behind: AbstractSet[int], labels: Sequence[str]) -> list[Problem]:
+    """What is to be said of the end of a run before all else; nothing where all ended in order.
+
+    behind: ranks that did not come back from what others had finished with them; labels: names of the communicators.
+    """
+    aborts = sorted((end for end in ends if end.abort), key=lambda end: end.abort.time_ns if end.abort else 0)
+    said = [Problem(-1, _aborted(end, end.abort, labels)) for end in aborts if end.abort]
+    killed = [end.rank for end in ends if end.fate == Fate.KILLED]
+    if killed and any(end.abort and not end.abort.came_back for end in aborts):
+        return [*said, Problem(-1, f"{_ranks(killed)} killed after that, likely by the launcher")]
+    return said + [Problem(-1, text) for text in _first(ends, behind)]
+
+
+def _aborted(end: End, abort: Abort, labels: Sequence[str]) -> str:
+    where = f" on {labels[abort.comm]}" if abort.comm >= 0 else ""
+    went_on = ", which failed: it went on" if abort.came_back else ""
+    return f"rank {end.rank} called MPI_Abort({abort.code}){where} after {abort.time_ns / 1e9:.6g} s{went_on}"
+
+
+def _ranks(ranks: Sequence[int]) -> str:
+    return f"{ranks_named(ranks)} {'were' if len(ranks) > 1 else 'was'}"
+
+
+def _first(ends: Sequence[End], behind: AbstractSet[int]) -> Iterator[str]:
+    """Who went first, of several that did not end in order; nothing where that is not even likely."""
+    exited = [end.rank for end in ends if end.fate == Fate.EXITED]
+    dead = [end for end in ends if end.fate == Fate.KILLED]
+    killed = [end.rank for end in dead]
+    left = [end for end in dead if end.rank in behind]
+    busy = [end for end in dead if not end.waited]
+    if not dead or len(dead) + len(exited) < 2:
+        return
+    if len(left) == 1 and len(dead) > 1:
+        yield _likely(left[0], "the others had finished their communication with it", killed)
+    elif any(end.waited is None for end in dead):
+        return
+    elif len(busy) == 1 and len(dead) > 1:
+        yield _likely(busy[0], "the others waited in MPI", killed)
+    elif exited and not busy:
+        yield (
+            f"{_ranks(exited).rsplit(' ', 1)[0]} ended without MPI_Finalize, and {_ranks(killed)} killed after that, "
+            "likely by the launcher"
+        )
+    elif not busy and len(dead) == len(ends):
+        yield (
+            f"{_ranks(killed)} killed while all ranks waited in MPI: likely from outside, or by MPI, which found an "
+            "error in a call and printed it"
+        )
+
+
+def lasted_until(calls: Sequence[UnfinishedCall]) -> list[Problem]:
+    """Until when the calls that killed ranks did not come back from are taken to have lasted."""
+    if not calls:
+        return []
+    ranks, estimated = ({call.rank for call in some} for some in (calls, [c for c in calls if not c.seen]))
+    until_s = max((call.until_ns for call in calls if not call.seen), default=0) / 1e9
+    until = [f"until what any rank recorded last, at {until_s:.6g} s"] if estimated else []
+    if estimated and ranks - estimated:
+        until = [f"but of {ranks_named(sorted(estimated))} {until[0]}"]
+    if ranks - estimated:
+        until.insert(0, "until the last sample of each")
+    text = f"the time in the calls that {ranks_named(sorted(ranks))} died in counts as MPI {', '.join(until)}"
+    return [Problem(-1, text, note=True)]
+
+
+def _likely(first: End, why: str, killed: Sequence[int]) -> str:
+    where = f"inside {first.inside}" if first.inside else "outside MPI"
+    others = _ranks([rank for rank in killed if rank != first.rank])
+    return (
+        f"rank {first.rank} likely died first, {where}, {first.last_ns / 1e9:.6g} s after its start or later: {why}; "
+        f"{others} killed after that, likely by the launcher"
+    )
+
+
+def shortcomings(file: RankFile) -> list[Problem]:
+    """What the rank file says of itself that a reader should know."""
+    a = file.attributes
+    found = []
+    if a["state"] == _EXITED and not a["abort_ticks"]:
+        found.append(Problem(file.rank, "ended without MPI_Finalize"))
+    if a["state"] == _FULL:
+        found.append(Problem(file.rank, "the disk was full: recording stopped early"))
+    if a["lost_calls"] or a["lost_rows"]:
+        if a["limit_bytes"] and a["state"] != _FULL:
+            return found  # said with its time: `_lost_to_limit`
+        text = f"{a['lost_calls']} calls and {a['lost_rows']} rows of other tables were lost"
+        found.append(Problem(file.rank, text))
+    return found

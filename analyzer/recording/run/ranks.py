@@ -1,0 +1,283 @@
+"""What a run's ranks recorded, and their threads: of each rank made when it is first asked for.
+
+Of a team each member opens some ranks, and tells the others what they must know of all (OPENED, `Said`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from analyzer.errors import TracelibError
+from analyzer.recording.rank_file.clock import Clock
+from analyzer.recording.rank_file.file import RankFile
+from analyzer.recording.rank_file.index import ThreadTable, thread_tables
+from analyzer.recording.rank_file.spool import Fate, Unfinished, died_inside, fate, pending_rows
+from analyzer.recording.rank_file.stamps import possible_only
+from analyzer.recording.run.call_paths import is_by_signal, last_sample_ticks
+from analyzer.recording.run.ends import End, end_of, shortcomings
+from analyzer.recording.thread_records.count_table import CountTable, count_tables
+from analyzer.recording.thread_records.displacements import Units
+from analyzer.recording.thread_records.procedures import ProcedureTable
+from analyzer.recording.thread_records.regions import Regions, problem
+from analyzer.recording.thread_records.samples import ThreadSamples
+from analyzer.recording.thread_records.thread import RankTables, ThreadRecords
+from analyzer.trace import Counter, Problem, UnfinishedCall
+from tracelib import schema
+from tracelib.schema.spool import Spool
+
+
+class Rows(NamedTuple):
+    """What a rank recorded, before its clock is known."""
+
+    fate: Fate
+    pending: list[Spool]
+    unfinished: Unfinished
+    tables: dict[int, dict[str, ThreadTable]]  # of each thread of the program
+    sampler: ThreadTable | None  # rows of the tracer's own thread; None: it had none
+    counts: dict[int, CountTable]  # of each thread, if counters were read
+    problems: list[Problem]
+
+
+class Refers(NamedTuple):
+    """What the rows of a run refer to."""
+
+    clocks: Mapping[int, Clock]
+    first_cpu: np.ndarray  # of each rank
+    procedures: Mapping[int, ProcedureTable]  # by the `id` of a file's `procedures`
+    communicators: Mapping[int, np.ndarray]  # of each rank, by row: index in the run
+    objects: Mapping[int, np.ndarray]  # likewise
+    uneven: Mapping[int, Mapping[int, Units]]  # of each rank: its windows with several displacement units
+    regions: Mapping[int, tuple[np.ndarray, np.ndarray]]  # of each rank: numbers in the run; empty: there are none
+    chain: Callable[[int, int], str]  # a path of a rank in words
+
+
+class Said(NamedTuple):
+    """What is not said of most ranks."""
+
+    problems: list[Problem]
+    of_regions: list[Problem]
+    parameters: frozenset[int]  # of its regions
+    end: End  # how its process ended
+    in_buffer: bool  # whether calls of a dead process are in its buffer only
+    unfinished: tuple[UnfinishedCall, ...]  # which calls it died in; one that is `open` has no end yet
+
+
+OPENED = np.dtype(
+    [
+        ("rank", "<i8"),
+        ("start", "<i8"),  # ns
+        ("stop", "<i8"),
+        ("recorded", "<i8"),  # calls, polls, events, and stretches of calls that were summed up
+        ("summed_up", "?"),  # whether there are such stretches
+        ("whole", "?"),  # whether it is known that it recorded all the time
+        ("by_signal", "?"),  # whether samples of where it was were taken so
+        ("open", "?"),  # whether it died in a call, and nothing tells when
+    ]
+)
+"""What all members of a team know of a rank that one of them has opened."""
+
+
+class Ranks:
+    """Rows and threads of the ranks of a run."""
+
+    def __init__(self, files: Sequence[RankFile], counters: Sequence[Counter], *, impossible: bool) -> None:
+        """`impossible`: take time stamps that cannot be as they are."""
+        self._files = {file.rank: file for file in files}
+        self._counters, self._impossible = counters, impossible
+        self._refers: Refers | None = None
+        self._sound: Set[int] = frozenset()
+        self._rows: dict[int, Rows] = {}  # of ranks whose threads are not made yet
+        self._lanes: dict[int, list[ThreadRecords]] = {}
+        self._samplers: dict[int, ThreadTable] = {}
+        self._open: dict[int, Unfinished] = {}  # of ranks whose threads are made, by rank: calls without an end
+        self._last_sign: int | None = None
+
+    def refer(self, refers: Refers) -> None:
+        """From now on threads can be made."""
+        self._refers = refers
+
+    def believe(self, sound: Set[int]) -> None:
+        """Members of a team have opened these ranks and found no fault: they are not looked at for any again."""
+        self._sound = sound
+
+    def rows(self, rank: int) -> Rows:
+        """What a rank recorded. Raises TracelibError where that cannot be."""
+        if rank not in self._rows:
+            self._rows[rank] = self._read(self._files[rank])
+        return self._rows[rank]
+
+    def _read(self, file: RankFile) -> Rows:
+        of_file = fate(file)
+        pending, problems = pending_rows(file, of_file)
+        unfinished = Unfinished(file, pending)
+        every = [*pending, *unfinished.rows]
+        tables = thread_tables(file, every)
+        sampler = tables.pop(schema.SAMPLER_THREAD, {}).get("events")
+        counts = count_tables(file, every, tables, self._counters)
+        problems = problems + shortcomings(file)
+        problems += possible_only(file, tables, impossible=self._impossible, sound=file.rank in self._sound)
+        return Rows(of_file, pending, unfinished, tables, sampler, counts, problems)
+
+    def lanes(self, rank: int) -> list[ThreadRecords]:
+        """The threads of a rank, in order."""
+        if rank not in self._lanes:
+            self._lanes[rank] = self._make(self._files[rank])
+            self._rows.pop(rank)
+        return self._lanes[rank]
+
+    def _make(self, file: RankFile) -> list[ThreadRecords]:
+        refers, rank, rows = self._refers, file.rank, self.rows(file.rank)
+        assert refers is not None
+        clock = refers.clocks[rank]
+        tables = RankTables(
+            file, refers.procedures[id(file.procedures)], refers.communicators[rank], refers.objects[rank],
+            refers.uneven[rank],
+        )  # fmt: skip
+        first_cpu = int(refers.first_cpu[rank])
+        lanes = [
+            ThreadRecords(rank, thread, first_cpu + thread, clock, own, tables)
+            for thread, own in sorted(rows.tables.items())
+        ]
+        for lane in lanes:
+            lane.counts = rows.counts.get(lane.thread)
+            if self._counters:
+                lane.samples = ThreadSamples(lane, rows.sampler, self._counters)
+        if rows.sampler:
+            self._samplers[rank] = rows.sampler
+        last_sample = max(
+            clock.ns(t) if t else 0 for t in (rows.sampler.last_key if rows.sampler else 0, last_sample_ticks(file))
+        )
+        _extend_main_thread(lanes, clock.ns(int(file.attributes["start_ticks"])), last_sample)
+        if len(rows.unfinished):
+            self._end_unfinished(rank, lanes, rows.unfinished, last_sample)
+        for lane in lanes:
+            _forget_counts_over_gaps(lane)
+            if refers.regions:
+                lane.regions = Regions(lane.tables["events"], refers.regions[rank])
+        return lanes
+
+    def _end_unfinished(self, rank: int, lanes: Sequence[ThreadRecords], calls: Unfinished, last_sample: int) -> None:
+        """Let calls that a process died in last until its last sign of life: its latest sample, if there is one after
+        them; else until what any rank recorded last, which may not be known yet."""
+        entered = [lane.clock.ns(ticks) for lane in lanes if (ticks := calls.entered(lane.thread)) is not None]
+        if last_sample > max(entered, default=last_sample):
+            _end_calls(lanes, calls, last_sample)
+        elif self._last_sign is not None:
+            _end_calls(lanes, calls, self._last_sign)
+        else:
+            self._open[rank] = calls
+
+    def end_open_calls(self, last_sign: int) -> None:
+        """Let the calls that ranks died in last until this time (ns), where nothing tells more."""
+        self._last_sign = last_sign
+        for rank, calls in self._open.items():
+            _end_calls(self._lanes[rank], calls, last_sign)
+        self._open.clear()
+
+    def sampler(self, rank: int) -> ThreadTable | None:
+        """The rows of the tracer's own thread of a rank; None: it had none."""
+        if rank in self._files:
+            self.lanes(rank)
+        return self._samplers.get(rank)
+
+    def open(self, ranks: Sequence[int], *, shared: bool) -> tuple[np.ndarray, dict[int, Said]]:
+        """Make the threads of some ranks. Returns OPENED, and what is to be said of some of them. `shared`: find out
+        more, for processes that do not open them."""
+        said: dict[int, Said] = {}
+        rows = []
+        for rank in ranks:
+            of_rank = self._said(rank)
+            if any(of_rank[:3]) or of_rank.unfinished or of_rank.end.fate != Fate.ENDED or of_rank.end.abort:
+                said[rank] = of_rank
+            lanes, file = self.lanes(rank), self._files[rank]
+            rows.append(
+                (
+                    rank, lanes[0].start, lanes[0].stop, sum([lane.recorded for lane in lanes]),
+                    any(len(lane.tables["summaries"]) for lane in lanes), shared and _are_whole(lanes),
+                    is_by_signal(file), rank in self._open,
+                )
+            )  # fmt: skip
+        return np.array(rows, OPENED), said
+
+    def _said(self, rank: int) -> Said:
+        refers, file, rows = self._refers, self._files[rank], self.rows(rank)
+        assert refers is not None
+        problems = died_inside(file, rows.pending, refers.clocks[rank].ns, partial(refers.chain, rank))
+        lanes = self.lanes(rank)
+        regions = [lane.regions for lane in lanes if lane.regions]
+        text = problem(regions) if regions else ""
+        return Said(
+            problems, [Problem(rank, text)] if text else [], frozenset[int]().union(*(r.parameters for r in regions)),
+            end_of(file, rows.fate, rows.pending, lanes, refers.communicators[rank]),
+            rows.fate == Fate.KILLED and bool(rows.pending),
+            tuple(_unfinished(file, lanes, rows.unfinished, seen=rank not in self._open)),
+        )  # fmt: skip
+
+
+class ThreadsLater(Mapping[int, list[ThreadRecords]]):
+    """The threads of each rank whose file is there: those that nobody has asked for are made then."""
+
+    def __init__(self, ranks: Iterable[int], made: Callable[[int], list[ThreadRecords]]) -> None:
+        self._ranks = dict.fromkeys(ranks)
+        self._made = made
+
+    def __getitem__(self, rank: int) -> list[ThreadRecords]:
+        if rank not in self._ranks:
+            raise KeyError(rank)
+        return self._made(rank)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._ranks)
+
+    def __len__(self) -> int:
+        return len(self._ranks)
+
+    def __contains__(self, rank: object) -> bool:
+        return rank in self._ranks
+
+
+def _are_whole(lanes: Sequence[ThreadRecords]) -> bool:
+    """Whether it is known that threads recorded all the time."""
+    try:
+        return not any(len(lane.unrecorded) for lane in lanes)
+    except TracelibError:  # who asks for these rows will be told
+        return False
+
+
+def _forget_counts_over_gaps(lane: ThreadRecords) -> None:
+    """What was counted while nothing was recorded belongs to no burst."""
+    if lane.counts is not None:
+        found = [lane.tables["calls"].find(lane.clock.ticks(end)) for end in lane.unrecorded["end"].tolist()]
+        lane.counts.after_gaps = np.array(found, np.int64)
+
+
+def _unfinished(
+    file: RankFile, lanes: Sequence[ThreadRecords], calls: Unfinished, *, seen: bool
+) -> Iterator[UnfinishedCall]:
+    for lane in lanes:
+        entered = calls.entered(lane.thread)
+        if entered is not None:
+            name = file.procedures[calls.procedure(lane.thread)]
+            yield UnfinishedCall(lane.rank, lane.thread, name, lane.clock.ns(entered), lanes[0].stop, seen)
+
+
+def _end_calls(lanes: Sequence[ThreadRecords], calls: Unfinished, ns: int) -> None:
+    """Threads live as long as the calls that they died in."""
+    for lane in lanes:
+        if calls.entered(lane.thread) is not None:
+            calls.end(lane.thread, lane.clock.ticks(ns))
+            lane.tables["calls"].reread()
+            lane.stop = max(lane.stop, ns)
+    lanes[0].stop = max(lanes[0].stop, *(lane.stop for lane in lanes))
+
+
+def _extend_main_thread(lanes: Sequence[ThreadRecords], start: int, last_sample: int) -> None:
+    """The main thread lives as long as the process: from its start to the last event or sample of any thread."""
+    main, *others = lanes
+    empty = not any(len(table) for table in main.tables.values())
+    main.start = start if empty else min(start, main.start)
+    main.stop = max([main.start, main.stop, last_sample, *(lane.stop for lane in others)])

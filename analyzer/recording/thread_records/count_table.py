@@ -1,0 +1,216 @@
+"""The counters that a rank read at its calls: which readings are of which call."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from analyzer.errors import TracelibError
+from analyzer.recording.rank_file.file import RankFile
+from analyzer.recording.rank_file.index import Piece, ThreadTable, pieces_of
+from analyzer.recording.rank_file.tables import text_of
+from analyzer.trace import UNKNOWN, Counter
+from tracelib import schema
+from tracelib.schema import BLOCK_DROPPED, COUNTER_SET_TYPE, CounterBackend
+from tracelib.schema.spool import Spool
+
+_CALLS, _COUNTS = (list(schema.BUFFERED).index(table) for table in ("calls", "counts"))
+_BACKEND_BITS = 15
+
+
+def merge_counters(files: Sequence[RankFile]) -> tuple[Counter, ...]:
+    """All counters of a run, each once, in the order of the sets and of the ranks. Raises TracelibError where two have
+    one event type."""
+    found: dict[str, Counter] = {}
+    names: dict[int, str] = {}
+    for file in files:
+        for row in file.counters:
+            backend = int(row["flags"]) & _BACKEND_BITS
+            counter = Counter(text_of(row["name"]), int(row["type"]), backend == CounterBackend.CPU_CLOCK)
+            if names.setdefault(counter.type, counter.name) != counter.name:
+                raise TracelibError(f"{file.path}: {counter.name} and {names[counter.type]} have the same event type")
+            found.setdefault(counter.name, counter)
+    return tuple(found.values())
+
+
+def _columns(file: RankFile, counters: Sequence[Counter]) -> dict[int, np.ndarray]:
+    """For each set of a rank the column of each of its readings."""
+    number = {counter.name: column for column, counter in enumerate(counters)}
+    rows = np.sort(file.counters, order=("set", "position"))
+    return {
+        int(s): np.array([number[text_of(name)] for name in rows["name"][rows["set"] == s]], np.int64)
+        for s in np.unique(rows["set"])
+    }
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Consecutive calls of a thread that were read with one set: their readings in the file from `first`, or in
+    memory (`rows`). Set 0: they have none."""
+
+    count: int
+    set: int = 0
+    first: int = 0
+    rows: np.ndarray | None = None
+    after_gap: bool = False  # calls are missing before it
+
+
+class CountTable:
+    """The readings of one thread, by the number of the call among its calls; one column for each counter of the run."""
+
+    def __init__(
+        self,
+        file: RankFile,
+        segments: Sequence[Segment],
+        columns: Mapping[int, np.ndarray],
+        counters: Sequence[Counter],
+    ) -> None:
+        self._file, self._segments, self._columns = file, segments, columns
+        self._starts = [0, *np.cumsum([s.count for s in segments]).tolist()]
+        self._whole = np.array([counter.whole for counter in counters], bool)
+        self.after_gaps = np.zeros(0, np.int64)  # calls before which nothing was recorded for a while
+
+    def between(self, first: int, last: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Readings at the entry and at the exit of calls [first, last), and what was counted since the call before
+        each; int64 of shape (calls, counters), UNKNOWN where there is no such reading."""
+        begin = max(first - 1, 0)
+        enter, exit, sets, after_gap = self._read(begin, last)
+        burst = np.full_like(enter, UNKNOWN)
+        if begin == 0 and len(enter):
+            burst[0] = np.where(self._whole, enter[0], UNKNOWN)
+        if len(enter) > 1:
+            from_zero = (sets[1:] != sets[:-1])[:, None] & ~self._whole
+            burst[1:] = np.where(from_zero, enter[1:], counted_since(enter[1:], exit[:-1]))
+            burst[after_gap] = UNKNOWN
+        gaps = self.after_gaps[(self.after_gaps >= begin) & (self.after_gaps < last)]
+        burst[gaps - begin] = UNKNOWN
+        skipped = first - begin
+        return enter[skipped:], exit[skipped:], burst[skipped:]
+
+    def _read(self, first: int, last: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Readings of calls [first, last), and for each its set and whether calls are missing before it."""
+        shape = max(last - first, 0), len(self._whole)
+        enter, exit = np.full(shape, UNKNOWN), np.full(shape, UNKNOWN)
+        sets, after_gap = np.zeros(shape[0], np.int64), np.zeros(shape[0], bool)
+        at = max(bisect_right(self._starts, first) - 1, 0)
+        while first < last:
+            segment, start = self._segments[at], self._starts[at]
+            stop = min(last, start + segment.count)
+            rows = slice(first - last + shape[0], stop - last + shape[0])
+            sets[rows] = segment.set
+            after_gap[rows.start] = segment.after_gap and first == start
+            if segment.set:
+                columns = self._columns[segment.set]
+                both = self._readings(segment, len(columns), first - start, stop - start)
+                enter[rows, columns], exit[rows, columns] = both[:, 0], both[:, 1]
+            first, at = stop, at + 1
+        return enter, exit, sets, after_gap
+
+    def _readings(self, segment: Segment, counters: int, first: int, last: int) -> np.ndarray:
+        """(calls, 2, counters) int64 of calls [first, last) of a segment."""
+        low, high = segment.first + 2 * counters * first, segment.first + 2 * counters * last
+        rows = self._file.read("counts", low, high) if segment.rows is None else segment.rows[low:high]
+        return rows.astype(np.int64).reshape(-1, 2, counters)  # NOT_READ becomes UNKNOWN
+
+
+def counted_since(later: np.ndarray, earlier: np.ndarray) -> np.ndarray:
+    """later - earlier, UNKNOWN where one of them is, or where that is less than nothing."""
+    known = (later >= earlier) & (earlier >= 0)
+    return np.where(known, later - earlier, UNKNOWN)
+
+
+def count_tables(
+    file: RankFile,
+    pending: Sequence[Spool],
+    tables: Mapping[int, Mapping[str, ThreadTable]],
+    counters: Sequence[Counter],
+) -> dict[int, CountTable]:
+    """The readings of each thread of a rank; none for a rank without counters."""
+    if not len(file.counters):
+        return {}
+    columns = _columns(file, counters)
+    pieces = pieces_of(file, "calls", pending)
+    finder = _Finder(file, pending, columns, tables)
+    return {
+        thread: CountTable(file, finder.segments([p for p in pieces if p.thread == thread]), columns, counters)
+        for thread in tables
+    }
+
+
+def _behind_dropped(blocks: np.ndarray) -> set[int]:
+    """First calls of the blocks that follow a dropped block of the same thread."""
+    found, dropped = set(), set()
+    for block in blocks[blocks["count"][:, _CALLS] > 0]:
+        thread = int(block["thread"])
+        if block["flags"] & BLOCK_DROPPED:
+            dropped.add(thread)
+        elif thread in dropped:
+            dropped.remove(thread)
+            found.add(int(block["first"][_CALLS]))
+    return found
+
+
+class _Finder:
+    """Finds the readings of each piece of `calls`."""
+
+    def __init__(
+        self,
+        file: RankFile,
+        pending: Sequence[Spool],
+        columns: Mapping[int, np.ndarray],
+        tables: Mapping[int, Mapping[str, ThreadTable]],
+    ) -> None:
+        self._columns, self._tables, self._length = columns, tables, file.lengths["counts"]
+        self._gaps = _behind_dropped(file.blocks)
+        self._blocks = file.blocks[file.blocks["count"][:, _CALLS] > 0]
+        self._first_calls = self._blocks["first"][:, _CALLS].tolist()
+        self._spools = {id(p.rows["calls"]): p for p in pending}
+        ends = self._blocks["first"].astype(np.int64) + self._blocks["count"]
+        self._named = [int(ends[:, table].max(initial=0)) for table in (_CALLS, _COUNTS)]
+
+    def segments(self, pieces: Sequence[Piece]) -> list[Segment]:
+        found: list[Segment] = []
+        for piece in pieces:
+            found += self._of_spool(piece) if piece.rows is not None else self._of_file(piece)
+        return found
+
+    def _of_spool(self, piece: Piece) -> list[Segment]:
+        spool = self._spools[id(piece.rows)]
+        number = int(spool.header["set"]) if spool.has("set") else 0
+        return self._cut(piece.count, number, 0, len(spool.rows["counts"]), spool.rows["counts"])
+
+    def _of_file(self, piece: Piece) -> list[Segment]:
+        if piece.first >= self._named[0]:
+            number = self._last_set(piece.thread)
+            first = self._named[1] + (piece.first - self._named[0]) * self._readings(number)
+            return self._cut(piece.count, number, first, self._length)
+        block = self._blocks[bisect_right(self._first_calls, piece.first) - 1]
+        number = int(block["set"])
+        first = int(block["first"][_COUNTS])
+        within = (piece.first - int(block["first"][_CALLS])) * self._readings(number)
+        end = min(first + int(block["count"][_COUNTS]), self._length)
+        segments = self._cut(piece.count, number, first + within, end)
+        if segments and within == 0 and int(block["first"][_CALLS]) in self._gaps:
+            segments[0] = replace(segments[0], after_gap=True)
+        return segments
+
+    def _readings(self, number: int) -> int:
+        return 2 * len(self._columns.get(number, ()))
+
+    def _cut(self, count: int, number: int, first: int, end: int, rows: np.ndarray | None = None) -> list[Segment]:
+        """Calls that have readings, and those after them whose readings did not get into the file."""
+        readings = self._readings(number)
+        have = min(count, max(end - first, 0) // readings) if readings else 0
+        segments = [Segment(have, number, first, rows), Segment(count - have)]
+        return [segment for segment in segments if segment.count]
+
+    def _last_set(self, thread: int) -> int:
+        """The set that a thread read last, by its events."""
+        number = 0
+        for rows in self._tables[thread]["events"].scan():
+            changes = rows["value"][rows["type"] == COUNTER_SET_TYPE]
+            number = int(changes[-1]) if len(changes) else number
+        return number

@@ -1,0 +1,113 @@
+"""The regions of one thread: its events with begins and ends that belong together, in any window of time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from analyzer._kernels import ffi, lib
+from analyzer.native import pointer
+from analyzer.recording.rank_file.clock import Clock
+from analyzer.recording.rank_file.index import SCAN_ROWS, ThreadTable
+from analyzer.trace import EVENT as TRACE_EVENT
+from analyzer.trace import MARK, Mark
+from analyzer.trace.region_labels import region_events
+from tracelib.schema import EVENT, PARALLEL_TYPE, PARAMETER_TYPE, REGION_TYPE, TRACERS_TYPES
+
+_NO_EVENTS = np.zeros(0, TRACE_EVENT)
+
+ENDS, REAL = 2, 1 << 15
+"""`flags` of the end of a region, of a real parameter."""
+
+
+class Regions:
+    """What is open at every SCAN_ROWS-th event of a thread, so that a window need not be read from the beginning.
+
+    `numbers`: the trace's numbers of the file's regions and parameters.
+    """
+
+    def __init__(self, table: ThreadTable, numbers: tuple[np.ndarray, np.ndarray]) -> None:
+        self._table, self._numbers = table, numbers
+        self._counts = np.zeros(4, np.int64)
+        self._open = [np.zeros(0, EVENT)]
+        self.parameters: set[int] = set()  # `flags` of those that occur
+        for block in table.scan():
+            rows, open_ = self._nest(self._open[-1], block)
+            self._open.append(open_)
+            self.parameters |= set(rows["flags"][rows["type"] == PARAMETER_TYPE].tolist())
+        self.without_begin, self.ended_by_outer, self.cut, _ = self._counts.tolist()
+
+    @property
+    def left_open(self) -> np.ndarray:
+        """The begins (EVENT of the schema) of the regions that are open after the last event, the outermost first."""
+        return self._open[-1]
+
+    def rows(self, begin: int, end: int, stop: int) -> np.ndarray:
+        """The thread's events with begin <= time < end (ticks) as rows of the schema's EVENT, well nested.
+
+        Numbers of regions and parameters are the trace's. What is left open ends at `stop`.
+        """
+        first, last = self._table.find(begin), self._table.find(end)
+        block = min(first // SCAN_ROWS, len(self._open) - 1)
+        _, open_ = self._nest(self._open[block], self._table.read(block * SCAN_ROWS, first))
+        rows, _ = self._nest(open_, self._table.read(first, last))
+        if not begin <= stop < end:
+            return rows
+        ends = self.left_open[::-1].copy()
+        ends["time"], ends["flags"] = stop, ENDS
+        return np.concatenate([rows, ends])
+
+    def _nest(self, open_: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The rows put right, and what is open after them."""
+        stack = np.zeros(len(open_) + len(rows), EVENT)
+        stack[: len(open_)] = open_
+        out = np.empty(len(open_) + 2 * len(rows), EVENT)
+        depth = ffi.new("int64_t *", len(open_))
+        maps = [item for n in self._numbers for item in (pointer(n, "int32_t *"), len(n))]
+        rows = np.ascontiguousarray(rows)
+        counts = pointer(self._counts, "int64_t *")
+        written = lib.regions_nest(pointer(stack), depth, pointer(rows), len(rows), *maps, counts, pointer(out))
+        return out[:written], stack[: depth[0]].copy()
+
+
+def is_one_of(values: np.ndarray, few: Iterable[int]) -> np.ndarray:
+    """As np.isin, which takes its time for each call."""
+    return np.logical_or.reduce([values == one for one in few])
+
+
+def marks(rows: np.ndarray, thread: int, clock: Clock) -> np.ndarray:
+    """MARK from well nested rows of the schema's EVENT."""
+    region, parameter = rows["type"] == REGION_TYPE, rows["type"] == PARAMETER_TYPE
+    chosen = region | parameter | (rows["type"] == PARALLEL_TYPE)
+    rows, region, parameter = rows[chosen], region[chosen], parameter[chosen]
+    found = np.zeros(len(rows), MARK)
+    found["time"], found["thread"], found["value"] = clock.times(rows["time"]), thread, rows["value"]
+    found["number"] = np.where(region, rows["value"], rows["flags"] % REAL)
+    of_parameter = np.where(rows["flags"] >= REAL, Mark.REAL, Mark.INTEGER)
+    found["what"] = np.where(region, rows["flags"], np.where(parameter, of_parameter, Mark.PARALLEL))
+    return found
+
+
+def program_events(rows: np.ndarray, rank: int, thread: int, clock: Clock) -> np.ndarray:
+    """The trace's EVENT from well nested rows of the schema's, without those of the tracer."""
+    rows = region_events(rows[~is_one_of(rows["type"], TRACERS_TYPES)])
+    if not len(rows):
+        return _NO_EVENTS
+    found = np.zeros(len(rows), TRACE_EVENT)
+    found["time"], found["rank"], found["thread"] = clock.times(rows["time"]), rank, thread
+    found["type"], found["value"] = rows["type"], rows["value"]
+    return found
+
+
+def problem(lanes: Iterable[Regions]) -> str:
+    """What was wrong with the regions of a rank's threads; "" if nothing was."""
+    threads = list(lanes)
+    counts = {
+        "ended but never begun": sum(t.without_begin for t in threads),
+        "ended only by the end of an outer one": sum(t.ended_by_outer for t in threads),
+        "cut by the limit": sum(t.cut for t in threads),
+        "open when its thread ended": sum(len(t.left_open) for t in threads),
+    }
+    parts = [f"{count} x {text}" for text, count in counts.items() if count]
+    return "regions: " + ", ".join(parts) if parts else ""

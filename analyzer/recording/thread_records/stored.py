@@ -1,0 +1,101 @@
+"""Threads whose rows lie in their files as they were recorded: kernels read those of many ranks in one go."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from analyzer._kernels import ffi, lib
+from analyzer.native import pointer
+from analyzer.recording.thread_records.thread import ThreadRecords
+from analyzer.trace import CALL, REQUEST
+
+_UNKNOWN, _STORED, _OTHER = range(3)
+_TABLES = ("calls", "polls", "requests")
+
+
+class Stored(NamedTuple):
+    """`struct stored_lane`s of neighbouring ranks, how many rows each has of each of _TABLES, (tables, ranks), and
+    whether it has events that are not the tracer's."""
+
+    structs: Any
+    counts: np.ndarray
+    has_events: np.ndarray
+
+
+class StoredThreads:
+    """Of each rank its one thread, if it is such a one. Rows that are left out later are not noticed."""
+
+    def __init__(self, lanes: Mapping[int, Sequence[ThreadRecords]], size: int) -> None:
+        self._lanes = lanes
+        self._structs = ffi.new("struct stored_lane[]", size)
+        self._what = np.zeros(size, np.int8)
+        self._counts = np.zeros((len(_TABLES), size), np.int64)
+        self._has_events = np.zeros(size, bool)
+        self._paths: list[Any] = []  # which the structs point to
+
+    def are(self, ranks: range) -> np.ndarray:
+        """Which of some ranks are such ones."""
+        for rank in (ranks.start + np.flatnonzero(self._what[ranks.start : ranks.stop] == _UNKNOWN)).tolist():
+            self._what[rank] = _STORED if self._describe(rank) else _OTHER
+        return self._what[ranks.start : ranks.stop] == _STORED
+
+    def of(self, ranks: range) -> Stored | None:
+        """Those of some ranks; None: one of them has another."""
+        if not self.are(ranks).all():
+            return None
+        some = slice(ranks.start, ranks.stop)
+        return Stored(self._structs + ranks.start, self._counts[:, some], self._has_events[some])
+
+    def calls(self, ranks: range, begin: int, end: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """CALL of some ranks, one rank's after the other, and how many each has; None: not all of theirs lie in
+        [begin, end), or they are to be read one by one for another reason."""
+        stored = self.of(ranks)
+        return stored and _records(lib.stored_calls, stored, begin, end, stored.counts[0] + stored.counts[1], CALL)
+
+    def requests(self, ranks: range, begin: int, end: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """The same of REQUEST."""
+        stored = self.of(ranks)
+        return stored and _records(lib.stored_requests, stored, begin, end, stored.counts[2], REQUEST)
+
+    def _describe(self, rank: int) -> bool:
+        """Fill in the struct of a rank, if its thread is such a one. A rank without a file has no rows."""
+        lanes = self._lanes.get(rank, ())
+        if len(lanes) != 1 or len(lanes[0].tables["summaries"]):
+            return False
+        (lane,), struct, path = lanes, self._structs[rank], ""
+        for number, name in enumerate(_TABLES):
+            table = lane.tables[name]
+            if not len(table):
+                continue
+            place = table.place
+            if place is None:
+                return False
+            rows = getattr(struct, name)
+            rows.at, rows.chunk_rows = pointer(place.chunks.at, "int64_t *"), place.chunks.rows
+            rows.first, rows.count = place.first, len(table)
+            self._counts[number, rank] = len(table)
+            struct.first_tick, struct.last_tick, struct.slack = place.stamps
+            path = place.path
+        self._paths.append(ffi.new("char[]", os.fsencode(path)))
+        struct.lane, struct.path = lane.struct, self._paths[-1]
+        struct.flushes, struct.n_flushes = pointer(lane.not_the_programs), len(lane.not_the_programs)
+        self._has_events[rank] = lane.has_programs_events
+        return True
+
+
+def _records(
+    kernel: Callable[..., int], stored: Stored, begin: int, end: int, counts: np.ndarray, dtype: np.dtype
+) -> tuple[np.ndarray, np.ndarray] | None:
+    found = np.empty(counts.sum(), dtype)
+    good = _check(kernel(stored.structs, len(counts), begin, end, pointer(found)), len(counts))
+    return (found, counts) if good else None
+
+
+def _check(answer: int, wanted: int) -> bool:
+    if answer < 0:
+        raise MemoryError
+    return answer == wanted

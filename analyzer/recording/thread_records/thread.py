@@ -1,0 +1,285 @@
+"""One thread of a rank: its clock, its rows in the file, and what is known of it as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from analyzer._kernels import ffi, lib
+from analyzer.native import pointer
+from analyzer.recording.rank_file.clock import Clock
+from analyzer.recording.rank_file.file import RankFile
+from analyzer.recording.rank_file.index import SCAN_ROWS, ThreadTable
+from analyzer.recording.thread_records.burst_mode import BurstMode, as_polls, last_exit, stretches, totals
+from analyzer.recording.thread_records.count_table import CountTable
+from analyzer.recording.thread_records.displacements import Units, in_target_units
+from analyzer.recording.thread_records.procedures import ProcedureTable
+from analyzer.recording.thread_records.regions import Regions, is_one_of
+from analyzer.recording.thread_records.samples import ThreadSamples, is_reading
+from analyzer.trace import FLUSH, REQUEST, State
+from tracelib.schema import (
+    CPU_WAIT_TYPE,
+    ERROR_TYPE,
+    FLUSH_TYPE,
+    PATHS_TYPE,
+    SYNC_TYPE,
+    TRACERS_TYPES,
+    TRACING_TYPE,
+    CpuWait,
+)
+
+_NOT_THE_PROGRAMS = (FLUSH_TYPE, SYNC_TYPE, PATHS_TYPE, TRACING_TYPE, CPU_WAIT_TYPE)
+"""Events that begin and end time that is not the program's, or in which it waits for a CPU."""
+
+_LAST = {"calls": "exit", "polls": "exit", "events": "time"}
+"""The column of a table's last row that ends its thread; of summaries any row may."""
+
+_NO_FLUSHES = np.zeros(0, FLUSH)
+
+_OF_TRACER = frozenset({int(State.IO), int(State.OTHERS), int(State.PATHS)})
+_OF_NOBODY, _OF_CPUS = frozenset({int(State.TRACING_DISABLED)}), frozenset({int(State.SCHEDULING)})
+_TRACERS_TYPES = frozenset(TRACERS_TYPES)
+
+RECORDED = ("calls", "polls", "events", "summaries")
+"""Tables of which a thread that did much has many rows."""
+
+
+class RankTables:
+    """What the rows of one rank refer to, as the kernels take it."""
+
+    def __init__(
+        self,
+        file: RankFile,
+        procedures: ProcedureTable,
+        communicator_index: np.ndarray,
+        object_index: np.ndarray,
+        uneven_windows: Mapping[int, Units],
+    ) -> None:
+        a = file.attributes
+        self.start_ticks, self.overhead_ticks = int(a["start_ticks"]), int(a["overhead_ticks"])
+        self.overhead_cpu_ns = int(a["overhead_cpu_ns"])
+        self.summed = len(file.procedures)
+        self.procedures, self.kinds = procedures
+        self.communicators = file.communicators if len(file.communicators) else np.zeros(1, file.communicators.dtype)
+        self.members, self.ranks, self.ranks_of = file.members, file.size, file.ranks_of
+        self.object_index, self.uneven_windows = object_index, uneven_windows
+        self.communicator_index = communicator_index  # int32
+
+
+class ThreadRecords:
+    """A thread with its clock; times in ns unless said otherwise."""
+
+    def __init__(
+        self, rank: int, thread: int, cpu: int, clock: Clock, tables: dict[str, ThreadTable], refers: RankTables
+    ) -> None:
+        self.rank, self.thread, self.cpu, self.clock, self.tables = rank, thread, cpu, clock, tables
+        self.start, self.stop = self._bounds()
+        self.cpu_overhead = refers.overhead_cpu_ns
+        self.overhead = clock.ns(refers.start_ticks + refers.overhead_ticks) - clock.ns(refers.start_ticks)
+        self.regions: Regions | None = None  # if the program has any
+        self.counts: CountTable | None = None  # if the rank reads counters
+        self.samples: ThreadSamples | None = None  # likewise
+        self._refers = refers
+        self._window = (0, -1), (0, 0)  # times and ticks that were asked for last
+
+    def _bounds(self) -> tuple[int, int]:
+        """Times of the thread's first and last row; (0, 0) if it has none."""
+        first, last = [], []
+        for name, table in self.tables.items():
+            if len(table) and name != "requests":
+                first.append(self.clock.ns(table.first_key))
+                if name == "summaries":
+                    last.append(self.clock.ns(last_exit(table)))
+                elif name in _LAST:
+                    last.append(self.clock.ns(table.last()[_LAST[name]]))
+        return min(first, default=0), max(last, default=0)
+
+    @cached_property
+    def _struct(self) -> Any:
+        r = self._refers
+        found = ffi.new(
+            "struct lane *",
+            {
+                "procedures": pointer(r.procedures, "struct procedure *"), "n_procedures": len(r.procedures),
+                "communicators": pointer(r.communicators), "n_communicators": len(r.communicators),
+                "members": pointer(r.members, "uint32_t *"), "n_members": len(r.members),
+                "communicator_index": pointer(r.communicator_index, "int32_t *"),
+                "rank": self.rank, "thread": self.thread, "cpu": self.cpu, "ranks": r.ranks,
+            },
+        )  # fmt: skip
+        self.clock.fill(found.clock)
+        return found
+
+    @property
+    def struct(self) -> Any:
+        """`struct lane *` with the present bounds."""
+        found = self._struct
+        found.start, found.stop, found.overhead = self.start, self.stop, self.overhead
+        return found
+
+    def rows(self, table: str, begin: int, end: int, around: int = 0) -> np.ndarray:
+        """Raw rows whose key lies in [begin, end), and `around` more on both sides."""
+        rows = self.tables[table]
+        return rows.window(*self.ticks(begin, end), around) if len(rows) else rows.read(0, 0)
+
+    def ticks(self, begin: int, end: int) -> tuple[int, int]:
+        """Times as ticks; mostly one window is asked for again and again."""
+        if self._window[0] != (begin, end):
+            self._window = (begin, end), (self.clock.ticks(begin), self.clock.ticks(end))
+        return self._window[1]
+
+    def group(self, row: int) -> np.ndarray:
+        """World ranks of the group of a row of `communicators`."""
+        group = self._refers.communicators[row]
+        return np.asarray(self._refers.ranks_of(int(group["members"]), int(group["size"])), np.int64)
+
+    def accesses(self, begin: int, end: int, around: int = 0) -> np.ndarray:
+        """Raw rows of `accesses`, with the offsets of one-sided operations in bytes of the target's window."""
+        rows, windows = self.rows("accesses", begin, end, around), self._refers.uneven_windows
+        return in_target_units(rows, self.rows("calls", begin, end, around), windows) if windows else rows
+
+    def folded(self, begin: int, end: int, around: int = 0) -> np.ndarray:
+        """Raw rows of `polls`, and stretches of calls that were summed up as such, in order of enter."""
+        polls, summaries = self.rows("polls", begin, end, around), self.tables["summaries"]
+        if not len(summaries):
+            return polls
+        ticks = self.clock.ticks(begin), self.clock.ticks(end)
+        rows = np.concatenate([polls, as_polls(stretches(summaries, *ticks, around), self._refers.summed)])
+        return rows[np.argsort(rows["enter"], kind="stable")]
+
+    def paths(self, begin: int, end: int) -> np.ndarray:
+        """Rows of `paths` (int64; 0: not known) of the calls and folded polls with enter in [begin, end), in the order
+        of `calls`."""
+        ticks = self.ticks(begin, end)
+        calls, polls = self.rows("calls", begin, end), self.folded(begin, end)
+        of_calls = self.tables["calls"].beside("call_paths", *ticks)
+        of_polls = self.tables["polls"].beside("poll_paths", *ticks)
+        if len(polls) > len(of_polls):  # stretches of calls that were summed up have none
+            known = np.isin(polls["call"], (self._refers.summed,), invert=True)
+            of_polls, of_known = np.zeros(len(polls), of_polls.dtype), of_polls
+            of_polls[known] = of_known
+        order = np.argsort(np.concatenate([polls["enter"], calls["enter"]]), kind="stable")
+        return np.concatenate([of_polls, of_calls])[order].astype(np.int64)
+
+    @property
+    def summed(self) -> np.ndarray:
+        """SUMMED of this thread."""
+        found = totals(self.tables["summaries"])
+        ns_per_tick = Fraction(
+            self.stop - self.start, max(self.clock.ticks(self.stop) - self.clock.ticks(self.start), 1)
+        )
+        found["call"] = [self.procedure_index(int(call)) for call in found["call"]]
+        found["inside"] = [round(int(ticks) * ns_per_tick) for ticks in found["inside"]]
+        return found
+
+    def event_rows(self, begin: int, end: int) -> np.ndarray:
+        """Raw events with time in [begin, end), without readings of counters; regions and parameters have the trace's
+        numbers, and nest."""
+        if self.regions is None:
+            rows = self.rows("events", begin, end)
+        else:
+            rows = self.regions.rows(*(self.clock.ticks(t) for t in (begin, end, self.stop)))
+        return rows[~is_reading(rows["type"])]
+
+    @cached_property
+    def burst_mode(self) -> BurstMode | None:
+        """What a .prv says of calls that were summed up; None: none were."""
+        if not len(self.tables["summaries"]):
+            return None
+        buffers = self.not_the_programs["begin"][self.not_the_programs["state"] == State.IO]
+        return BurstMode(self.tables["summaries"], self.clock, self._refers.kinds, buffers)
+
+    def object_index(self, rows: np.ndarray) -> np.ndarray:
+        """Index in Objects.known of rows of `objects`; -1: none."""
+        index = self._refers.object_index
+        return np.where(rows < len(index), index[np.minimum(rows, len(index) - 1)], -1)
+
+    def procedure_indices(self, rows: np.ndarray) -> np.ndarray:
+        """The same of many rows of `procedures`."""
+        index = self._refers.procedures["index"]
+        return index[np.minimum(rows, len(index) - 1)]
+
+    def procedure_index(self, row: int) -> int:
+        """Index in Trace.procedures of a row of `procedures`."""
+        index = self._refers.procedures["index"]
+        return int(index[min(row, len(index) - 1)])
+
+    def requests(self, rows: np.ndarray) -> np.ndarray:
+        """Raw rows of `requests` as REQUEST, in the same order."""
+        found = np.empty(len(rows), REQUEST)
+        lib.expand_requests(self.struct, pointer(rows), len(rows), pointer(found))
+        return found
+
+    @cached_property
+    def not_the_programs(self) -> np.ndarray:
+        """FLUSH of this thread in order, disjoint: buffers that were written, clocks that were measured, callers that
+        were looked for, times when nothing was recorded, and (in calls, too) those in which a predicted thread waits
+        for a CPU.
+
+        What began and did not end (a process that died while flushing) lasts until `stop`. Recording that goes on
+        without having stopped did not begin before: all was dropped up to there.
+        """
+        table = self.tables["events"]
+        if not len(table):
+            return _NO_FLUSHES
+        if len(table) <= SCAN_ROWS:
+            events = table.read(0, len(table))
+        else:
+            events = np.concatenate([block[is_one_of(block["type"], _NOT_THE_PROGRAMS)] for block in table.scan()])
+        found = np.empty(len(events) + 1, FLUSH)
+        return found[: lib.interruptions(self.struct, pointer(events), len(events), pointer(found))].copy()
+
+    @property
+    def has_programs_events(self) -> bool:
+        """Whether there are events of others than the tracer; of very many events it is taken for granted."""
+        return self._event_types is None or not _TRACERS_TYPES.issuperset(self._event_types)
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether calls returned errors; likewise."""
+        return self._event_types is None or ERROR_TYPE in self._event_types
+
+    @cached_property
+    def _event_types(self) -> frozenset[int] | None:
+        """Those that occur; None: there are very many events."""
+        table = self.tables["events"]
+        return None if len(table) > SCAN_ROWS else frozenset(table.read(0, len(table))["type"].tolist())
+
+    @property
+    def flushes(self) -> np.ndarray:
+        """FLUSH of the tracer's own time: this thread wrote buffers, measured clocks, looked for callers."""
+        return self._in_state(_OF_TRACER)
+
+    @property
+    def unrecorded(self) -> np.ndarray:
+        """FLUSH of the times when nothing was recorded."""
+        return self._in_state(_OF_NOBODY)
+
+    @cached_property
+    def cpu_waits(self) -> np.ndarray:
+        """FLUSH of the times when this thread waited for a CPU to compute."""
+        waits = self._in_state(_OF_CPUS)
+        if not len(waits):
+            return waits
+        said = (rows[rows["type"] == CPU_WAIT_TYPE] for rows in self.tables["events"].scan())
+        begins = np.concatenate([rows["time"][rows["value"] == CpuWait.OUTSIDE] for rows in said])
+        return waits[np.isin(waits["begin"], self.clock.times(begins))]
+
+    def _in_state(self, states: frozenset[int]) -> np.ndarray:
+        if self._states.isdisjoint(states):
+            return _NO_FLUSHES
+        return self.not_the_programs[is_one_of(self.not_the_programs["state"], states)]
+
+    @cached_property
+    def _states(self) -> frozenset[int]:
+        """Those in `not_the_programs`."""
+        return frozenset(self.not_the_programs["state"].tolist())
+
+    @cached_property
+    def recorded(self) -> int:
+        """How many calls, polls and events the thread recorded, and stretches of calls that were summed up."""
+        return sum([len(self.tables[name]) for name in RECORDED])

@@ -1,0 +1,118 @@
+"""States and events of many ranks in a window of time: kernels read those of neighbours at once where they can."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from analyzer._kernels import ffi, lib
+from analyzer.native import pointer
+from analyzer.recording.thread_records import records
+from analyzer.recording.thread_records.records import Runs, joined
+from analyzer.recording.thread_records.stored import StoredThreads
+from analyzer.recording.thread_records.thread import ThreadRecords
+from analyzer.trace import EVENT, STATE
+
+_MOST_EVENTS = 256
+"""So many rows of `events` of a rank are kept as a .prv shows them."""
+_BEFORE, _BEHIND = np.iinfo(np.int64).min // 2, np.iinfo(np.int64).max // 2
+
+
+class _Kind(NamedTuple):
+    """Records, and who reads them of stored ranks and of others."""
+
+    dtype: np.dtype
+    of_stored: Callable[..., int]
+    of_lanes: Callable[[Sequence[ThreadRecords], int, int], Runs]
+
+
+_STATES = _Kind(STATE, lib.window_states, records.states)
+_EVENTS = _Kind(EVENT, lib.window_events, records.events)
+
+
+class WindowedThreads:
+    """The threads of a run, window by window."""
+
+    def __init__(self, lanes: Mapping[int, Sequence[ThreadRecords]], size: int, stored: StoredThreads) -> None:
+        self._lanes, self._stored = lanes, stored
+        self._structs = ffi.new("struct windowed_lane[]", size)
+        self._shown: list[np.ndarray] = []  # which the structs point to
+        self._has_shown = np.zeros(size, bool)
+        self._has_others = np.zeros(size, bool)
+        self._records = ffi.gc(ffi.new("struct lane_records *"), lib.lane_records_free)
+
+    def are_stored(self, ranks: range) -> bool:
+        """Whether kernels read the states of all of them."""
+        return bool(self._stored.are(ranks).all())
+
+    def states(self, ranks: range, begin: int, end: int) -> np.ndarray:
+        """STATE that begin in [begin, end), by (begin, rank, thread)."""
+        return self._taken(ranks, _STATES, begin, end, Runs.merged)
+
+    def states_by_rank(self, ranks: range, begin: int, end: int) -> np.ndarray:
+        """The same by (rank, thread, begin)."""
+        return self._taken(ranks, _STATES, begin, end, lambda runs: runs.records.copy())
+
+    def events(self, ranks: range, begin: int, end: int) -> np.ndarray:
+        """EVENT with time in [begin, end), by (time, rank, thread)."""
+        return self._taken(ranks, _EVENTS, begin, end, Runs.merged)
+
+    def _taken(self, ranks: range, kind: _Kind, begin: int, end: int, take: Callable[[Runs], np.ndarray]) -> np.ndarray:
+        """What is made of the runs, which are there no longer."""
+        found = take(self._runs(ranks, kind, begin, end))
+        lib.lane_records_free(self._records)
+        return found
+
+    def _runs(self, ranks: range, kind: _Kind, begin: int, end: int) -> Runs:
+        """A run for each thread. They may lie where those of the next call will."""
+        groups = list(self._groups(ranks, kind))
+        parts = []
+        for group, stored in groups:
+            found = self._read(group, kind, begin, end) if stored else None
+            if found is None:
+                found = kind.of_lanes([lane for rank in group for lane in self._lanes.get(rank, ())], begin, end)
+            elif len(groups) > 1:
+                found = Runs(found.records.copy(), found.offsets)
+            parts.append(found)
+        return joined(parts)
+
+    def _groups(self, ranks: range, kind: _Kind) -> Iterator[tuple[range, bool]]:
+        """Neighbours of which kernels read all, or none."""
+        can = self._stored.are(ranks)
+        if kind is _EVENTS:
+            for rank in (ranks.start + np.flatnonzero(can & ~self._has_shown[ranks.start : ranks.stop])).tolist():
+                self._show(rank)
+            can &= ~self._has_others[ranks.start : ranks.stop]
+        edges = [0, *(np.flatnonzero(np.diff(can)) + 1).tolist(), len(can)]
+        for first, last in itertools.pairwise(edges):
+            yield ranks[first:last], bool(first < last and can[first])
+
+    def _show(self, rank: int) -> None:
+        """Note the events of a stored rank, if the kernel can take them."""
+        (lane,), struct = self._lanes[rank], self._structs[rank]
+        self._has_shown[rank] = True
+        if len(lane.tables["events"]) > _MOST_EVENTS or len(lane.tables["accesses"]):
+            self._has_others[rank] = True
+            return
+        rows = np.ascontiguousarray(records.shown_events(lane, _BEFORE, _BEHIND))
+        if len(rows):
+            struct.events, struct.n_events = pointer(rows), len(rows)
+            self._shown.append(rows)
+
+    def _read(self, ranks: range, kind: _Kind, begin: int, end: int) -> Runs | None:
+        """Those of stored ranks, where the next ones will lie; None: one of them is to be read otherwise."""
+        stored, counts = self._stored.of(ranks), np.zeros(len(ranks), np.int64)
+        assert stored is not None
+        read = kind.of_stored(
+            stored.structs, self._structs + ranks.start, len(ranks), begin, end, pointer(counts, "int64_t *"),
+            self._records,
+        )  # fmt: skip
+        if read < 0:
+            raise MemoryError
+        if read < len(ranks):
+            return None
+        found = np.frombuffer(ffi.buffer(self._records.bytes, self._records.used), kind.dtype)
+        return Runs(found, np.concatenate([[0], np.cumsum(counts)]))

@@ -1,0 +1,219 @@
+"""Dimemas traces made by others, read as what they are: the operations of each thread, without any times of messages.
+
+Source: "Dimemas 5.5.0 input format". What Dimemas accepts is accepted, but for records that it would pass over
+in silence: those of a thread after those of another, and what follows the offsets.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+
+from analyzer._kernels import ffi, lib
+from analyzer.errors import TracelibError
+from analyzer.native import pointer
+from analyzer.program.operation import OP
+from analyzer.program.program import Program
+from analyzer.program.storage import OperationSpill
+from analyzer.trace import SELF, WORLD, Communicator
+
+_BLOCK_BYTES = 4 << 20
+_LEAST_RECORD = 4
+"""Bytes of the shortest line that is an operation, less than in truth: how many operations a block may hold."""
+_MOST_TASKS = 1 << 24
+_GZIP = b"\x1f\x8b"
+_HEADER = re.compile(
+    rb'#DIMEMAS:"(?P<name>[^"]*)":\d+(?:,(?P<end>\d+))?:(?P<tasks>\d+)\((?P<threads>[\d,]*)\),\d+(?:,\S*)?'
+)
+_COMMUNICATOR = re.compile(rb"d:1:(\d+):(\d+)((?::\d+)*):?")
+_OTHER_DEFINITION = re.compile(rb"d:[23]:.*")
+_LARGEST = 2**31 - 1
+
+_WRONG = {
+    lib.DIM_NO_RECORD: "is not a record",
+    lib.DIM_UNKNOWN_RECORD: "is a record of an unknown kind (known are 0, 1, 2, 3, 10, 20, and 30 and 31 of tracelib)",
+    lib.DIM_BAD_FIELD: "has too few or too many fields, or an impossible one",
+    lib.DIM_NO_THREAD: "names a task or thread that the header does not have",
+    lib.DIM_NO_PEER: "names a partner that the header does not have",
+    lib.DIM_NO_COMMUNICATOR: "names a communicator that is not defined",
+    lib.DIM_NO_MEMBER: "is of a task that is not in the communicator",
+    lib.DIM_NO_OPERATION: "names a global operation that there is not (0 to 15; a nonblocking one is its blocking one, "
+    "of type 0 where it begins and 2 where it is waited for)",
+    lib.DIM_NOTHING_TO_WAIT_FOR: "waits for an operation that did not begin",
+    lib.DIM_OUT_OF_ORDER: "comes after records of a later task or thread",
+    lib.DIM_AFTER_OFFSETS: "comes after the offsets, which must be last",
+    lib.DIM_LATE_DEFINITION: "is a definition among the records",
+    lib.DIM_ACCELERATOR: "is a burst of an accelerator, which is not simulated",
+    lib.DIM_BAD_TIME: "has an impossible duration",
+    lib.DIM_BAD_SIZE: "has a size that no memory holds",
+}
+_HINT = "docs/analyze-dim.md says what a .dim may hold"
+
+
+@dataclass(frozen=True)
+class DimFile:
+    """What a .dim says. Communicator 0 of the program is the world, k + 1 is communicators[k]."""
+
+    program: Program
+    communicators: tuple[Communicator, ...]
+    name: str  # of the application
+
+
+def communicators_of(defined: dict[int, tuple[int, ...]], ranks: int) -> tuple[Communicator, ...]:
+    """Communicators by id in the order of our own runs: the world, one for each rank alone, then the others."""
+    everyone, unused = tuple(range(ranks)), max(defined, default=0) + 1
+    world = next((id_ for id_, members in defined.items() if members == everyone), None)
+    selves = (Communicator(unused + 1 + rank, (rank,), name=SELF) for rank in everyone)
+    others = (Communicator(id_, members) for id_, members in defined.items() if id_ != world)
+    return Communicator(unused if world is None else world, everyone, name=WORLD), *selves, *others
+
+
+def read_dim(path: str | os.PathLike[str]) -> DimFile:
+    """Read a .dim or .dim.gz; of a long one the operations lie in a temporary file that has no name.
+
+    Bursts are rounded to whole ns, and one that directly follows another is kept by itself. The root of a global
+    operation is known on the root. A wait completes the first receive with its source, tag, communicator and size that
+    is open, else the first without that size. Raises TracelibError that names the line for what cannot be understood.
+    """
+    path = Path(path)
+    with _open(path) as file:
+        return _Reader(path, file).read()
+
+
+def _open(path: Path) -> BinaryIO:
+    with path.open("rb") as file:
+        packed = file.read(len(_GZIP)) == _GZIP
+    return cast(BinaryIO, gzip.open(path)) if packed else path.open("rb")
+
+
+class _Reader:
+    """One file, from its header to its end."""
+
+    def __init__(self, path: Path, file: BinaryIO) -> None:
+        self._path, self._file = path, file
+        self._line = 0  # lines before the records
+        self._offsets = 0  # where they begin, by the header
+
+    def read(self) -> DimFile:
+        name, threads = self._header(self._next_line())
+        defined, first = self._definitions(len(threads))
+        communicators = communicators_of(defined, len(threads))
+        spill, lengths, slots, eager_limit = self._records(_kernel(threads, communicators), sum(threads), first)
+        program = Program(
+            ops=spill.operations(),
+            offsets=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+            rank=np.repeat(np.arange(len(threads), dtype=np.int32), threads),
+            thread=np.concatenate([np.arange(n, dtype=np.int32) for n in threads]),
+            slots=slots,
+            communicators=(communicators[0].members, *(c.members for c in communicators)),
+            ranks=len(threads),
+            name=self._path.name,
+            buffered=eager_limit - 1,
+        )
+        return DimFile(program, communicators, name)
+
+    def _next_line(self) -> bytes:
+        self._line += 1
+        return self._file.readline()
+
+    def _error(self, line: int, text: bytes, what: str) -> TracelibError:
+        shown = text.rstrip(b"\r\n").decode("utf-8", "replace")
+        shown = shown if len(shown) <= 60 else shown[:57] + "..."
+        return TracelibError(f"{self._path}, line {line}: {shown!r} {what}", _HINT)
+
+    def _header(self, line: bytes) -> tuple[str, list[int]]:
+        found = _HEADER.fullmatch(line.strip())
+        if not found:
+            raise self._error(self._line, line, "is not the header of a Dimemas trace")
+        self._offsets = int(found["end"] or 0)
+        threads = [int(n) for n in found["threads"].split(b",") if n]
+        tasks = int(found["tasks"])
+        if tasks != len(threads) or not 0 < tasks <= _MOST_TASKS:
+            raise self._error(self._line, line, f"announces {tasks} tasks and lists the threads of {len(threads)}")
+        if min(threads) < 1 or sum(threads) > _MOST_TASKS:
+            raise self._error(self._line, line, "has a task without threads, or too many")
+        return found["name"].decode("utf-8", "replace"), threads
+
+    def _definitions(self, tasks: int) -> tuple[dict[int, tuple[int, ...]], bytes]:
+        """Members of the communicators by id, and the line after them."""
+        found: dict[int, tuple[int, ...]] = {}
+        while (line := self._next_line()).startswith(b"d:") or (line and not line.strip()):
+            match = _COMMUNICATOR.fullmatch(line.strip())
+            if not match:
+                if line.strip() and not _OTHER_DEFINITION.fullmatch(line.strip()):
+                    raise self._error(self._line, line, "is not a definition of a communicator, file or window")
+                continue
+            id_, size = int(match[1]), int(match[2])
+            members = tuple(int(task) for task in match[3].split(b":")[1:])
+            if len(members) != size:
+                raise self._error(self._line, line, f"announces {size} tasks and lists {len(members)}")
+            if len(set(members)) != size or any(task >= tasks for task in members):
+                raise self._error(self._line, line, "names a task twice, or one that the header does not have")
+            if id_ in found or id_ > _LARGEST:
+                raise self._error(self._line, line, "defines a communicator again, or with too large a number")
+            found[id_] = members
+        self._line -= 1
+        return found, line
+
+    def _records(self, reader: Any, streams: int, first: bytes) -> tuple[OperationSpill, np.ndarray, np.ndarray, int]:
+        """All operations; how many each thread has, and how many requests open at once; the eager limit, or 0."""
+        spill, rest = OperationSpill(), first
+        while block := self._file.read(_BLOCK_BYTES):
+            rest = self._block(reader, rest + block, spill)
+        self._check_whole()
+        if rest:  # the last line has no end
+            self._block(reader, rest + b"\n", spill)
+        last = np.zeros(1, OP)
+        spill.append(last[: lib.dim_read_end(reader, pointer(last))])
+        lengths, slots = np.zeros(streams, np.int64), np.zeros(streams, np.int32)
+        lib.dim_reader_streams(reader, pointer(lengths, "int64_t *"), pointer(slots, "int32_t *"))
+        return spill, lengths, slots, lib.dim_reader_eager_limit(reader)
+
+    def _check_whole(self) -> None:
+        """A file that ends ahead of its offsets lacks records: those of others would wait for them."""
+        if (size := self._file.tell()) <= self._offsets:
+            text = f"{self._path} is cut off after {size} bytes: by its header the records end at byte {self._offsets}"
+            raise TracelibError(text, "copy or write it again")
+
+    def _block(self, reader: Any, text: bytes, spill: OperationSpill) -> bytes:
+        """Read the whole lines of a text; returns what is left of it."""
+        used, line, at = ffi.new("int64_t *"), ffi.new("int64_t *"), 0
+        buffer = ffi.from_buffer("char[]", text)
+        while True:
+            out = np.empty(min(len(text) // _LEAST_RECORD, _BLOCK_BYTES // 16) + 2, OP)
+            count = lib.dim_read(reader, buffer + at, len(text) - at, pointer(out), len(out), used)
+            if count:
+                spill.append(out[:count])
+            at += used[0]
+            if reason := lib.dim_reader_problem(reader, line):
+                if reason == lib.DIM_NO_MEMORY:
+                    raise MemoryError
+                end = text.index(b"\n", at)
+                raise self._error(self._line + line[0], text[at:end], _WRONG[reason])
+            if not used[0]:
+                return text[at:]
+
+
+def _kernel(threads: Sequence[int], communicators: Sequence[Communicator]) -> Any:
+    """A reader that knows threads and communicators; of the latter not those that only we have defined."""
+    order = sorted((k for k, c in enumerate(communicators) if c.name != SELF), key=lambda k: communicators[k].id)
+    groups = [sorted(communicators[k].members) for k in order]
+    offsets = np.cumsum([0, *map(len, groups)]).astype(np.int64)
+    members = np.array([task for group in groups for task in group], np.int32)
+    ids = np.array([communicators[k].id for k in order], np.int32)
+    index = np.array([k + 1 for k in order], np.int32)
+    counts = np.array(threads, np.int32)
+    reader = lib.dim_reader_new(
+        len(threads), pointer(counts, "int32_t *"), len(order), pointer(ids, "int32_t *"),
+        pointer(index, "int32_t *"), pointer(offsets, "int64_t *"), pointer(members, "int32_t *"),
+    )  # fmt: skip
+    if not reader:
+        raise MemoryError
+    return ffi.gc(reader, lib.dim_reader_free)
