@@ -1,4 +1,4 @@
-"""What all tests begin with: how signals are taken, their order, and how many examples hypothesis tries.
+"""Set-up of all tests: how signals are taken, their order, and how many examples hypothesis tries.
 
 With MORE_TESTS=N (`make test-more`) every property has N times its examples, and they are new ones each time.
 """

@@ -1,1 +1,1 @@
-"""What the project costs: figures beside their budgets, measured on this machine. Nothing here passes or fails."""
+"""Costs of the project: figures beside their budgets, measured on this machine. Nothing here passes or fails."""

@@ -1,4 +1,4 @@
-"""What analyzing costs: CPU time to write a .prv, and peak memory for traces of two lengths."""
+"""Cost of an analysis: CPU time to write a .prv, and peak memory for traces of two lengths."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What Dimemas and our replay say of the same traces on the same machines: `python -m benchmarks.dimemas FOLDER`.
+"""Compare Dimemas and our replay on the same traces and machines: `python -m benchmarks.dimemas FOLDER`.
 
 The folder holds traces (NAME.dim.gz), machines (NAME.cfg) and `expected.csv`: for each pair the execution time that
-Dimemas printed, and of each task how many receives found their message and how many waited.
+Dimemas printed, and, for each task, the number of receives that found their message and that waited.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from analyzer.program.program import Program
 from analyzer.replay import Machine, Prediction, program_of, simulate
 
 EAGER_LIMIT = 32 << 10
-"""Of the `-S 32k` that Dimemas was run with."""
+"""Eager limit in bytes: Dimemas was run with `-S 32k`."""
 RECEIVES = (Kind.RECV, Kind.WAIT)
 
 
@@ -74,7 +74,7 @@ def _compared(row: dict[str, str], program: Program, machine: Machine) -> Compar
 
 
 def found_at_once(program: Program, machine: Machine, prediction: Prediction) -> list[int]:
-    """Of each rank the receives that went on when their latency was paid: Dimemas counts them as immediate."""
+    """Count, for each rank, the receives that went on when their latency was paid: Dimemas counts them as immediate."""
     assert prediction.times is not None
     places = np.array(machine.place(program.ranks))
     node = machine.with_nodes(program.ranks)[0]

@@ -106,7 +106,7 @@ def plain_table(number: int = 200) -> None:
 
 
 def held_out_table() -> None:
-    """Errors of predictions beside those of Extra-P, and how often the intervals hold the truth."""
+    """Print errors of predictions beside the errors of Extra-P, and how often the intervals hold the truth."""
     cases, theirs = held_out()
     models = [analyzer.fit(frame_of(case), "time", parameters_of(case)) for case in cases]
     found = {

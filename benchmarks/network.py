@@ -1,4 +1,4 @@
-"""What `python -m tracelib.ngmpi` finds for one pair: how soon, whatever else runs, and as another program times it."""
+"""Check of `python -m tracelib.ngmpi` on one pair: time it takes, noise it stands, and a second program's timing."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def at_one_level(first: np.ndarray, second: np.ndarray) -> tuple[Estimate, Estim
 
 
 def known_pairs(first: LoOgGP, second: LoOgGP) -> Iterator[tuple[float, float]]:
-    """The parameters that both models know well: L, and those of the intervals that begin and end alike."""
+    """Yield the parameters that both models know well: L, and all of the intervals that begin and end alike."""
     yield first.latency_s, second.latency_s
     for a in first.intervals:
         for b in second.intervals:

@@ -1,4 +1,4 @@
-"""What each option adds to the cost of a recorded call."""
+"""Cost that each option adds to the cost of a recorded call."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def programs(mpi: Mpi) -> Iterator[tuple[str, list[str]]]:
 
 @dataclass(frozen=True)
 class Traced:
-    """What a traced run did, the number of calls of its rank 0, and the CPU that each rank was bound to."""
+    """Figures of a traced run, the number of calls of its rank 0, and the CPU that each rank was bound to."""
 
     program: Program
     calls: int
@@ -60,7 +60,7 @@ class Round:
 
 
 def elapsed_s(mpi: Mpi, timer: Path, ranks: int, words: list[str]) -> tuple[float, float]:
-    """Of an untraced run, between MPI_Init and MPI_Finalize; and how many others wanted a core, on average."""
+    """Run without tracing: time between MPI_Init and MPI_Finalize, and the mean number of others that wanted a core."""
     answer = WORK / "elapsed.txt"
     answer.unlink(missing_ok=True)
     with Runnable() as runnable:

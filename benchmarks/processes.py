@@ -1,4 +1,4 @@
-"""What a whole process takes: processor time and memory, its children included."""
+"""Cost of a whole process: processor time and memory, its children included."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Usage:
-    """Of a process that has ended well."""
+    """Cost of a process that has ended well."""
 
     seconds: float  # user and system
     memory_mb: float  # largest resident set of it or of one of its children, 2^20 bytes

@@ -1,4 +1,4 @@
-"""What recording a call costs: loops with and without the library, in turns, compared by their minima."""
+"""Cost of recording a call: loops with and without the library, in turns, compared by their minima."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LONG_CALLS = 65_536  # a batch holds three flushes, and is so short that some ar
 ROUND_TRIPS = 1000
 READS = 2  # of the clock, by each recorded call: the least that a tracer can do
 ABOVE_NS, FLUSHES_NS, REQUEST_NS = 15, 15, 10
-"""What a call may cost besides: in itself, by its share of flushes, by a request that is followed."""
+"""Budget of a call beside the clock: in itself, by its share of flushes, by a request that is followed."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def read_ns(mpi: Mpi, clock: str) -> float:
 
 
 def call_figure(mpi: Mpi, name: str, calls: str, read: float, batches: int, length: int, above: float) -> Figure:
-    """What a call costs, and how much of that is not reading the clock, of which the budget is `above`."""
+    """Measure the cost of a call, and its part that is not reading the clock; `above` is the budget of that part."""
     bare, added = cost_ns(mpi, 1, "call", calls, batches, length)
     what = {"send": "MPI_Send to MPI_PROC_NULL", "isend": "MPI_Isend and MPI_Wait"}[calls]
     note = f"two reads of the clock and {added - READS * read:.1f} ns; {what}, {bare:.1f} ns untraced"

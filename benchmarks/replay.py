@@ -1,4 +1,4 @@
-"""What replaying costs: calls a second on one core, with and without contention and reading, memory, and how both
+"""Cost of a replay: calls a second on one core, with and without contention and reading, memory, and how both
 grow."""
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _stages(run: str, machine: Machine) -> list[float]:
 
 
 def _status_mib(field: str) -> float:
-    """Of this process, as the kernel says: VmRSS is resident now, VmHWM the most that ever was."""
+    """Read the memory of this process, as the kernel says: VmRSS is resident now, VmHWM the most that ever was."""
     line = next(x for x in Path("/proc/self/status").read_text().splitlines() if x.startswith(field))
     return int(line.split()[1]) / 1024
 

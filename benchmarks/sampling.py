@@ -1,7 +1,7 @@
-"""What samples of where threads compute cost: CPU time of the same work with and without them, in turns.
+"""Cost of sampling where threads compute: CPU time of the same work with and without them, in turns.
 
 Only the work is compared: to load the library, to begin and to end takes as long for a run of an hour, and is a figure
-of its own. The median of the batches of a run leaves out those that something else disturbed.
+of its own. The median of the batches of a run leaves out the batches that something else disturbed.
 
 Our thread looks for samples each tenth of a second that passes, also while the program waits for a CPU. So its CPU time
 is compared with the time that passed: in the program's CPU time it would be the more, the busier the machine is.
@@ -37,7 +37,7 @@ class Spent:
 
 
 def spent(program: Path, folder: Path, way: str = "") -> Spent:
-    """Of a run that is sampled in this way; "": without us."""
+    """Run the program, sampled in this way; "": without the library."""
     ours = {"LD_PRELOAD": str(LIBRARY), "TRACELIB_SAMPLE": "10ms", "TRACELIB_SAMPLER": way, "TRACELIB_QUIET": "1"}
     environment = os.environ | (ours | {"TRACELIB_ALONE": str(os.getpid())} if way else {})
     with subprocess.Popen(

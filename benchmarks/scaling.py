@@ -67,7 +67,8 @@ COMMANDS: Mapping[str, Sequence[str]] = {
     "speedup": (RUN,),
     "report": ("-o", "page.html"),
 }
-"""What is measured, and its options. "look" is `analyze RUN`, which prints a first look and writes every file."""
+"""Commands that are measured, with their options. "look" is `analyze RUN`, which prints a first look and writes every
+file."""
 
 CALL_US, RANK_MS, RANK_KB, PROCESS_MB = 2, 1, 20, 300
 """Budgets of each command."""
@@ -85,7 +86,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Growth:
-    """What was fitted for a command, and the largest relative errors of both fits."""
+    """Laws that were fitted for a command, and the largest relative errors of both fits."""
 
     start_s: float
     call_us: float
@@ -106,7 +107,7 @@ def fit(terms: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def growth(rows: Sequence[Measured]) -> Growth:
-    """Of one command, measured at three sizes or more that differ in ranks and in calls."""
+    """Fit the growth of one command, measured at three sizes or more that differ in ranks and in calls."""
     one = np.ones(len(rows))
     ranks, calls = np.array([(row.ranks, row.calls) for row in rows], float).T
     times = np.array([row.usage.seconds for row in rows])
@@ -123,7 +124,7 @@ def words_of(command: str, run: Path) -> list[str]:
 
 
 def usages(run: Path, commands: Sequence[str]) -> Iterator[tuple[str, Usage | Failed]]:
-    """Of each command on a run; what they write is removed."""
+    """Measure each command on a run, and remove the files it writes."""
     for command in commands:
         folder = run.parent / "out"
         folder.mkdir()

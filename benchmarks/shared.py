@@ -1,4 +1,4 @@
-"""Bursts of a program on a loaded machine against those of an idle one (first row of the checklist of "Dimemas")."""
+"""Bursts of a program on a loaded machine, compared with an idle one (first row of the checklist of "Dimemas")."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PHASES, MILLISECONDS, ROUNDS = 20, 20, 3
 
 @contextmanager
 def load(processes: int) -> Iterator[None]:
-    """So many processes that always want a core."""
+    """Run this number of processes that always want a core."""
     running = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
     try:
         yield

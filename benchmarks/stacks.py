@@ -1,4 +1,4 @@
-"""What call paths add to the cost of a recorded call, in turns with calls that have none."""
+"""Cost that call paths add to a recorded call, in turns with calls that have none."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SAME = (400, 1000)
 NEW = (10, 50)
 MANY, ROUNDS_OF_MANY = 10_000, 50
 PLACE_NS, PATH_NS, MANY_NS = 2, 15, 800
-"""What may be added by the place of the call, by a path of CALLERS places, and by one of MANY (no cache holds them)."""
+"""Budget in ns of the place of the call, of a path of CALLERS places, and of a path of MANY (no cache holds them)."""
 
 
 def smallest(mpi: Mpi, what: str, size: tuple[int, int], callers: dict[str, int]) -> dict[str, float]:

@@ -34,7 +34,7 @@ RANKS, CALLS, PROCESSES = 4096, 2_000_000, 2
 FEW_RANKS, FEW_CALLS = 8, 400
 ROUNDS = 3
 GOAL = 0.7
-"""Of the number of processes."""
+"""Least speedup, as a share of the number of processes."""
 
 
 def chain(stretches: Sequence[Sequence[float]]) -> float:
@@ -44,7 +44,7 @@ def chain(stretches: Sequence[Sequence[float]]) -> float:
 
 @dataclass(frozen=True)
 class Done:
-    """What a command took, and a digest of what it printed and wrote."""
+    """Cost of a command, and a digest of what it printed and wrote."""
 
     seconds: float  # processor time
     clock_s: float
@@ -71,8 +71,8 @@ def done(mpi: Mpi, run: Path, command: str, processes: int) -> Done:
 
 
 def _digest(printed: bytes, folder: Path) -> bytes:
-    """Of what was printed, and of names and contents of files: HDF5 notes when types were made, so of its files it is
-    of the attributes and rows."""
+    """Return a digest of the output, and of names and contents of files. HDF5 notes the time when types were made, so
+    only attributes and rows of its files count."""
     found = hashlib.sha256(printed)
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         found.update(str(path.relative_to(folder)).encode())

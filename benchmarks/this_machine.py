@@ -21,10 +21,10 @@ from benchmarks.mpi import ENVIRONMENT, ROOT, WORK, Mpi
 from benchmarks.shared import load
 
 EAGER_LIMIT = 4096
-"""Of Open MPI's shared memory."""
+"""Eager limit of Open MPI's shared memory, in bytes."""
 PERIOD_S = 0.05
 LOST_S = 5e-4
-"""Nothing else keeps a process that only looks at the clock for so long."""
+"""A gap of this length between two looks at the clock means a lost CPU, in s."""
 
 
 class Runnable:
@@ -75,7 +75,7 @@ def turn_ns() -> int:
 
 
 def _turns(seconds: float) -> list[float]:
-    """Of this process, in s."""
+    """Measure the lengths of this process's turns on a CPU, in s."""
     found = []
     last = begin = time.perf_counter()
     end = begin + seconds
@@ -90,7 +90,7 @@ def _turns(seconds: float) -> list[float]:
 
 @dataclass(frozen=True)
 class Here:
-    """What was measured of this machine."""
+    """Figures of this machine."""
 
     model: LoOgGP
     turn_ns: int

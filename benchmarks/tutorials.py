@@ -21,7 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ROOT / "docs" / "tutorials"
 PICTURES = {"heat": "slow.png", "lammps": "lammps.png", "mpi4py": "python.png"}
-"""What each page draws, and shows as docs/pictures/tutorial-NAME.png."""
+"""Picture of each page, shown as docs/pictures/tutorial-NAME.png."""
 LONGEST_S = 300
 
 _BLOCK = re.compile(r"^```sh\n(.*?)^```\n(?:\n<!-- output: ([-\d, ]+) -->\n```text\n(.*?)^```\n)?", re.M | re.S)
@@ -37,7 +37,7 @@ class Block:
     end: int = 0
 
     def output(self, text: str) -> str:
-        """What the page shows of what was printed."""
+        """Return the part of the output that the page shows."""
         lines = text.splitlines()
         parts = ["".join(f"{line}\n" for line in lines[first - 1 : last]) for first, last in self.shown]
         more = "...\n" if self.shown and self.shown[-1][1] < len(lines) else ""
@@ -45,7 +45,7 @@ class Block:
 
 
 def blocks(page: str) -> Iterator[Block]:
-    """Those of a page, in their order."""
+    """Yield the blocks of a page, in their order."""
     for found in _BLOCK.finditer(page):
         if found[2] is None:
             yield Block(found[1])
@@ -56,7 +56,7 @@ def blocks(page: str) -> Iterator[Block]:
 
 
 def run(block: Block, folder: Path, environment: Mapping[str, str]) -> str:
-    """What the commands of a block print. Raises CalledProcessError where one of them fails."""
+    """Return the output of the commands of a block. Raises CalledProcessError where one of them fails."""
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", block.commands], cwd=folder, env=dict(environment), timeout=LONGEST_S,
         stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,

@@ -148,14 +148,14 @@ class Traced:
         return rank_files(self.run)
 
     def truths(self) -> list[Truth]:
-        """What each rank of a program noted about itself, in order of rank."""
+        """The notes of each rank of a program about itself, in order of rank."""
         paths = sorted(self.folder.glob("truth-*.jsonl"), key=lambda p: int(p.stem.split("-")[1]))
         return [read_truth(path) for path in paths]
 
 
 @pytest.fixture(scope="session")
 def spool() -> Iterator[Path]:
-    """A folder in memory for the buffers of traced ranks: those of killed ones stay behind until the session ends."""
+    """Make a folder in memory for the buffers of traced ranks. Buffers of killed ranks stay until the session ends."""
     with tempfile.TemporaryDirectory(prefix="tracelib-tests-", dir=SPOOL if SPOOL.is_dir() else None) as folder:
         yield Path(folder)
 

@@ -1,4 +1,4 @@
-"""What MkDocs does not do by itself for the pages of this repository, which are written for readers of the files.
+"""Hooks of MkDocs for the pages of this repository, which are written for readers of the files.
 
 The navigation follows the list of commands. README, CONTRIBUTING and the README of folders are pages, too. Links to
 sources, which are no pages, become their text. Lists are indented as Markdown's first implementation wants it.

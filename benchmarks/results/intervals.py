@@ -18,11 +18,11 @@ WAYS = ("msp", "ssp", "lsp")
 NEAR = 0.1
 """A length is near R that differs by this share of R at most."""
 SAMPLINGS = (30, 51, 80)
-"""Of Applu in figure 5.4, in 10^7 instructions."""
+"""Sampling lengths of Applu in figure 5.4, in 10^7 instructions."""
 
 
 def part() -> Part:
-    """What the captions and the text say, and the three ways of sampling on planted series."""
+    """Compute the figures of captions and text, and the three ways of sampling on planted series."""
     published = table("subsets").set_index("benchmark").period
     stated = [_printed(name, int(published[name])) for name in SWEPT]
     said = []

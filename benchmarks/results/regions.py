@@ -21,7 +21,7 @@ from benchmarks.results.rows import Part, Row, listed, percent
 
 RANKS, JITTER = 16, 0.005
 KINDS = (("ring", "reduction"), ("skip", "transposition"))
-"""What loops and single works inside an iteration communicate, in turns."""
+"""Communication of loops and of single works inside an iteration, in turns."""
 SLIPS = {
     "Gadget": "the first level 1 row is in none of the sums",
     "Linpack": "140318 / 1130 = 124.2, 130 printed",

@@ -1,4 +1,4 @@
-"""What a part of the page is made of."""
+"""The rows that a part of the page is made of."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Row:
 
     @property
     def line(self) -> str:
-        """Of the table in Markdown."""
+        """Return the line of the table in Markdown."""
         return f"| {self.what} | {self.target} | {self.found} | {self.note} |"
 
 

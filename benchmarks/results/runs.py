@@ -29,7 +29,7 @@ BUSY = 0.3
 """From this load for each processor on, before programs run, their times are not said."""
 METRICS = ("bursts", "computing", "p2p", "ipc", "flying", "flops", "collective", "instructions")
 FOUND = (26, 22, 20, 10, 20, 12, 4, 7)
-"""Of 26 runs, as stated."""
+"""Results of the 26 runs, as stated."""
 LOOPS = {
     "stencil": (100, 100), "hydrodynamics": (60, 60), "sweeps": (30, 30), "pipelined": (25, 50), "transforms": (20, 20),
     "particles": (75, 100),

@@ -19,7 +19,7 @@ from benchmarks.results.rows import Part, Row, listed, percent
 
 GHZ = 2.0
 WORK_NS = 64e9
-"""What all ranks of the smallest run compute."""
+"""Computation of all ranks of the smallest run, in ns."""
 NAMES = ("transfer", "dependencies", "balance", "ipc", "instructions")
 WRF_ARW = {128: (0.97, 0.95, 0.96, 1, 1), 256: (0.96, 0.85, 0.87, 1, 1.05), 512: (0.95, 0.8, 0.85, 1, 1.05)}
 WRF_NMM = {128: (0.97, 0.95, 0.96, 1, 1), 256: (0.97, 0.95, 0.955, 1, 1.11), 512: (0.965, 0.95, 0.955, 1, 1.25)}
@@ -34,7 +34,7 @@ CURVES = {
 
 
 def run_of(folder: Path, name: str, ranks: int, factors: tuple[float, ...]) -> Parameters:
-    """A trace of so many ranks with these factors, measured."""
+    """Write a trace with this number of ranks and these factors, and measure it."""
     transfer, dependencies, balance, ipc, instructions = factors
     useful = WORK_NS * instructions / ipc
     span = useful / (ranks * balance * dependencies * transfer)

@@ -1,4 +1,4 @@
-"""What the study claims of E1 to E7, each as a statement that is true or false of every policy.
+"""Claims of the study about E1 to E7, each as a statement that is true or false of every policy.
 
 A claim holds if its statement is true of the policies that the study says it is true of, and of none that it says it is
 not. "The same" and "the maximum" mean to 1 %; other tolerances stand in the statements.
@@ -62,7 +62,7 @@ class View:
     results: Results
 
     def points(self, least: float = 0, most_: float = np.inf) -> list[float]:
-        """What was varied, between two values."""
+        """Return the values of the varied parameter between two bounds."""
         first = next(iter(self.results[self.experiment].values()))
         return [x for x in first if least <= x <= most_]
 

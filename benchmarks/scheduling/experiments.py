@@ -47,7 +47,7 @@ STUDIED = (
     _named("CP_FIFO_DEP", "cp-fifo-dep", records=Records.LAXITY),
     _named("CP_RR_DEP", "cp-rr-dep", slices=True, records=Records.LAXITY),
 )
-"""Those that the study compares: the claims are about them."""
+"""Policies that the study compares: the claims are about them."""
 OTHERS = (
     _named("FCFS_P_1", "fixed", favours=1),
     _named("FCFS_P_2", "fixed", favours=2),
@@ -83,7 +83,7 @@ class Setting:
     cycles: int = 120  # that the slowest application would do alone
 
     def points(self, experiment: str) -> Sequence[float]:
-        """What is varied."""
+        """Return the values of the varied parameter."""
         return self.computes_us if experiment in _VARY_COMPUTATION else self.demands
 
     def run(self, experiment: str, policy: Policy, x: float, slice_us: float = SLICE_US) -> Shared:
@@ -117,7 +117,7 @@ def rings_of(experiment: str, x: float) -> list[Ring]:
 
 
 def most(experiment: str, x: float) -> float:
-    """Iterations/s that no policy can pass: those of the rings alone, and what the processors can do."""
+    """Return the iterations/s that no policy can pass: the sum of the rings alone, and the limit of the processors."""
     rings = rings_of(experiment, x)
     if len(rings) == 1:
         cycle = rings[0].cycle_ns / 1e9

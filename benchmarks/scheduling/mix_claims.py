@@ -1,4 +1,4 @@
-"""What the second and third study claim of three applications at once: statements that are true or false of a policy.
+"""Claims of the second and third study about three applications at once: statements that are true or false of a policy.
 
 Source: "Dimemas specification", sections 4.9 and 4.10. "About" means to 10 %, "the same" in either index; what "fair"
 is, F18 says. Claims about bandwidth in the second study are left out: it does not say how large its messages are.

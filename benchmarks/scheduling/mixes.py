@@ -31,7 +31,7 @@ TABLES_15_TO_17 = {  # tasks -> tasks, % of its processor, and messages of a tas
 """LU without its first task, which computes 1 to 6 % of the time and sends nothing. CG has 9 tasks, others 8."""
 MG, CG, LU = range(3)
 ALONE_S = 3.0
-"""Of each, at least."""
+"""Least time of each application alone, in s."""
 SLICES_MS = (1, 10, 100)
 SECOND = ("FIFO", "RR", "DECAY", "BOOST1", "BOOST2", "BOOST3", "BOOST1_RR", "BOOST2_RR", "BOOST3_RR")
 
@@ -52,7 +52,7 @@ _FEWER = 20
 
 @dataclass(frozen=True)
 class Mixed:
-    """What three applications do together; in the order of the tables."""
+    """Results of three applications together; in the order of the tables."""
 
     kept: tuple[float, ...]  # of its speed alone (F13, F18)
     shared: float = 0.0  # jobs/s (F17), and one after the other (F16)

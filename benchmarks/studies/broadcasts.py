@@ -1,8 +1,8 @@
-"""Broadcasts along trees: what theory says of their times, and what models say that are selected by AIC (Rodriguez
+"""Broadcasts along trees: times by theory, and by models that are selected by AIC (Rodriguez
 2011, section 4.5).
 
 Theory has the closed forms of the LogGP family, with the parameters that `analyze loggp` finds for the same network.
-The candidates of the selection are those of the thesis: segments ns, their size ms in KB, ranks P. Then they are
+The candidates of the selection come from the thesis: segments ns, their size ms in KB, ranks P. Then they are
 refined by what `analyze loggp` says: sizes at which the network changes its protocol.
 """
 
@@ -32,7 +32,7 @@ KEPT = ("broadcasts.h5", "broadcasts-mpich.h5")
 SIZES, TREES = "{ns},{ms}", "{P,ceil(log2(P)),floor(log2(P))}"
 _NAME = re.compile(r"(Open MPI|MPICH)\D*(\d+(?:\.\d+)+)")
 _ENOUGH = 0.2
-"""A change of protocol is a term if so many of the settings are on each side."""
+"""A change of protocol is a term if at least this share of the settings is on each side."""
 HEAD = (
     "| MPI | tree | ranks | settings | theory: bias | dispersion | RMS | AIC: RMS | left out | terms "
     "| AIC, protocols: RMS | left out | terms |\n"
@@ -75,13 +75,13 @@ class Line:
 
 
 def lines() -> Iterator[Line]:
-    """Of all measurements that are kept."""
+    """Read all measurements that are kept."""
     for name in KEPT:
         yield from lines_of(DATA / name)
 
 
 def lines_of(path: Path) -> Iterator[Line]:
-    """Of one measurement of a network with broadcasts."""
+    """Read one measurement of a network with broadcasts."""
     measurement = read_measurement(path)
     network = estimate(measurement.rows_of(measurement.places()[0])).model
     mpi = " ".join(_NAME.findall(str(measurement.attributes["mpi"]))[0])

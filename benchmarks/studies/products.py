@@ -29,7 +29,7 @@ FUNCTION = "product_row"
 MISSES = "{n/ranks},{n^2,n}"
 """Tab. 5.10."""
 TIME = "{n^3/ranks,n^2/ranks,phi}*"
-"""Those of Tab. 5.11 that are not the network's."""
+"""Terms of Tab. 5.11 that do not describe the network."""
 
 
 def rows(mpi: Mpi) -> Iterator[Row]:

@@ -24,7 +24,7 @@ def traced(
 
 
 def table(runs: Sequence[Path], *words: str) -> pandas.DataFrame:
-    """What `analyze table` makes of some runs."""
+    """Return the table that `analyze table` makes of some runs."""
     target = WORK / "study.csv"
     command = [sys.executable, "-m", "analyzer", "table", *map(str, runs), *words, "-o", str(target), "-f", "-q"]
     subprocess.run(command, check=True)

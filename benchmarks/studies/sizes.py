@@ -16,7 +16,7 @@ from benchmarks.studies.shown import Row
 
 REPEATED = 4
 OPTIONS = {"TRACELIB_CPUTIME": "on"}
-"""What else the machine does hardly matters to CPU time."""
+"""CPU time, because other work of the machine hardly matters to it."""
 HEAT_SIZES, HEAT_RANKS, HEAT_HELD_OUT = (128, 192, 256, 384, 512), (1, 2, 4), 512
 LAMMPS_SIZES, LAMMPS_RANKS, LAMMPS_HELD_OUT = (4, 6, 8, 10, 12), (1, 2, 4), 12
 LAMMPS_WORDS = ("-in", "in.study", "-log", "none")

@@ -10,11 +10,11 @@ from benchmarks.synthetic.world import BYTES_A_NS, World
 COMPUTE_NS = 300_000
 UNIT_BYTES = 64
 MOST_UNITS = 8
-"""A rank sends from 1 to so many of them to each member, equally many to all."""
+"""A rank sends 1 to MOST_UNITS units to each member, the same number to all."""
 
 
 def steps(mean_calls: float) -> int:
-    """So many of them make about `mean_calls` calls a rank."""
+    """Return the number of steps that make about `mean_calls` calls a rank."""
     return max(1, round((mean_calls - 4) / (2 + 1 / STEPS_A_REDUCTION)))
 
 

@@ -38,7 +38,7 @@ class Exchange:
         self._prepare(tags)
 
     def _prepare(self, tags: np.ndarray) -> None:
-        """What is the same in every round."""
+        """Compute the columns that are equal in every round."""
         rows = self._calls = blank_calls(len(self._rank_of_call))
         rows["call"] = NUMBER["MPI_Waitall"]
         rows["comm"][self._is_request] = WORLD
@@ -75,5 +75,5 @@ class Exchange:
 
 
 def _places(first: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """first[0], first[0] + 1, ... counts[0] of them, then those of first[1], ..."""
+    """Return first[0], first[0] + 1, ... (counts[0] numbers), then first[1], first[1] + 1, ..., and so on."""
     return np.arange(counts.sum()) + np.repeat(first - (counts.cumsum() - counts), counts)

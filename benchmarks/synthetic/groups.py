@@ -22,7 +22,7 @@ class Split:
 
 
 class Communicators:
-    """Of all ranks: MPI_COMM_WORLD, MPI_COMM_SELF, then those of `splits`."""
+    """Communicators of all ranks: MPI_COMM_WORLD, MPI_COMM_SELF, then the communicators of `splits`."""
 
     def __init__(self, ranks: int, splits: list[Split]) -> None:
         self._ranks = ranks

@@ -26,7 +26,7 @@ def neighbours(places: np.ndarray) -> list[np.ndarray]:
 
 
 def steps(mean_calls: float, directions: int) -> int:
-    """So many of them make about `mean_calls` calls a rank."""
+    """Return the number of steps that make about `mean_calls` calls a rank."""
     return max(1, round((mean_calls - 2) / (2 * directions + 1 + 1 / STEPS_A_REDUCTION)))
 
 

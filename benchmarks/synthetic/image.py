@@ -24,7 +24,7 @@ _ALIGNED = 8
 
 
 class Image:
-    """What the rank files of a program with these procedures begin with."""
+    """The first bytes of all rank files of a program with these procedures."""
 
     def __init__(self, procedures: list[str]) -> None:
         self._template = template.make(schema, procedures)

@@ -26,7 +26,8 @@ def random_edges(weights: np.ndarray, random: np.random.Generator) -> np.ndarray
 
 
 def steps(mean_calls: float, edges: np.ndarray, often: np.ndarray, ranks: int) -> int:
-    """So many of them make about `mean_calls` calls a rank: each message is two calls, each rank in a step waits."""
+    """Return the number of steps for about `mean_calls` calls a rank: each message is two calls, each rank in a step
+    waits."""
     idle = np.zeros(ranks)
     for ends in edges:
         np.add.at(idle, ends, np.log1p(-np.minimum(often, 1 - 1e-9)))

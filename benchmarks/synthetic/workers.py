@@ -10,16 +10,16 @@ WORK_BYTES, RESULT_BYTES = 1024, 256
 WORK, RESULT, STOP = 1, 2, 3
 """Tags."""
 SERVICE_NS = 2 * (POST_NS + GAP_NS)
-"""Of the master, for each result: MPI_Recv, MPI_Send."""
+"""Time of the master for each result: MPI_Recv, MPI_Send."""
 MASTER_USED = 0.7
 """Share of the time in which it serves."""
 SHORTEST, LONGEST = 0.5, 1.5
-"""Of a task, in its mean."""
+"""Shortest and longest task, as multiples of the mean."""
 NEVER = np.iinfo(np.int64).max
 
 
 def tasks(ranks: int, mean_calls: float) -> int:
-    """So many of them make about `mean_calls` calls a rank: each worker has one at least."""
+    """Return the number of tasks for about `mean_calls` calls a rank: each worker has one at least."""
     messages = (mean_calls - 2) * ranks / 2
     return max(ranks - 1, round((messages - (ranks - 1)) / 2))
 
@@ -71,7 +71,7 @@ class Farm:
         return rows
 
     def _work(self, sends: np.ndarray) -> None:
-        """What the workers do with what the master has sent to them; they ascend."""
+        """Record the work of the workers on the tasks that the master has sent; the sends ascend."""
         world, workers, common = self._world, sends["peer"].astype(np.int64), {"comm": WORLD, "peer": 0}
         size = sends["sent"].astype(np.int64)
         arrival = sends["exit"].astype(np.int64) + world.message_ns(np.zeros_like(workers), workers, size)

@@ -30,7 +30,7 @@ NUMBER = {name: number for number, name in enumerate(PROCEDURES)}
 
 
 def slow_ranks(ranks: int) -> list[int]:
-    """Those whose computations take SLOW_FACTOR times as long: three of them, far apart."""
+    """Return the ranks whose computations take SLOW_FACTOR times as long: three of them, far apart."""
     return sorted({ranks // 7, ranks // 2 + 1, ranks - 2})
 
 
@@ -89,7 +89,7 @@ class World:
         return SELF + number
 
     def allreduce(self) -> None:
-        """Of a number, over all."""
+        """Add an MPI_Allreduce of one number, over all ranks."""
         self.collective("MPI_Allreduce", self.every[None], WORLD, sent=8, received=8)
 
     def begin(self) -> None:

@@ -35,7 +35,7 @@ static double *new_field(const struct part *p)
     return field;
 }
 
-/* Who has how many rows. */
+/* Give this rank its rows. */
 static void place(struct part *p, const long long *counts)
 {
     p->rows = counts[p->rank];

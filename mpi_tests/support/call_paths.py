@@ -19,7 +19,7 @@ NO_PLACE = {schema.PATH_CUT: "cut", schema.PATH_LOST: "lost", schema.PATH_SHORT:
 
 
 def noted(path: Path) -> dict[int, Stack]:
-    """What a program wrote down, by the tag of its call."""
+    """Read the call stacks that a program wrote down, by the tag of the call."""
     lines = (line.split() for line in path.read_text().splitlines())
     return {int(number): tuple(f"{Path(at).name}" for at in stack) for number, *stack in lines}
 
@@ -39,7 +39,7 @@ def _addr2line(binary: Path, addresses: Sequence[int]) -> dict[int, list[str]]:
 
 @dataclass(frozen=True)
 class Places:
-    """Rows of `paths` of a rank, as lines of those of its files that `binaries` has by name: an unstripped copy."""
+    """Rows of `paths` of a rank, as lines of its files. `binaries` has unstripped copies of these, by name."""
 
     file: RankFile
     lines: Mapping[int, list[str]]  # row of paths -> file:line, innermost first

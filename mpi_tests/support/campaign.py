@@ -45,9 +45,9 @@ ALONE = {"OMPI_MCA_ess_singleton_isolated": "1", "OMPI_MCA_btl": "self,vader", "
 
 @dataclass(frozen=True)
 class Progress:
-    """What a rank's shared mapping says; `noted` where the death began with exit or MPI_Abort.
+    """Contents of a rank's shared mapping; `noted` where the death began with exit or MPI_Abort.
 
-    `later` is `completed` again: in a snapshot, which takes its time, what it was when all else had been copied.
+    `later` is `completed` again: in a snapshot, which takes its time, its value when all else had been copied.
     """
 
     pid: int
@@ -80,11 +80,11 @@ class Program:
     ranks: int
 
     def progress(self) -> list[Progress]:
-        """Of all ranks."""
+        """Read the progress of all ranks."""
         return [Progress.read(self.folder / f"progress-{rank}") for rank in range(self.ranks)]
 
     def wait_for(self, calls: int, limit_s: float = 30) -> None:
-        """Until the main thread of each rank has completed so many calls, or the program has ended."""
+        """Wait until the main thread of each rank has completed this number of calls, or the program has ended."""
         deadline = time.monotonic() + patient(limit_s)
         while min(p.completed[0] for p in self.progress()) < calls and self.process.poll() is None:
             assert time.monotonic() < deadline, "the program did not start"
@@ -183,7 +183,7 @@ def read_plainly(path: Path) -> None:
 
 
 def read_run(run: Path, progress: list[Progress], begun: list[int], finalized_at: int) -> dict[str, np.ndarray]:
-    """Everything, after comparing the calls of each thread with what the program counted."""
+    """Return everything, after comparing the calls of each thread with the program's own counts."""
     trace = open_trace(run)
     for rank in begun:
         p = progress[rank]

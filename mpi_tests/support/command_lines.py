@@ -1,4 +1,5 @@
-"""Runs command lines of analyze one after the other in one process, or in those of one mpirun: python FILE FOLDER.
+"""Runs command lines of analyze one after the other in one process, or in the processes of one mpirun: python FILE
+FOLDER.
 
 FOLDER/lines.json has a list of words for each name. Each runs in a folder FOLDER/NAME, where out.RANK and err.RANK get
 what it prints, and code.RANK its exit code.
@@ -23,7 +24,7 @@ def run(words: list[str], rank: int) -> None:
 
 
 def run_all(folder: Path) -> None:
-    """Those that the folder names."""
+    """Run all command lines that the folder names."""
     members = team()
     for name, words in json.loads((folder / "lines.json").read_text()).items():
         (folder / name).mkdir(exist_ok=True)

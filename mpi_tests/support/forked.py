@@ -20,7 +20,7 @@ from analyzer.commands.table import COMMANDS
 
 @cache
 def _server():
-    """What such processes are started by. It is one for the whole session, and ends with it."""
+    """Start the process that forks all others. There is one for the whole session, and it ends with the session."""
     server = get_context("forkserver")
     server.set_forkserver_preload([f"analyzer.commands.{entry.place.split(':')[0]}" for entry in COMMANDS.values()])
     return server

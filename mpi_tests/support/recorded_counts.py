@@ -1,4 +1,4 @@
-"""What a program notes of its calls and messages, and what was recorded of them."""
+"""A program's own notes of its calls and messages, compared with its recording."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""What programs note of their regions, parameters and events, and what was recorded of them."""
+"""Programs' own notes of their regions, parameters and events, compared with the recording."""
 
 import json
 import struct
@@ -54,7 +54,7 @@ def real(bits: int) -> float:
 
 
 def noted(folder: Path, rank: int) -> list[list[list]]:
-    """What each thread of a rank says that it did."""
+    """Read the notes of each thread of a rank."""
     paths = sorted(folder.glob(f"notes-{rank}-*.jsonl"))
     return [[read_note(line) for line in path.read_text().splitlines()] for path in paths]
 
@@ -71,5 +71,5 @@ def in_any_order(threads: Iterable[list]) -> list[str]:
 
 
 def compile_flags() -> tuple[str, ...]:
-    """What a program that includes tracelib.h needs."""
+    """Return the compiler flags of a program that includes tracelib.h."""
     return ("-I", str(INCLUDE), "-lpthread")

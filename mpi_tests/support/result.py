@@ -1,4 +1,4 @@
-"""What a traced program did, twice: its own notes, and the rank files read with plain h5py."""
+"""Actions of a traced program, twice: its own notes, and the rank files read with plain h5py."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ class RankFile:
 
     @property
     def what(self) -> np.ndarray:
-        """What each row of `requests` says, without the ordinal of partitioned operations."""
+        """The column `what` of `requests`, without the ordinal of partitioned operations."""
         return self.tables["requests"]["what"] & ((1 << schema.WHAT_ORDINAL_SHIFT) - 1)
 
     def collectives(self, what: What) -> Counter[str]:
@@ -182,7 +182,7 @@ class RankFile:
         return Counter((exits[int(e["time"]), int(e["thread"])], int(e["value"])) for e in failed)
 
     def done(self) -> Counter[tuple[int, int]]:
-        """What and bytes of the completed requests that are no messages."""
+        """Count the completed requests that are no messages, by `what` and bytes."""
         rows = self.tables["requests"]
         rows = rows[np.isin(rows["what"], OTHER_COMPLETIONS)]
         return Counter((int(r["what"]), int(r["bytes"])) for r in rows)
@@ -192,7 +192,7 @@ class RankFile:
         return self.intervals(schema.FLUSH_TYPE)
 
     def intervals(self, kind: int) -> np.ndarray:
-        """The same of each interval of the tracer's that is tagged by events of this type."""
+        """Return the tracer's intervals that are tagged by events of this type."""
         events = self.tables["events"]
         events = events[events["type"] == kind]
         begin, end = events[events["value"] == 1], events[events["value"] == 0]

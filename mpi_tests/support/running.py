@@ -17,7 +17,7 @@ MARK = "TEST_RUN_OF_TRACELIB"  # inherited by everything that a run starts, what
 
 
 _TIMED_OUT = (124, 137, -signal.SIGKILL)
-"""What `timeout` ends with: when it had to kill, it dies with the others."""
+"""Exit codes of `timeout`: when it had to kill, it dies with the others."""
 
 
 @dataclass(frozen=True)

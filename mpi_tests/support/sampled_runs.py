@@ -38,5 +38,5 @@ def samples_of(path: Path, rank: int = 0) -> np.ndarray:
 
 
 def is_sample(rows: np.ndarray) -> np.ndarray:
-    """Of rows of `samples`: those that are none of its marks."""
+    """Return a mask of the rows of `samples` that are samples, and no marks."""
     return rows["flags"] & MARKS == 0

@@ -1,4 +1,4 @@
-"""What the threads of a program note of their calls, and what was recorded of them."""
+"""Notes of a program's threads about their calls, compared with the recording."""
 
 import copy
 from collections import Counter
@@ -33,7 +33,7 @@ def by_thread(file: RankFile) -> dict[int, RankFile]:
 
 
 def notes_of(folder: Path, rank: int) -> dict[int, Truth]:
-    """What the threads of a rank have noted, by number."""
+    """Read the notes of a rank's threads, by number."""
     return {int(path.stem.split("-")[2]): read_truth(path) for path in folder.glob(f"truth-{rank}-*.jsonl")}
 
 

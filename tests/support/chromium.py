@@ -29,7 +29,7 @@ def chromium():
 
 
 def addresses(driver):
-    """What was asked for since this was asked last."""
+    """Return the addresses that the page asked for since the last call."""
     messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
     return [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
 

@@ -46,7 +46,7 @@ def random_program(random: Random, steps: int) -> DimProgram:
 
 
 class _Thread:
-    """What one thread does, operation by operation."""
+    """Operations of one thread, in order."""
 
     def __init__(self, random: Random, program: DimProgram, task: int, thread: int) -> None:
         self.random, self.program = random, program

@@ -15,8 +15,8 @@ _LINE = re.compile(rf"(?:\S+\$ )?{_STARTS}")
 
 
 def lines(page: str) -> Iterator[str]:
-    """Those of a page, in their order, as they are typed: of shell blocks, behind the `$` of shown terminals, and the
-    examples in help texts."""
+    """Yield the command lines of a page, in their order, as they are typed: from shell blocks, behind the `$` of shown
+    terminals, and the examples in help texts."""
     found = [(block.start(), line) for block in _FENCE.finditer(page) for line in _of_fence(block[1], block[2])]
     for block in _CODE.finditer(_without_fences(page)):
         typed = re.sub(r"^    ", "", _joined(block[1]), flags=re.M).splitlines()
@@ -45,7 +45,8 @@ def _of_fence(kind: str, text: str) -> Iterator[str]:
 
 
 def tables(text: str) -> set[Table]:
-    """Those in the output of commands. A table has a heading at the margin and the names of its columns below it."""
+    """Return the tables in the output of commands. A table has a heading at the margin and the names of its columns
+    below it."""
     return {
         (re.split(r"\d|[(:;,]|\.$", heading)[0].strip(), tuple(columns.split()))
         for heading, columns in re.findall(r"(?:^|\n)([A-Z][^\n]*)\n  +(\S[^\n\d]*)(?=\n  )", text)

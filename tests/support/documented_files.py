@@ -28,7 +28,7 @@ OF_ROUNDS = re.compile(r"# (Places|analyze (what|waits|structure|representative|
 MACHINE = "[network]\nbandwidth_mb = 100\n[[node]]\ncount = 64\nlatency_us = 50\n"
 GLOBS = {"before-*.h5": "before-1.h5 before-2.h5", "after-*.h5": "after-1.h5 after-2.h5"}
 GLOBS |= {"run-*.h5": "run-2.h5 run-4.h5 run-8.h5", "heat-*.h5": "heat-2.h5 heat-4.h5 heat-8.h5"}
-"""What patterns stand for."""
+"""Files that patterns stand for."""
 
 
 def rounds_run(folder: Path) -> Path:

@@ -52,7 +52,7 @@ class _Header:
         self.communicators = int(match[7])
 
     def place(self, cpu: int, application: int, task: int, thread: int) -> str:
-        """What is wrong with an object, or nothing."""
+        """Return an error message about an object, or ""."""
         if application != 1 or not 1 <= task <= len(self.threads) or not 1 <= thread <= self.threads[task - 1]:
             return f"no object {application}.{task}.{thread}"
         if cpu == 0:

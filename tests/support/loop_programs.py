@@ -9,7 +9,8 @@ from memory_trace import MemoryTrace
 
 CALL_NS, BURST_NS = 100, 1000
 Step = str | tuple[str, int]
-"""A call with a burst before it of usual length, or of so many ns. "Send 1" names a partner, "Send 1 8" bytes, too."""
+"""A call with a burst before it of usual length, or of the given length in ns. "Send 1" names a partner, "Send 1 8"
+bytes, too."""
 
 
 def rank_of(steps: Iterable[Step], jitter: float = 0.0, seed: int = 0) -> list:

@@ -27,7 +27,7 @@ COLLECTIVES = {
     "barrier": "MPI_Barrier",
 }  # fmt: skip
 EXCHANGES = {"ring": (1, 0.7, 1.6, 0.5), "skip": (2, 0.8, 0.8, 0.1)}
-"""Of each kind: to which neighbour, which share of its step is computed before, instructions a cycle, and
+"""By kind: distance of the neighbour, share of the step that is computed before, instructions a cycle, and
 floating-point operations an instruction."""
 _ALONE = (0.93, 1.2, 0.3)
 """The last three of what a collective ends."""
@@ -68,7 +68,7 @@ Step = Work | Loop | Start | Flushes
 
 @dataclass(frozen=True)
 class Stop:
-    """From a time on, a rank that computes then has no CPU for so long."""
+    """A time at which a rank that computes loses its CPU, for a given time."""
 
     rank: int
     at_ms: float
@@ -184,7 +184,7 @@ class Planted:
             self.requests.append(rows)
 
     def _call(self, procedure: str, leave: np.ndarray, **columns) -> np.ndarray:
-        """Of all ranks, until `leave`; its rows."""
+        """Record a call of all ranks, until `leave`; return its rows."""
         if procedure not in self.procedures:
             self.procedures.append(procedure)
         rows = np.zeros(self.ranks, schema.CALL)

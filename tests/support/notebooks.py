@@ -15,7 +15,7 @@ from benchmarks.synthetic.run import write_run
 
 
 def shown(source, names):
-    """What a cell shows, by kind: the HTML (else the text) of its last expression; nothing: it has none."""
+    """Return the output of a cell, by kind: the HTML (else the text) of its last expression; nothing: it has none."""
     tree = ast.parse(source)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     exec(compile(tree, "cell", "exec"), names)
@@ -27,7 +27,7 @@ def shown(source, names):
 
 
 def outputs(notebook):
-    """What each cell of code shows, in a folder with run.h5: the same run each time."""
+    """Return the output of each cell of code, run in a folder with run.h5: the same run each time."""
     names = {}
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         write_run(Path(), "halo", 4, 400)

@@ -9,7 +9,7 @@ from tracelib import schema
 
 FUNCTIONS = ((0, 0, b"", b""), (10, 1, b"solve", b"heat.py"), (40, 1, b"Exchange.start", b"exchange.py"))
 LINES = 3
-"""Each function calls in the first so many lines behind its own."""
+"""Number of lines behind a function's own in which it may call."""
 
 
 @st.composite

@@ -3,7 +3,7 @@
 import os
 
 IDLE = 1.5
-"""Of the limits that are written in the tests, which were chosen on an idle machine."""
+"""Factor of the limits that are written in the tests, which were chosen on an idle machine."""
 
 
 def crowd() -> float:

@@ -1,4 +1,4 @@
-"""What a Perfetto file says, decoded by the classes of Perfetto's own package."""
+"""Contents of a Perfetto file, decoded by the classes of Perfetto's own package."""
 
 from dataclasses import dataclass, field
 
@@ -74,7 +74,7 @@ class _Reader:
 
 
 def decode(path):
-    """Events are taken in order of time; those of one time in the order of the file."""
+    """Decode the events, in order of time; events of one time keep the order of the file."""
     reader, events = _Reader(), []
     for packet in pb.Trace.FromString(path.read_bytes()).packet:
         if packet.HasField("track_descriptor"):

@@ -9,7 +9,7 @@ from synthetic import WORLD, call, write_run
 from analyzer.cli import main
 
 START_NS, BURST_NS = 5_000_000, 10_000
-"""MPI_Init takes so long: five times the rest of the run, and no machine of a replay knows of it."""
+"""Length of MPI_Init: five times the rest of the run, and no machine of a replay knows of it."""
 
 
 def exchange(folder: Path, name: str, rounds: int, size: int, *, pairs: int = 2, slower: float = 1.0) -> Path:

@@ -61,7 +61,7 @@ def planted(seed):
 
 
 def error_of(problem, chosen):
-    """Of the prediction beyond the design, with these terms."""
+    """Return the error of the prediction beyond the design, with these terms."""
     chosen = sorted(chosen)
     found = fit_columns(problem.columns(chosen), problem.times, relative_weights(problem.times))
     at = {name: BEYOND * float(x.max()) for name, x in problem.values.items()}

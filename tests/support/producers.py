@@ -1,5 +1,5 @@
-"""Small Paraver traces in the manner of the programs that write them: header, records and peculiarities are those of
-each writer's source, the contents are made up. docs/paraver-producers.md has the same list in prose."""
+"""Small Paraver traces in the manner of the programs that write them: header, records and peculiarities follow each
+writer's source, the contents are made up. docs/paraver-producers.md has the same list in prose."""
 
 from __future__ import annotations
 

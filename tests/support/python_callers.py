@@ -351,5 +351,5 @@ CALLERS: dict[str, tuple[int, int, str]] = {
 
 
 def callers(minor: int) -> list[tuple[str, int, str]]:
-    """Those that a version can run: name, calls, source."""
+    """Return the callers that a version of Python can run: name, calls, source."""
     return [(name, calls, dedent(text)) for name, (first, calls, text) in CALLERS.items() if first <= minor]

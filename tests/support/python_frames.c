@@ -1,4 +1,4 @@
-/* What python_frames.py calls: notes what the frames of its caller are. */
+/* Called by python_frames.py: notes the frames of its caller. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>

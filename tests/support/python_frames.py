@@ -30,7 +30,7 @@ class Place(ctypes.Structure):
 
 
 def own(frame):
-    """What Python says of a frame and its callers: file, function, line (0: none)."""
+    """Return Python's own description of a frame and its callers: file, function, line (0: none)."""
     found = []
     while frame and len(found) < ROOM:
         code = frame.f_code

@@ -78,7 +78,7 @@ class Python:
 
 
 def frames_library(tmp_path_factory) -> Path:
-    """What reads frames, and python_frames.c, as a library for other processes; made once."""
+    """Compile the reader of frames with python_frames.c as a library for other processes, once."""
     folder = tmp_path_factory.getbasetemp() / "python_frames"
     if not folder.exists():
         folder.mkdir()

@@ -33,7 +33,8 @@ def build(ffi: cffi.FFI, library: Path, sources: Iterable[Path], includes: Itera
 
 
 def run(name: str, library: Path, program: str, *words: str) -> str:
-    """What a program writes that finds the library as the module of this name, and further words in sys.argv[3:]."""
+    """Run a program that finds the library as the module of this name, and further words in sys.argv[3:]; return its
+    output."""
     shared = [
         subprocess.run(["gcc", f"-print-file-name={file}"], check=True, capture_output=True, text=True).stdout.strip()
         for file in ("libasan.so", "libstdc++.so")  # the second for whoever throws

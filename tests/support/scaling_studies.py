@@ -1,4 +1,4 @@
-"""Scaling studies with known truth, like those of ../shared/data/extrapolation, with seeds of their own."""
+"""Scaling studies with known truth, like the files of ../shared/data/extrapolation, with seeds of their own."""
 
 import gzip
 import json
@@ -23,7 +23,7 @@ def given():
 
 
 def held_out(number=HELD_OUT):
-    """So many studies of the same kind that no choice in the method was made by, and the values that Extra-P 4.2.5
+    """Make studies of the same kind, which no choice in the method was made by, and the values that Extra-P 4.2.5
     predicts for them (default modellers, kept in benchmarks/data)."""
     modes = ["one", "add", "one", "mul"]
     cases = [study(10_000 * (7 + k // 120) + k % 120, modes[k % 4]) for k in range(number)]

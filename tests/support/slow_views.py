@@ -98,7 +98,7 @@ COMPOSES = {
 
 
 def value(trace, thread, level, functions, composes, row, t):
-    """Of row `row` of a level at t. functions: of the levels, by name; composes: one after the other."""
+    """Return the value of row `row` of a level at t. functions: by name of the level; composes: one after the other."""
 
     def at(rank, number):
         return THREAD[thread](trace, rank, number, t)

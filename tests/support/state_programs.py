@@ -35,7 +35,7 @@ class Program:
         self.silent: tuple[int, ...] = ()  # lines of which nothing was recorded
 
     def set_up(self, lines: int) -> None:
-        """So many lines, which all begin now."""
+        """Add this number of lines, which all begin now."""
         self.now = np.zeros(lines)
         self.rows: list[list[tuple[float, float, int]]] = [[] for _ in range(lines)]
         self.slow = np.arange(lines) / max(lines - 1, 1)
@@ -45,7 +45,7 @@ class Program:
         return int(self.random.integers(low, high + 1))
 
     def compute(self, us: float, line: int | None = None, *, jitter: float | None = None) -> None:
-        """All lines, or one, run for about so long."""
+        """Let all lines, or one, run for about this time."""
         jitter = self.jitter if jitter is None else jitter
         varies = np.maximum(1 + jitter * self.noise.standard_normal(len(self.now)), 0.1)
         length = us * self.scale * varies * (1 + self.skew * self.slow)
@@ -59,7 +59,7 @@ class Program:
         self.now = np.maximum(self.now, end)
 
     def alone(self, us: float, state: int) -> None:
-        """Each line is in a state for so long."""
+        """Put each line into a state for this time."""
         self._until(self.now + us, state)
 
     def together(self, state: int = GROUP, us: float = 4) -> None:

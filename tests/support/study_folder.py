@@ -48,7 +48,7 @@ class Folder:
         )  # fmt: skip
 
     def run(self, *options, code=0):
-        """What it printed, as JSON where it succeeds, and on stderr."""
+        """Run the study; return its output, as JSON where it succeeds, and its stderr."""
         done = subprocess.run(
             self.words("--json", *options), cwd=self.path, env=self.environment, text=True, capture_output=True,
             timeout=patient(120),

@@ -266,7 +266,7 @@ def _empty() -> bytes:
 
 
 def _fill(file: h5py.File, name: str, rows: np.ndarray) -> None:
-    """The rows of a table. They may have other columns than those of the schema."""
+    """Write the rows of a table. They may have other columns than the schema."""
     if rows.dtype != schema.TABLES[name]:
         del file[name]
         file.create_dataset(name, data=rows, maxshape=(None,), chunks=(schema.CHUNK_ROWS[name],))

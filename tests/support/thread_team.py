@@ -32,7 +32,7 @@ class ThreadTeam(Team):
 
 
 def by_team(size: int, work: Callable[[Team], Found]) -> list[Found]:
-    """What each of a team found. Raises their first error that is no broken barrier."""
+    """Return the result of each member of a team. Raises their first error that is no broken barrier."""
     board, barrier = [None] * size, Barrier(size)
 
     def member(rank: int) -> Found:

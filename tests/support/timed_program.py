@@ -37,7 +37,7 @@ class Player:
         self.calls = [[] for _ in range(self.ranks)]
 
     def compute(self, rank, ns):
-        """Of a rank before its next call; returns the call's entry."""
+        """Let a rank compute before its next call; return the call's entry."""
         self.now[rank] += ns + (self.more if len(self.bursts) == self.delayed else 0)
         self.bursts.append((rank, self.now[rank]))
         return self.now[rank]

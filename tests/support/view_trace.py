@@ -44,6 +44,6 @@ def burst_list(trace, view, *interval):
 
 
 def bursts_of(trace, view, *interval):
-    """Those of the only row."""
+    """Return the bursts of the only row."""
     (found,) = burst_list(trace, view, *interval).values()
     return found

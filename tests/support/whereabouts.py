@@ -47,7 +47,7 @@ def load_address(program: Path) -> int:
 
 
 def noted(program: Path) -> list[Noted]:
-    """What a program that runs says of itself; the same place can come several times."""
+    """Read the places that a running program notes of itself; a place can come several times."""
     lines = (line.split(" ", 2) for line in tool(program).splitlines())
     return [Noted(int(place, 16) + load_address(program), int(line), function) for place, line, function in lines]
 

@@ -112,7 +112,7 @@ class Writer:
             self.add(who, Kind.ACCESSES_WAIT, comm=window, peer=self.random.choice((-1, target)))
 
     def locked(self) -> None:
-        """Who holds a lock waits for nobody."""
+        """Draw operations under a lock: the holder of a lock waits for nobody."""
         who = self.random.choice([*self.streams])
         target, window = self.random.randrange(-1, self.ranks), self.random.randint(0, 1)
         kind = self.random.choice((1, 2)) if target >= 0 else 2
@@ -350,7 +350,7 @@ def random_collectives(random: Random) -> dict[str, CollectiveModel] | None:
 
 
 def random_machine(random: Random, ranks: int, dialect: str) -> Machine:
-    """A machine on which so many ranks have a node."""
+    """Draw a machine with a node for each rank."""
     r = random
     networks = r.choice((1, 1, 1, 2))
     nodes = tuple(random_node(r, networks) for _ in range(r.randint(1, ranks + 1)))

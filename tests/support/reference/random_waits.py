@@ -36,7 +36,7 @@ class Wait:
 
 @dataclass
 class Run:
-    """What each rank did: (begin, end, activity) in order, activity None for waiting."""
+    """A random run; for each rank (begin, end, activity) in order, activity None for waiting."""
 
     ranks: int
     calls: list[list] = field(default_factory=list)

@@ -21,7 +21,7 @@ def mixed(*words: int) -> int:
 
 @dataclass
 class Draws:
-    """Those of one operation: of a thread's number `who`, and `record` with its run."""
+    """Random numbers of one operation: of thread number `who`, and `record` with its run."""
 
     seed: int
     who: int = 0
@@ -36,7 +36,7 @@ class Draws:
         return ((x >> 11) + 0.5) / 2**53
 
     def value(self, of: Quantity, parameter: int, least: float) -> float:
-        """Of a parameter; what is below the least becomes that."""
+        """Draw a parameter; values below `least` become `least`."""
         if isinstance(of, Uniform):
             found = of.low + (of.high - of.low) * self.uniform(parameter)
         elif isinstance(of, Gaussian):

@@ -84,7 +84,7 @@ class InTurn:
         self.waiting.setdefault(out, []).insert(0, lender)
 
     def serve(self, name: tuple[str, int]) -> None:
-        """Who asked first for what is free; a collective takes all buses before it goes on."""
+        """Give free resources to the first that asked; a collective takes all buses before it goes on."""
         while self.has_room(name) and self.waiting.get(name):
             first = self.waiting[name][0]
             if isinstance(first, Message):
@@ -105,14 +105,14 @@ class InTurn:
             self.serve(name)
 
     def free_buses(self, instance: Instance) -> None:
-        """Of a collective that is over."""
+        """Free the buses of a collective that is over."""
         if instance.buses:
             network = self.costs.nodes[self.costs.node_of[self.program.communicators[instance.comm][0]]].network
             self.taken["bus", network] -= instance.buses
             self.serve(("bus", network))
 
     def scan_in_turn(self) -> None:
-        """What is new: messages in the order of submission, then collectives."""
+        """Add the new transfers: messages in the order of submission, then collectives."""
         for m in [m for m in self.queue if not m.inside and not (m.rendezvous and m.receive is None)]:
             self.queue.remove(m)
             self.take(m)

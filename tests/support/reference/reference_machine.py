@@ -1,4 +1,4 @@
-"""What the reference simulator knows of a machine: costs, limited resources, the time of collectives.
+"""The machine of the reference simulator: costs, limited resources, the time of collectives.
 
 Source: "Dimemas specification", sections 1.4, 1.7 to 1.9, formulas F1 to F4.
 """
@@ -42,7 +42,7 @@ def steps(members: int, buses: int) -> int:
 
 
 class Costs:
-    """Of one program on one machine."""
+    """Costs of one program on one machine."""
 
     def __init__(self, program: Program, machine: Machine) -> None:
         self.program, self.machine = program, machine
@@ -97,14 +97,14 @@ class Costs:
         return nearest(latency * 1e9), wire, wire
 
     def latency(self, a: int, inside: bool, near: bool) -> tuple[Quantity, int]:
-        """Of node a, within it, within its network, or beyond, and the parameter's number."""
+        """Return the latency of node a (within it, within its network, or beyond) and the parameter's number."""
         node, first = self.nodes[a], 1 + 5 * a
         if inside:
             return node.intra_latency_s, first + 2
         return (node.latency_s, first + 1) if near else (node.wan_latency_s, first + 4)
 
     def bandwidth(self, a: int, inside: bool, near: bool) -> tuple[Quantity, int]:
-        """The same of the bandwidth."""
+        """Return the bandwidth of node a, and the parameter's number, as `latency` does."""
         node, first, behind = self.nodes[a], 1 + 5 * a, 1 + 5 * len(self.nodes)
         if inside:
             return node.intra_bandwidth_mb, first + 3
@@ -113,7 +113,7 @@ class Costs:
         return self.machine.wan_bandwidth_mb, behind + len(self.machine.networks)
 
     def pieces(self, here: Node, there: Node, inside: bool) -> tuple[Piece, ...]:
-        """What was measured within a node or within a network."""
+        """Return the measured costs within a node or within a network."""
         if inside:
             return here.intra
         return self.machine.networks[here.network].pieces if here.network == there.network else ()
@@ -124,7 +124,7 @@ class Costs:
         return ([p for p in pieces if p.from_bytes <= size] or [pieces[0]])[-1]
 
     def needs(self, a: int, b: int) -> list[tuple[str, int]]:
-        """What a message from node a to node b takes of the limited resources."""
+        """Return the limited resources that a message from node a to node b takes."""
         if a == b:
             names = [("out inside", a), ("in inside", a), ("bus inside", a)]
         else:

@@ -91,7 +91,7 @@ class Links(InTurn):
                         self.make_ready(thread)
 
     def receive_next(self, m: Message) -> None:
-        """What arrives is for the first receive of its key that is not over."""
+        """Give an arriving message to the first receive of its key that is not over."""
         receives = self.open_receives.get(m.channel, [])
         if not receives:
             self.surplus[m.channel] = self.surplus.get(m.channel, 0) + 1

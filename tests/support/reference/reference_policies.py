@@ -86,7 +86,7 @@ class Policies:
             self.ask(sender)
 
     def interval(self, name: str) -> int:
-        """Of DECAY, of no thread."""
+        """Return the interval of DECAY, which belongs to no thread."""
         of = getattr(self.policy, name)
         if isinstance(of, int):
             return of

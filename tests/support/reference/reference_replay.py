@@ -1,8 +1,8 @@
 """The simulator once more: slow, short, and written from the specification alone.
 
 Everything is a list, the next event is the least of all, and nothing is kept that can be found again by looking.
-Source: "Dimemas specification", sections 1.2 to 1.10; the order of what happens at one instant and the points that
-the documents leave open are those of the project's rules for equality to the nanosecond.
+Source: "Dimemas specification", sections 1.2 to 1.10; the order of what happens at one instant and the points that the
+documents leave open follow the project's rules for equality to the nanosecond.
 """
 
 from __future__ import annotations
@@ -142,7 +142,8 @@ class Reference(Policies, Messages, Links, Windows, Files):
     def schedule(
         self, time: int, phase: int, key: tuple[int, int, int], action: Callable[[], object], again: bool = False
     ) -> None:
-        """What has an earlier phase than the one under way, or is to come again, comes in the instant's next round."""
+        """Schedule an event. With an earlier phase than the one under way, or again, it comes in the instant's next
+        round."""
         round_ = 0 if time > self.now else self.round + (phase < self.phase or again)
         self.serial += 1
         self.events.append(((time, round_, phase, *key, self.serial), action))
@@ -166,7 +167,7 @@ class Reference(Policies, Messages, Links, Windows, Files):
 
     @staticmethod
     def takes_message(op: dict[str, Any]) -> bool:
-        """Who posts a nonblocking receive pays for it where it waits for it."""
+        """Tell whether an operation pays for a message: a nonblocking receive pays where it is waited for."""
         other = op["peer"] < 0 or op["flags"] & (Flag.OF_COLLECTIVE | Flag.OF_ACCESS)
         return op["kind"] == Kind.RECV or (op["kind"] == Kind.WAIT and not other)
 

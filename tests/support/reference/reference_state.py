@@ -1,4 +1,4 @@
-"""What the reference simulator keeps of threads, messages and collectives, and when things happen at one instant."""
+"""State of the reference simulator: threads, messages and collectives, and the order of events at one instant."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from reference_draws import Draws
 from analyzer.program.operation import Flag, Kind
 
 ARRIVE, FREE, ENDED, FILE, TICK, SLICE, BUSY, POST, SUBMIT, NETWORK, DISPATCH = range(11)
-"""What happens first at one instant."""
+"""Phases of one instant, in order."""
 
 MESSAGES = (Kind.SEND, Kind.PUT, Kind.GET)
 MOST_RUNS = 60
-"""Of a closed system: one that has not ended by then starves."""
+"""Most runs of a closed system: a program that has not ended by then starves."""
 VIRTUAL = 256
 """Virtual threads come after all others of their rank."""
 COLLECTIVES = (Kind.COLLECTIVE, Kind.COLLECTIVE_START)

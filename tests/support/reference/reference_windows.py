@@ -25,7 +25,7 @@ class Windows:
 
     @staticmethod
     def place(thread: Thread, op: dict[str, Any], target: int) -> tuple[int, ...]:
-        """What a rank does to a target of a window (-1: to all of them)."""
+        """Return the key of a rank's operations on a target of an RMA window (-1: all targets)."""
         return thread.run, thread.rank, op["comm"], target
 
     def lock(self, thread: Thread, op: dict[str, Any]) -> tuple[str, Any] | None:
