@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from csrc import rooms  # noqa: E402
-from csrc.generate import links, standard, structs, template, wrappers  # noqa: E402
+from csrc.generate import links, semantics, standard, structs, template, wrappers  # noqa: E402
 
 RUNTIME = ROOT / "csrc" / "runtime"
 INCLUDE = ROOT / "tracelib" / "include"  # what the library and the traced program share
@@ -28,7 +28,7 @@ CLANG = [
 
 
 SCHEMA, VARIABLES = ROOT / "tracelib" / "schema" / "__init__.py", ROOT / "tracelib" / "variables.py"
-NODE, EVENT_TYPES = SCHEMA.with_name("node.py"), SCHEMA.with_name("event_types.py")
+NODE = SCHEMA.with_name("node.py")
 
 
 def module(path: Path):
@@ -48,7 +48,7 @@ def variables_header(variables) -> str:
 
 
 def generate(folder: Path) -> Path:
-    """Write schema.h, variables.h, links.h and wrappers.c; return the last."""
+    """Write schema.h, variables.h, call_classes.h, links.h and wrappers.c; return the last."""
     folder.mkdir(parents=True, exist_ok=True)
     schema, variables, procedures = module(SCHEMA), module(VARIABLES), standard.procedures()
     rows = {_ROW_OF.get(table, table.removesuffix("s")): dtype for table, dtype in schema.TABLES.items() if dtype.names}
@@ -75,6 +75,7 @@ def generate(folder: Path) -> Path:
     parts.append(template.c_header(template.make(schema, [p.name for p in procedures]), schema))
     (folder / "schema.h").write_text(structs.header("SCHEMA_H", *parts))
     (folder / "variables.h").write_text(variables_header(variables))
+    (folder / "call_classes.h").write_text(semantics.c_header())
     (folder / "links.h").write_text(links.c_header(*links.make(schema)))
     source = folder / "wrappers.c"
     source.write_text(wrappers.source(procedures))
@@ -125,9 +126,8 @@ def build_if_stale(output: Path) -> None:
         *RUNTIME.rglob("*.[ch]"),
         *INCLUDE.glob("*.h"),
         *(ROOT / "csrc").rglob("*.py"),
-        SCHEMA,
-        EVENT_TYPES,
-        NODE,
+        *SCHEMA.parent.glob("*.py"),
+        *SCHEMA.parent.glob("*.toml"),
         VARIABLES,
     ]
     if not output.exists() or output.stat().st_mtime < max(p.stat().st_mtime for p in inputs):

@@ -28,51 +28,6 @@ LIBRARIES = {
 }
 """Short name -> the MPI and its library."""
 
-CLASSES = {
-    "message": (
-        "Point-to-point messages",
-        "Communicator, partner, tag and bytes of every message, from the status where that knows better, matched with "
-        "the other side.",
-    ),
-    "completion": (
-        "Requests",
-        "Which operations a call started or completed, with what they really transferred; failing tests are counted.",
-    ),
-    "collective": (
-        "Collectives",
-        "Communicator, root, and the bytes that this process hands over and takes.",
-    ),
-    "communicator": (
-        "Communicators",
-        "The members of what was made, under an id that all members share.",
-    ),
-    "one-sided": ("One-sided communication", "The window, where in it, target, bytes, lock and assertion."),
-    "I/O": ("Files", "The file, where in it, and the bytes that really went."),
-    "run": ("The run itself", "Begin and end of the recording."),
-    "request": ("Requests of other kinds", "Posted here, followed to the call that completes it."),
-    "local": (
-        "Local calls",
-        "Times, and the communicator, window or file that the call asks about: nothing moves, there is nothing else to "
-        "decode.",
-    ),
-    "left out": ("Not wrapped", "The wrapper would change what the program sees."),
-}
-"""Class -> its title and what is recorded, in the order of the page."""
-
-_CLASS_OF_KIND = {
-    "message": "send isend recv irecv sendrecv isendrecv send_init recv_init probe iprobe mprobe improbe mrecv imrecv "
-    "partitioned_init pready parrived",
-    "completion": "start startall wait waitall waitany waitsome test testall testany testsome poll_only cancel "
-    "request_free",
-    "collective": "collective icollective collective_init",
-    "communicator": "comm_create comm_idup intercomm_create comm_connect comm_free comm_join comm_parent comm_named "
-    "comm_name",
-    "one-sided": "win_create win_free win_test rma",
-    "I/O": "file_open file_close file_view io",
-    "run": "init finalize abort session_init session_finalize pcontrol",
-    "local": "asked group_free",
-}
-
 
 @dataclass(frozen=True)
 class Failure:
@@ -100,22 +55,25 @@ FAILURES = (
 )
 
 
-def class_of(p: standard.Procedure) -> str:
-    """Key of CLASSES for a procedure."""
+def section_of(p: standard.Procedure) -> str:
+    """Return the section of the page, as the table names it, that a procedure stands in."""
     if p.name in semantics.LEFT_OUT:
-        return "left out"
-    kind, _ = semantics.kind_of(p.name)
-    for name, kinds in _CLASS_OF_KIND.items():
-        if kind in kinds.split():
-            return name
+        return "left_out"
+    kind = semantics.TABLE.find_kind(p.name.removeprefix("MPI_"))
+    if kind:
+        return kind.section or kind.call_class or semantics.class_of(p.name)
     types = {a.name.lower(): a.type for a in p.parameters}
-    if kind != "timed":
-        raise ValueError(f"{p.name}: kind {kind} has no class")
     if types.get("request") == "MPI_Request*":
         return "request"
     if types.get("win") == "MPI_Win":
-        return "one-sided"
-    return "I/O" if "MPI_File" in (types.get("fh"), types.get("file")) else "local"
+        return "rma"
+    return "io" if "MPI_File" in (types.get("fh"), types.get("file")) else "local"
+
+
+def classes_sentence() -> str:
+    """Return the sentence of docs/bounds.md that names the classes of `--calls`."""
+    classes = [f"`{c.name}` ({c.meaning})" for c in semantics.TABLE.classes.values() if c.meaning]
+    return f"The kinds are {', '.join(classes[:-1])} and {classes[-1]}."
 
 
 def callers() -> dict[str, list[str]]:
@@ -152,9 +110,9 @@ def page(where: Mapping[str, set[str]]) -> str:
     """The page, for procedures that exist in the MPIs `where` says."""
     procedures = standard.procedures()
     tested = callers()
-    by_class: dict[str, list[standard.Procedure]] = {name: [] for name in CLASSES}
+    by_section: dict[str, list[standard.Procedure]] = {name: [] for name in semantics.TABLE.sections}
     for p in procedures:
-        by_class[class_of(p)].append(p)
+        by_section[section_of(p)].append(p)
     programs = sum(p.name.lower() in tested for p in procedures)
     lines = [
         "# MPI, procedure by procedure",
@@ -169,9 +127,10 @@ def page(where: Mapping[str, set[str]]) -> str:
         "A program that calls what its MPI lacks is told so, whether it is traced or not.",
         "",
     ]
-    for name, (title, meaning) in CLASSES.items():
-        lines += [f"## {title}", "", meaning, "", "| procedure | exists in | called by |", "|---|---|---|"]
-        for p in by_class[name]:
+    for name, section in semantics.TABLE.sections.items():
+        lines += [f"## {section.title}", "", section.decoded, ""]
+        lines += ["| procedure | exists in | called by |", "|---|---|---|"]
+        for p in by_section[name]:
             mpis = " ".join(short for short in LIBRARIES if short in where.get(p.name, ())) or "none"
             note = semantics.LEFT_OUT.get(p.name) or ", ".join(tested.get(p.name.lower(), [])) or "-"
             lines.append(f"| {p.name} | {mpis} | {note} |")

@@ -1,7 +1,7 @@
 """The wrappers of every MPI procedure, in C, in C with large counts, and in Fortran (mpi_x_, mpi_x_f08_).
 
 A wrapper is: find the real function, stamp, call it, stamp, hand the arguments to the function of
-csrc/runtime/calls that knows this kind of call (csrc/generate/semantics.py says which).
+csrc/runtime/calls that knows this kind of call (tracelib/schema/procedures.toml says which).
 """
 
 from dataclasses import replace
@@ -17,7 +17,7 @@ def wrapper(f: Form) -> str:
     if p.returns == "double":
         lines = [f"DOUBLE_WRAPPER({f.slot}, CALL_{p.name}, {int(f.fortran and not f.f08)});"]
     else:
-        lines = _forwarded(f) + (_aborting(f) if semantics.kind_of(p.name)[0] == "abort" else _recorded(f))
+        lines = _forwarded(f) + (_aborting(f) if semantics.kind_of(p.name) == "abort" else _recorded(f))
     variadic = ", ..." if p.name == "MPI_Pcontrol" and not f.fortran else ""
     signature = ", ".join(f"word {n}" for n in f.names) + variadic if f.names else "void"
     returns = "double" if p.returns == "double" else "word"
@@ -67,7 +67,7 @@ def _recorded(f: Form) -> list[str]:
 
 def _tables_of_calls(procedures: list[Procedure]) -> list[str]:
     """What csrc/runtime/mpi/procedures.h declares."""
-    classes = [f"    [CALL_{p.name}] = CLASS_{semantics.class_of(p.name)}," for p in procedures]
+    classes = [f"    [CALL_{p.name}] = CLASS_{semantics.class_of(p.name).upper()}," for p in procedures]
     roles = [f"    [CALL_{p.name}] = {role}," for p in procedures if (role := semantics.role_of(p.name)) != "0"]
     return [
         f"const uint32_t call_count = {len(procedures)};",
@@ -106,6 +106,7 @@ def source(procedures: list[Procedure]) -> str:
             f"#define NAME_ROOM {1 + max(len(name) for f in every for name in f.real_names)}",
             '#include "calls/wrapper.h"\n#include "calls/large.h"\n',
             '#include "mpi/procedures.h"\n',
+            *(f'#include "{header}"' for header in sorted({k.header for k in semantics.TABLE.kinds.values()} - {""})),
             enums,
             *_tables_of_calls(procedures),
             slots,

@@ -21,7 +21,7 @@ def test_what_the_page_says_of_the_mpis_that_are_installed():
 def test_every_decoded_procedure_that_some_mpi_has_is_called_by_a_program():
     where = coverage.read_where(coverage.PAGE.read_text())
     tested = coverage.callers()
-    decoded = {p.name for p in standard.procedures() if coverage.class_of(p) not in ("local", "left out")}
+    decoded = {p.name for p in standard.procedures() if coverage.section_of(p) not in ("local", "left_out")}
     assert not {n for n in decoded if where[n] and n.lower() not in tested}
 
 
@@ -36,7 +36,11 @@ def test_what_fails_in_one_mpi_exists_there_and_is_called_in_others():
 
 def test_names_in_the_tables_are_procedures():
     names = {p.name for p in standard.procedures()}
-    tables = [name for kind in semantics.KINDS.values() for name in kind.split()]
-    tables += [*semantics.COLLECTIVES, *semantics.ONE_SIDED, *semantics.WINDOW_FLAVORS]
+    details = [semantics.TABLE.kinds["rma"].details["moves"], semantics.TABLE.kinds["win_create"].details["flavors"]]
+    tables = [*semantics.TABLE.kind_of, *semantics.TABLE.file_places, *(name for d in details for name in d)]
     assert {f"MPI_{name}" for name in tables} <= names
-    assert set(semantics.FILE_PLACES) <= names
+
+
+def test_the_classes_of_calls_stand_in_the_page_on_bounds():
+    page = " ".join((coverage.ROOT / "docs" / "bounds.md").read_text().split())
+    assert coverage.classes_sentence() in page

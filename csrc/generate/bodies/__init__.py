@@ -1,10 +1,16 @@
-"""What each kind of procedure's wrapper does before and after its call: one file for each family of procedures.
+"""What the wrapper of each kind of procedure does before and after its call: a module for each group of kinds.
 
-`body.py` has what families share, and the table of who decodes which kind. Here lies C code as text, made of a `Form`.
-Which procedure is of which kind lies in `semantics.py`, and what all wrappers have in common in `wrappers.py`.
+All modules of this folder are found: a new one needs no entry. `body.py` has what they share. They make C as text
+from a `Form`. Which procedure is of which kind stands in tracelib/schema/procedures.toml, and `wrappers.py` has what
+all wrappers have in common.
 """
 
-from csrc.generate.bodies import accesses, communicators, messages, requests, run, timed
+from importlib import import_module
+from pkgutil import iter_modules
+
 from csrc.generate.bodies.body import Body, body_of
 
-__all__ = ["Body", "accesses", "body_of", "communicators", "messages", "requests", "run", "timed"]
+for _module in iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")
+
+__all__ = ["Body", "body_of"]

@@ -9,7 +9,7 @@ from csrc.generate.forms import Form
 def _win_create(body: Body) -> None:
     f = body.form
     size, unit = (f.wide("size"), f.integer("disp_unit")) if f.has("size") else ("0", "1")
-    flavor = semantics.WINDOW_FLAVORS[f.procedure.name.removeprefix("MPI_")]
+    flavor = semantics.TABLE.kinds["win_create"].details["flavors"][f.procedure.name.removeprefix("MPI_")]
     win = f.new_handle("win", "win")
     body.after = [f"record_win_created(&f, {flavor}, {size}, (uint32_t){unit}, {f.comm()}, {win});"]
 
@@ -32,9 +32,9 @@ def _win_test(body: Body) -> None:
 
 @decodes("rma")
 def _one_sided(body: Body) -> None:
-    f, name = body.form, body.form.procedure.name.removeprefix("MPI_")
+    f = body.form
     request = f.new_handle("request", "request") if f.has("request") else ""
-    sides = semantics.ONE_SIDED[name[1:].capitalize() if request else name]
+    sides = semantics.TABLE.kinds["rma"].details["moves"][f.procedure.name.removeprefix("MPI_")]
     sent, taken = map(f.moved, sides)
     if f.has("op") and sent != "no_data()":
         sent = f"unless_no_op({f.handle('op', 'op')}, {sent})"
@@ -105,6 +105,6 @@ def of_window(f: Form) -> str:
 def of_file(f: Form) -> str:
     """Any other call on a file."""
     name = "fh" if f.has("fh") else "file"
-    place = semantics.FILE_PLACES.get(f.procedure.name, "-1")
+    place = semantics.TABLE.file_places.get(f.procedure.name.removeprefix("MPI_"), "-1")
     numbers = {n: f.wide(n) for n in ("size", "offset") if f.has(n)}
     return f"record_file(&f, {f.file(name)}, {place.format(file=f.file(name), **numbers)});"

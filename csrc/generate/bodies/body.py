@@ -1,4 +1,4 @@
-"""What a wrapper does around its call of MPI, and the table of who says so for each kind of procedure."""
+"""The body of a wrapper, the C around its call of MPI, and the registry of functions that make it for each kind."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,7 +13,6 @@ class Body:
 
     form: Form
     kind: str
-    shape: str
     before: list[str] = field(default_factory=list)
     replaced: dict[str, str] = field(default_factory=dict)
     after: list[str] = field(default_factory=list)
@@ -48,7 +47,7 @@ _DECODERS: dict[str, Decoder] = {}
 
 
 def decodes(*kinds: str) -> Callable[[Decoder], Decoder]:
-    """Marks the function that fills the body of these kinds of procedures (semantics.py)."""
+    """Mark the function that fills the body of these kinds of procedures (tracelib/schema/procedures.toml)."""
 
     def register(decoder: Decoder) -> Decoder:
         for kind in kinds:
@@ -61,8 +60,8 @@ def decodes(*kinds: str) -> Callable[[Decoder], Decoder]:
 
 
 def body_of(form: Form) -> Body:
-    """The body of a wrapper. Raises KeyError for a kind that nobody decodes."""
-    kind, shape = semantics.kind_of(form.procedure.name)
-    body = Body(form, kind, shape)
+    """Make the body of a wrapper. Raises KeyError for a kind that no function decodes."""
+    kind = semantics.kind_of(form.procedure.name)
+    body = Body(form, kind)
     _DECODERS[kind](body)
     return body

@@ -1,5 +1,6 @@
 """Bodies of collectives, and of the calls that make, name and free communicators and groups."""
 
+from csrc.generate import semantics
 from csrc.generate.bodies.body import Body, decodes
 from csrc.generate.bodies.timed import timed
 
@@ -8,7 +9,7 @@ from csrc.generate.bodies.timed import timed
 def _collective(body: Body) -> None:
     f = body.form
     root = f.integer("root") if f.has("root") else "0"
-    moved = f"SHAPE_{body.shape}, {f.side('send')}, {f.side('recv')}, {root}, {body.comm}"
+    moved = f"SHAPE_{semantics.shape_of(f.procedure.name)}, {f.side('send')}, {f.side('recv')}, {root}, {body.comm}"
     request = f", {f.new_handle('request', 'request')}" if body.kind != "collective" else ""
     body.after = [f"record_{body.kind}(&f, {moved}{request});"]
 

@@ -8,7 +8,7 @@
 #include "calls/data.h"
 #include "calls/frame.h"
 
-/* What moves, and between whom. csrc/generate/semantics.py says which procedure has which. */
+/* What moves, and between whom. The shape of a procedure has its name (csrc/generate/semantics.py). */
 enum shape {
     SHAPE_BARRIER,
     SHAPE_BCAST,

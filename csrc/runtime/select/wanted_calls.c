@@ -8,10 +8,7 @@
 #include "common/settings.h"
 #include "mpi/procedures.h"
 
-static const char *const class_names[CALL_CLASSES] = {
-    [CLASS_P2P] = "p2p", [CLASS_COMPLETION] = "completion",     [CLASS_COLLECTIVE] = "collective", [CLASS_RMA] = "rma",
-    [CLASS_IO] = "io",   [CLASS_COMMUNICATOR] = "communicator", [CLASS_OTHER] = "other",
-};
+static const char *const class_names[CALL_CLASSES] = CALL_CLASS_NAMES;
 
 /* Between calls that are left out by their kind, a longer computation (ns) is still shown. */
 enum { LONG_BURST_NS = 100000 };
@@ -65,9 +62,7 @@ void choice_start(void)
     const char *calls = setting_text("TRACELIB_CALLS");
     int64_t burst_ns = setting_time_ns("TRACELIB_BURSTS");
     if (calls && !choose_classes(calls))
-        setting_trouble("TRACELIB_CALLS=%s: the kinds of calls are p2p, completion, collective, rma, io, communicator "
-                        "and other; all are recorded",
-                        calls);
+        setting_trouble("TRACELIB_CALLS=%s: the kinds of calls are " CALL_CLASS_LIST "; all are recorded", calls);
     for (int i = 0; i < CLASS_ALWAYS; i++) {
         if (burst_ns) choice.left_out[i] = true;
         choice.made = choice.made || choice.left_out[i];
@@ -150,14 +145,7 @@ bool choice_keeps_poll(struct thread *t, uint16_t call, uint64_t enter, uint64_t
 
 static enum call_class class_of_request(const struct file_request *row)
 {
-    static const uint8_t class_of_what[] = {
-        [WHAT_COLLECTIVE_DONE] = CLASS_COLLECTIVE,
-        [WHAT_COLLECTIVE_STARTED] = CLASS_COLLECTIVE,
-        [WHAT_OTHER_DONE] = CLASS_OTHER,
-        [WHAT_RMA_DONE] = CLASS_RMA,
-        [WHAT_READ_DONE] = CLASS_IO,
-        [WHAT_WRITE_DONE] = CLASS_IO,
-    };
+    static const uint8_t class_of_what[] = CLASS_OF_WHAT;
     unsigned what = row->what & ((1u << WHAT_ORDINAL_SHIFT) - 1);
     return what < sizeof class_of_what ? class_of_what[what] : CLASS_P2P; /* all others are messages */
 }
