@@ -17,7 +17,7 @@ def main(arguments: list[str] | None = None) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no matrix here is worth the start of a thread for each CPU
     try:
         with signals.raised():
-            from analyzer.commands.shared.group import run
+            from analyzer.commands.group import run
 
             return run(arguments)
     except signals.Ended as end:

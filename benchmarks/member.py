@@ -15,7 +15,7 @@ from typing import Any
 
 from analyzer import parallel
 from analyzer.cli import main
-from analyzer.commands.shared import group
+from analyzer.commands import group
 
 
 class Watched(parallel.MpiTeam):

@@ -24,7 +24,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from analyzer.commands.table import COMMANDS as ENTRIES
+from analyzer.commands import registry
 from benchmarks.mpi import ENVIRONMENT, ROOT, WORK, Mpi, find
 from benchmarks.recording import Figure
 from benchmarks.scaling import COMMANDS, words_of
@@ -106,7 +106,7 @@ def figures(
     os.sync()  # before, files take less of the disk than afterwards, which some commands say
     for command in commands:
         name = f"analyze {command}" if command != "look" else "analyze"
-        alone = ENTRIES[command].alone
+        alone = registry.find(command).spec.alone
         try:
             rows = [
                 [done(mpi, run, command, n) for run in (written.path, tiny.path) for n in (1, processes)]
@@ -125,7 +125,7 @@ def figures(
         gain = (one - start) / max(several - starts, 1e-3)
         yield Figure(
             f"{name}, {processes} processes", gain, "times as fast", None if alone else GOAL * processes,
-            f"{note}; {alone}" if alone else note,
+            f"{note}; {alone.work}" if alone else note,
         )  # fmt: skip
     shutil.rmtree(place)
 

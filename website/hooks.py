@@ -86,11 +86,12 @@ def on_post_build(config: Any, **_: Any) -> None:
 
 def _nav() -> list[dict[str, Any]]:
     sys.path.insert(0, str(ROOT))
-    from analyzer.commands.table import GROUPS
+    from analyzer.commands.registry import GROUPS, places
 
     commands = []
-    for title, entries in GROUPS.values():
-        pages = ["analyze.md" if name == "look" else f"analyze-{name}.md" for name in entries]
+    for group, title in GROUPS.items():
+        names = [name for name, of in places().items() if of == group]
+        pages = ["analyze.md" if name == "look" else f"analyze-{name}.md" for name in names]
         commands.append({title: [page for page in pages if (DOCS / page).exists()]})
     found: list[dict[str, Any]] = [{title: [_titled(page) for page in pages]} for title, pages in _NAV]
     found.insert(2, {"Analyze": commands})

@@ -176,5 +176,5 @@ def check_computing(trace: Trace) -> None:
     if not trace.origin.has_states:
         raise TracelibError(
             f"{trace.path}: {NOT_KNOWN}: the trace has events only, no states",
-            "analyze info, waits, views and export show what it has",
+            "analyze look --no-files, waits, views and export show what it has",
         )

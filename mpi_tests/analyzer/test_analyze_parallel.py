@@ -5,7 +5,9 @@ import pytest
 OUTPUTS = ("run.prv", "run.pcf", "run.row", "run.waits.cfg", "run.dim", "run.profile.csv", "run.profile.png")
 
 
-@pytest.mark.parametrize("command", [["prv", "--waits"], ["dim"], ["profile", "--json"], ["info", "--json"], ["check"]])
+@pytest.mark.parametrize(
+    "command", [["prv", "--waits"], ["dim"], ["profile", "--json"], ["look", "--no-files", "--json"], ["check"]]
+)
 def test_same_bytes(openmpi, compiled, traced, analyze, command):
     run = traced(openmpi, compiled(openmpi, "nonblocking.c"), env={"TRACELIB_BUFFER": "16K"})
     one = analyze(*command, run.run).check()

@@ -11,7 +11,7 @@ import pytest
 from conftest import ROOT
 from running import run
 
-from analyzer.commands.table import COMMANDS
+from analyzer.commands.registry import find, names
 from benchmarks.synthetic.run import write_run
 
 pytestmark = pytest.mark.long
@@ -20,7 +20,7 @@ ONE_REPLAY = ("--jobs", "1")
 DRAWN = ("--vary", "latency=1us..2us", "-n", "6")
 LINES = {
     "look": ("-o", "."),
-    "info": ("--json",),
+    "look without files": ("--no-files", "--json"),
     "check": ("--json",),
     "what": ("--at", "1ms", "--json"),
     "view": ("--json",),
@@ -73,7 +73,7 @@ READS_NO_CALLS = {"ring", "machine", "schedule", "study"}
 
 
 def test_no_command_is_forgotten():
-    assert {name.split()[0] for name in LINES} | READS_NO_CALLS == set(COMMANDS)
+    assert {name.split()[0] for name in LINES} | READS_NO_CALLS == set(names())
 
 
 @pytest.mark.parametrize("pattern", ["halo", "workers", "irregular"])
@@ -98,7 +98,7 @@ def test_two_processes_give_the_bytes_of_one(openmpi, tmp_path, pattern):
     for name in lines:
         said = two[name].pop("err.0").splitlines()
         command = name.split()[0]
-        of_alone = COMMANDS[command].said_of(2)
+        of_alone = find(command).spec.remark(2)
         first = [f"analyze {command}: {of_alone}"] if of_alone else []
         assert said == [*first, *alone[name].pop("err.0").splitlines()], name
         assert two[name].pop("code.1") == alone[name]["code.0"], name

@@ -93,7 +93,7 @@ def test_by_a_signal(tmp_path, analyze):
 def test_the_first_look_says_where_computing_goes(tmp_path, analyze):
     program = compile_alone("planted.c", tmp_path)
     run_alone(tmp_path, program, "0.02").check()
-    said = " ".join(analyze("info", "run.h5").check().stdout.split())
+    said = " ".join(analyze("look", "--no-files", "run.h5").check().stdout.split())
     assert re.search(r"of computing (with a CPU )?is in kernel, most at planted\.c:", said)
 
 

@@ -31,7 +31,7 @@ def test_places_of_modules(ran, analyze, sampled):
         found = re.findall(r"_module\.py:(\d+)-(\d+)|modules\.py:(\d+)-(\d+)", text)
         stretches += [tuple(int(number) for number in numbers if number) for numbers in found]
     assert stretches and all(first <= second for first, second in stretches)
-    places = json.loads(analyze("info", "run.h5", "--json").check().stdout)["places"]
+    places = json.loads(analyze("look", "--no-files", "run.h5", "--json").check().stdout)["places"]
     of_modules = {row["place"] for row in places if row["function"] == "<module>"}
     assert {"outer_module.py:6", "outer_module.py:12", "inner_module.py:8", "modules.py:31"} <= of_modules
     assert all(re.fullmatch(r"\w+\.py:\d+", place) for place in of_modules)

@@ -15,14 +15,14 @@ from pathlib import Path
 from patience import patient
 from running import MARK, Finished, end_marked
 
-from analyzer.commands.table import COMMANDS
+from analyzer.commands.registry import find, names
 
 
 @cache
 def _server():
     """Start the process that forks all others. There is one for the whole session, and it ends with the session."""
     server = get_context("forkserver")
-    server.set_forkserver_preload([f"analyzer.commands.{entry.place.split(':')[0]}" for entry in COMMANDS.values()])
+    server.set_forkserver_preload([find(name).callback.__module__ for name in names()])
     return server
 
 

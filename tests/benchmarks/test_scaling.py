@@ -97,7 +97,7 @@ def test_commands_are_measured(monkeypatch, tmp_path):
     monkeypatch.setattr(scaling, "COMMANDS", {"info": (), "no-such": ()})
     sizes = ((4, 400), (8, 400), (8, 4000))
     found = {figure.name: figure for figure in scaling.figures(None, sizes, "ring", ("info", "no-such"))}
-    assert found["analyze info, time for each rank"].value >= 0
+    assert found["analyze look --no-files, time for each rank"].value >= 0
     assert "fails with 4 ranks" in found["analyze no-such, growth"].note
     assert not list(tmp_path.iterdir())
 

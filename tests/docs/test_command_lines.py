@@ -7,8 +7,8 @@ import click
 import pytest
 from paths import DOCS, ROOT
 
-from analyzer.commands.shared.group import AnalyzeGroup
-from analyzer.commands.table import COMMANDS
+from analyzer.commands.group import AnalyzeGroup
+from analyzer.commands.registry import names
 from tracelib import commands as tracelib_commands
 
 PAGES = [ROOT / "README.md", ROOT / "examples" / "README.md", *DOCS.rglob("*.md")]
@@ -31,7 +31,7 @@ def command_of(program, words):
         return None
     if program == "tracelib":
         return tracelib_commands.commands.commands.get(words[0]), words[1:]
-    if words[0] in COMMANDS:
+    if words[0] in names():
         return AnalyzeGroup().get_command(click.Context(click.Group()), words[0]), words[1:]
     assert re.search(r"\.|^\w+$", words[0]), words
     return AnalyzeGroup().get_command(click.Context(click.Group()), "look"), words

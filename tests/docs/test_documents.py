@@ -10,8 +10,8 @@ import click
 import pytest
 from paths import DOCS, ROOT
 
-from analyzer.commands.shared.group import AnalyzeGroup
-from analyzer.commands.table import COMMANDS
+from analyzer.commands.group import AnalyzeGroup
+from analyzer.commands.registry import names
 from tracelib import commands as tracelib_commands
 
 INDEX = (DOCS / "documents.md").read_text()
@@ -38,9 +38,9 @@ def command_of(words):
     """The command that words call, and its arguments."""
     if words[0] == "tracelib":
         return tracelib_commands.commands.commands[words[1]], words[2:]
-    name = words[1] if words[1] in COMMANDS else "look"
-    assert name != "look" or words[1].endswith((".h5", ".prv")), words
-    return AnalyzeGroup().get_command(click.Context(click.Group()), name), words[1 if name == "look" else 2 :]
+    name = words[1] if words[1] in names() else "look"
+    assert name != "look" or words[1] == "look" or words[1].endswith((".h5", ".prv")), words
+    return AnalyzeGroup().get_command(click.Context(click.Group()), name), words[1 if words[1] != name else 2 :]
 
 
 def module_command(name):

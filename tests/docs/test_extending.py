@@ -28,7 +28,8 @@ def shown(tmp_path_factory):
     names = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        exec("\n".join(blocks("python")), names)
+        for block in blocks("python"):
+            exec(compile(block, "extending.md", "exec", dont_inherit=True), names)
     return names | {"folder": folder}
 
 
@@ -81,7 +82,7 @@ def test_the_analysis(shown):
 
 
 def test_the_command(shown):
-    ran = CliRunner().invoke(shown["longest_command"], [str(shown["folder"] / "calls.prv")], obj=Session(Team()))
+    ran = CliRunner().invoke(shown["longest"], [str(shown["folder"] / "calls.prv")], obj=Session(Team()))
     assert ran.output == "rank 0: MPI_Allreduce, 2.10 ms\nrank 1: MPI_Recv, 1.20 ms\n"
 
 

@@ -15,12 +15,12 @@ STDOUT, STDERR = "said.out", "said.err"
 
 
 _MORE = (
-    "analyzer.commands.model.network",
-    "analyzer.commands.model.ways",
-    "analyzer.experiments.formats.flat_files",
-    "analyzer.experiments.formats.flat_files",
-    "analyzer.experiments.formats.tia_xml",
-    "analyzer.experiments.formats.tia_xml",
+    "analyzer.commands.network._network",
+    "analyzer.commands.network._ways",
+    "analyzer.experiments.formats.csv_file",
+    "analyzer.experiments.formats.parquet_file",
+    "analyzer.experiments.formats.xml_reader",
+    "analyzer.experiments.formats.xml_writer",
     "analyzer.report.pictures.samples",
     "analyzer.sources.dimemas.reader",
     "analyzer.sources.paraver.trace",
@@ -39,10 +39,9 @@ _MORE = (
 
 def warm() -> None:
     """Import what commands import when they begin."""
-    from analyzer.commands.table import COMMANDS
+    from analyzer.commands.registry import commands
 
-    for place, *_ in COMMANDS.values():
-        import_module(f"analyzer.commands.{place.partition(':')[0]}")
+    commands()
     for name in _MORE:
         import_module(name)
 

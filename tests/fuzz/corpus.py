@@ -378,7 +378,7 @@ def _network(kind: str, folder: Path) -> Seed:
         "analyze loggp net.h5 --json",
         "analyze loggp net.h5 --detector thesis --pair 0,1 --filter none",
         "analyze loggp net.h5 --detector netgauge --level 1",
-        "analyze info net.h5",
+        "analyze look --no-files net.h5",
     )
     return Seed(kind, folder, ("net.h5",), commands)
 

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-import numpy as np
 
-from analyzer.commands.convert.cut_all import cut_all, cut_followed
-from analyzer.commands.convert.cutting import bytes_of, choose, cut_json, edges_text, path_of, write_small
-from analyzer.commands.shared.iteration_option import iteration_option, wanted_loop
-from analyzer.commands.shared.options import all_calls_needed, all_ranks_needed, common_options, file_argument
+from analyzer.commands.command import Alone, Refuses, command
+from analyzer.commands.shared.iteration_option import wanted_loop
+from analyzer.commands.shared.options import file_argument
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
-from analyzer.opening import open_trace
 from analyzer.report.words import units
-from analyzer.report.words.left_out import applications_joined, arrows_left_out
-from analyzer.structure.cut.chosen_iterations import fixed_window, window
-from analyzer.structure.iterations import Iterations
-from analyzer.structure.levels.run_structure import iterations
-from analyzer.trace import Trace
+
+if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    import numpy as np
+
+    from analyzer.structure.iterations import Iterations
+    from analyzer.trace import Trace
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,15 @@ class _Asked:
             raise click.UsageError("--loop and --iteration name a loop, so leave out --level")
 
 
-@click.command("cut")
+@command(
+    "Write some iterations as a small run.",
+    iterations=True,
+    ranks=Refuses("a cut has all ranks, because they wait for each other"),
+    place=Refuses("a cut has all calls of its time, because ranks wait for each other in them"),
+    output="Name of the cut run: .h5, .prv or .dim (default: NAME-cut.h5 beside it).",
+    json=1,
+    alone=Alone("one process writes the file", 4),
+)
 @file_argument
 @click.option(
     "--iterations",
@@ -68,7 +75,6 @@ class _Asked:
     "--follow", "is_live", is_flag=True,
     help="With --all: watch a run that is still being written, and cut each loop as soon as it is sure.",
 )  # fmt: skip
-@iteration_option
 @click.option(
     "--level", type=click.IntRange(1, 4), default=1, show_default=True,
     help="The longest loop of this level: 1 is the main one.",
@@ -77,23 +83,31 @@ class _Asked:
     "--from", "begin_s", type=click.FloatRange(min=0), metavar="S", help="Cut here (in s), not by iterations."
 )
 @click.option("--to", "end_s", type=click.FloatRange(min=0), metavar="S", help="To here.")
-@all_ranks_needed("a cut has all ranks, because they wait for each other")
-@all_calls_needed("a cut has all calls of its time, because ranks wait for each other in them")
-@common_options(as_json=True, output="Name of the cut run: .h5, .prv or .dim (default: NAME-cut.h5 beside it).")
-@click.pass_obj
 def cut(
-    session: Session, file: str, count: int | None, first: int | None, every: bool, is_live: bool, level: int,
-    begin_s: float | None, end_s: float | None, as_json: bool, output: str | None, force: bool, quiet: bool,
-) -> None:  # fmt: skip
+    session: Session,
+    file: str,
+    count: int | None,
+    first: int | None,
+    every: bool,
+    is_live: bool,
+    level: int,
+    begin_s: float | None,
+    end_s: float | None,
+    output: str | None,
+    force: bool,
+) -> None:
     """Write some iterations of FILE as a small run of their own, which every command reads.
 
     Without --first or --iteration they are those whose efficiencies and length are nearest to those of the whole loop.
     """
-    session.quiet = quiet
+    from analyzer.commands.convert._cut_all import cut_all, cut_followed
+    from analyzer.opening import open_trace
+    from analyzer.report.words.left_out import applications_joined, arrows_left_out
+
     asked = _Asked(count, first, level, begin_s, end_s, every, is_live)
     asked.check(session)
     if is_live:
-        cut_followed(session, file, count, output, force=force, as_json=as_json)
+        cut_followed(session, file, count, output, force=force, as_json=session.as_json)
         return
     trace = open_trace(file, session.team)
     session.mention_problems(trace)
@@ -102,14 +116,16 @@ def cut(
         if not trace.has_call_times:
             raise TracelibError(f"{trace.path}: a Dimemas trace has no times", "cut the run that it was made of")
         if every:
-            cut_all(trace, session, count, output, force=force, as_json=as_json)
+            cut_all(trace, session, count, output, force=force, as_json=session.as_json)
         else:
-            _cut_one(trace, session, asked, output, force=force, as_json=as_json)
+            _cut_one(trace, session, asked, output, force=force, as_json=session.as_json)
     finally:
         trace.close()
 
 
 def _cut_one(trace: Trace, session: Session, asked: _Asked, output: str | None, *, force: bool, as_json: bool) -> None:
+    from analyzer.commands.convert._cutting import bytes_of, cut_json, edges_text, path_of, write_small
+
     windows, said, number = _windows(trace, session, asked)
     paths, done = write_small(trace, windows, path_of(trace, output), session, force=force)
     before, after = bytes_of(Path(trace.path)), sum(path.stat().st_size for path in paths if path.exists())
@@ -126,6 +142,9 @@ def _cut_one(trace: Trace, session: Session, asked: _Asked, output: str | None, 
 
 def _windows(trace: Trace, session: Session, asked: _Asked) -> tuple[np.ndarray, str, int | None]:
     """The window of each rank, what it holds in words, the number of the first iteration."""
+    from analyzer.commands.convert._cutting import choose
+    from analyzer.structure.cut.chosen_iterations import fixed_window, window
+
     if asked.by_times:
         begin = round((asked.begin_s or 0) * 1e9)
         end = trace.duration_ns if asked.end_s is None else round(asked.end_s * 1e9)
@@ -146,6 +165,8 @@ def _windows(trace: Trace, session: Session, asked: _Asked) -> tuple[np.ndarray,
 
 def _loop(trace: Trace, session: Session, level: int) -> Iterations:
     """The loop that is cut. Raises TracelibError where there is none, or fewer iterations than --iteration says."""
+    from analyzer.structure.levels.run_structure import iterations
+
     if session.wanted:
         return wanted_loop(trace, session, session.wanted)
     with session.step("Looking for iterations"):

@@ -5,38 +5,34 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-import click
-
-from analyzer.commands.shared.iteration_option import iteration_option, open_wanted
+from analyzer.commands.command import REPLAYS_ALL_CALLS, REPLAYS_ALL_RANKS, command
+from analyzer.commands.shared.iteration_option import open_wanted
 from analyzer.commands.shared.options import (
-    common_options,
     file_argument,
-    repair_option,
-    replays_all_calls,
-    replays_all_ranks,
 )
 from analyzer.commands.shared.outputs import output_base
 from analyzer.commands.shared.session import Session
-from analyzer.commands.shared.write import dimemas_notes, write_dimemas
-from analyzer.report.words.eager import eager_note
 
 
-@click.command("dim")
+@command(
+    "Write a Dimemas trace.",
+    iterations=True,
+    ranks=REPLAYS_ALL_RANKS,
+    place=REPLAYS_ALL_CALLS,
+    repair=True,
+    output="Name of the trace, with or without .dim, or a folder for it.",
+)
 @file_argument
-@iteration_option
-@repair_option
-@replays_all_ranks
-@replays_all_calls
-@common_options(output="Name of the trace, with or without .dim, or a folder for it.")
-@click.pass_obj
-def dim(session: Session, file: str, repair_ns: int | None, output: str | None, force: bool, quiet: bool) -> None:
+def dim(session: Session, file: str, output: str | None, force: bool) -> None:
     """Write FILE as a Dimemas trace, NAME.dim: bursts and messages, ready to be replayed on another machine.
 
     The time in which the tracer wrote its buffer is not computation: it is left out of runs that tracelib recorded.
     In a Paraver trace of another tool it stays, as in prv2dim.
     """
-    session.quiet = quiet
-    trace = open_wanted(session, file, repair_ns=repair_ns)
+    from analyzer.commands.shared.write import dimemas_notes, write_dimemas
+    from analyzer.report.words.eager import eager_note
+
+    trace = open_wanted(session, file, repair_ns=session.repair_ns)
     try:
         report = write_dimemas(trace, output_base(Path(file), output, (".dim",)), session, force)
         session.say(str(report.path))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from analyzer.commands.shared.iteration_option import iteration_option, iterations_in, open_wanted
-from analyzer.commands.shared.options import all_calls_needed, common_options, ranks_option, repair_option
+from analyzer.commands.command import Alone, Chooses, Refuses, command
+from analyzer.commands.shared.iteration_option import iterations_in, open_wanted
 from analyzer.commands.shared.outputs import check_writable, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.parallel import Team
@@ -18,14 +18,21 @@ from analyzer.report.words.units import plural
 if TYPE_CHECKING:
     from analyzer.frames.tables import Tables
     from analyzer.trace import Trace
-    from analyzer.trace.chosen import Choice
 
 _ENDINGS = {"perfetto": ".pftrace", "chrome": ".json", "parquet": ".parquet", "otf2": ".otf2"}
 _TABLES = ("calls", "messages", "regions", "iterations", "waits", "places")
 _ITERATIONS = "iterations"
 
 
-@click.command("export")
+@command(
+    "Write a run for Perfetto, Chrome, as Parquet or OTF2.",
+    iterations=True,
+    ranks=Chooses(),
+    place=Refuses("an export has all calls"),
+    repair=True,
+    output="Name of the output, with or without ending, or a folder for it.",
+    alone=Alone("one process writes the file"),
+)
 @click.argument("file", type=click.Path())
 @click.option(
     "--to", "form", type=click.Choice(list(_ENDINGS)), default="perfetto", show_default=True, help="What is written."
@@ -38,29 +45,27 @@ _ITERATIONS = "iterations"
     "--iterations", "in_iterations", is_flag=True,
     help="Of Parquet: a table of the iterations of the main loop (or of --loop), a column in the others.",
 )  # fmt: skip
-@iteration_option
-@ranks_option
-@all_calls_needed("an export has all calls")
-@repair_option
-@common_options(output="Name of the output, with or without ending, or a folder for it.")
-@click.pass_obj
 def export_command(
-    session: Session, file: str, form: str, tables: tuple[str, ...], in_iterations: bool, choice: Choice | None,
-    repair_ns: int | None, output: str | None, force: bool, quiet: bool,
-) -> None:  # fmt: skip
+    session: Session,
+    file: str,
+    form: str,
+    tables: tuple[str, ...],
+    in_iterations: bool,
+    output: str | None,
+    force: bool,
+) -> None:
     """Write FILE as a file that other tools read.
 
     perfetto: NAME.pftrace, for ui.perfetto.dev and its SQL. chrome: NAME.json, for chrome://tracing. parquet:
     NAME.calls.parquet and a file for each other table, for pandas, Polars, DuckDB, R. otf2: the folder NAME-otf2 with
     traces.otf2, for Vampir, Scalasca and Cube.
     """
-    session.quiet = quiet
     if (tables or in_iterations) and form != "parquet":
         raise click.UsageError("--table and --iterations are for --to parquet")
     if not tables:
         tables = tuple(name for name in _TABLES if in_iterations or name != _ITERATIONS)
     if session.speaks:
-        trace = open_wanted(replace(session, team=Team()), file, repair_ns=repair_ns, choice=choice)
+        trace = open_wanted(replace(session, team=Team()), file, repair_ns=session.repair_ns, choice=session.choice)
         session.mention_choice(trace)
         is_part = bool(session.wanted and session.wanted.is_part)
         found = iterations_in(trace, session) if is_part else None

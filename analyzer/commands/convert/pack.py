@@ -6,30 +6,39 @@ from pathlib import Path
 
 import click
 
-from analyzer.commands.shared.options import all_calls_needed, all_ranks_needed, common_options
+from analyzer.commands.command import Alone, Refuses, command
+from analyzer.commands.shared.options import LazyChoice
 from analyzer.commands.shared.outputs import stem
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
-from analyzer.opening import foreign_trace
 from analyzer.report.words.units import plural, size
-from analyzer.writers.hdf5_groups import CODECS
-from analyzer.writers.packed import pack_run
 
 
-@click.command("pack")
+@command(
+    "Compress a run into one file.",
+    ranks=Refuses("a packed run has all of its ranks"),
+    place=Refuses("a packed run has all of its calls"),
+    output="Name of the packed run (default: NAME-packed.h5 beside it).",
+    json=1,
+    alone=Alone("one process writes the file"),
+)
 @click.argument("file", type=click.Path())
-@click.option("--codec", type=click.Choice(CODECS), default="gzip", show_default=True, help="How rows are compressed.")
-@all_ranks_needed("a packed run has all of its ranks")
-@all_calls_needed("a packed run has all of its calls")
-@common_options(as_json=True, output="Name of the packed run (default: NAME-packed.h5 beside it).")
-@click.pass_obj
-def pack(session: Session, file: str, codec: str, output: str | None, force: bool, quiet: bool, as_json: bool) -> None:
+@click.option(
+    "--codec",
+    type=LazyChoice("analyzer.writers.hdf5_groups", "CODECS"),
+    default="gzip",
+    show_default=True,
+    help="How rows are compressed.",
+)
+def pack(session: Session, file: str, codec: str, output: str | None, force: bool) -> None:
     """Write the run FILE into one compressed HDF5 file.
 
     It holds the same tables with the same values, opens in plain h5py, and every command of analyze reads it
     as it reads run.h5. The original is left as it is.
     """
-    session.quiet = quiet
+    from analyzer.opening import foreign_trace
+    from analyzer.writers.packed import pack_run
+
     path = Path(output) if output else Path(file).parent / f"{stem(Path(file))}-packed.h5"
     if path.is_dir():
         path /= f"{stem(Path(file))}-packed.h5"
@@ -44,7 +53,7 @@ def pack(session: Session, file: str, codec: str, output: str | None, force: boo
             )
         with session.step(f"Writing {path}"):
             packed = pack_run(file, path, codec)
-        if as_json:
+        if session.as_json:
             session.print_json(
                 {
                     "path": str(path),

@@ -6,31 +6,30 @@ from pathlib import Path
 
 import click
 
-from analyzer.burst_clusters.find import DBSCAN, KINDS, KMEANS, REACH, find_clusters
-from analyzer.burst_clusters.model import ENDING, write_clusters
-from analyzer.burst_clusters.views import WithClusters
-from analyzer.commands.shared.iteration_option import iteration_option, wanted_windows
+from analyzer.commands.command import Refuses, command
+from analyzer.commands.shared.iteration_option import wanted_windows
 from analyzer.commands.shared.options import (
     FiniteRange,
     Latency,
-    all_calls_needed,
-    all_ranks_needed,
-    common_options,
     file_argument,
 )
 from analyzer.commands.shared.outputs import check_writable, output_base
 from analyzer.commands.shared.session import Session
-from analyzer.commands.shared.write import write_paraver
-from analyzer.opening import open_trace
-from analyzer.report.clusters import clusters_json, clusters_tables
 
 
-@click.command("clusters")
+@command(
+    "Kinds of CPU bursts, by duration and counters.",
+    iterations=True,
+    ranks=Refuses("the bursts of all ranks are clustered together"),
+    place=Refuses("bursts lie between all calls"),
+    output="Name of the files written, without ending, or a folder for them.",
+    json=1,
+)
 @file_argument
 @click.option(
     "--method",
-    type=click.Choice([DBSCAN, KMEANS]),
-    default=DBSCAN,
+    type=click.Choice(["dbscan", "kmeans"]),
+    default="dbscan",
     show_default=True,
     help="How bursts are clustered.",
 )
@@ -40,7 +39,7 @@ from analyzer.report.clusters import clusters_json, clusters_tables
 @click.option(
     "--reach",
     type=FiniteRange(0, min_open=True),
-    default=REACH,
+    default=0.1,
     show_default=True,
     metavar="SHARE",
     help="dbscan: bursts are neighbours if they differ by this share at most.",
@@ -49,28 +48,38 @@ from analyzer.report.clusters import clusters_json, clusters_tables
     "--least", type=click.IntRange(1), metavar="N", help="dbscan: neighbours of a dense burst [0.5 % of the sample]."
 )
 @click.option(
-    "-k", "--kinds", type=click.IntRange(1, 1000), default=KINDS, show_default=True, help="kmeans: number of clusters."
+    "-k", "--kinds", type=click.IntRange(1, 1000), default=4, show_default=True, help="kmeans: number of clusters."
 )
 @click.option(
     "--shortest", "shortest_ns", type=Latency(), default="0", metavar="TIME", help="Leave out shorter bursts (2us)."
 )
 @click.option("--prv", is_flag=True, help="Write a Paraver trace with the cluster of each burst (event 90000001).")
-@iteration_option
-@all_ranks_needed("the bursts of all ranks are clustered together")
-@all_calls_needed("bursts lie between all calls")
-@common_options(as_json=True, output="Name of the files written, without ending, or a folder for them.")
-@click.pass_obj
 def clusters_command(
-    session: Session, file: str, method: str, counters: tuple[str, ...], reach: float, least: int | None, kinds: int,
-    shortest_ns: int, prv: bool, output: str | None, force: bool, as_json: bool, quiet: bool,
-) -> None:  # fmt: skip
+    session: Session,
+    file: str,
+    method: str,
+    counters: tuple[str, ...],
+    reach: float,
+    least: int | None,
+    kinds: int,
+    shortest_ns: int,
+    prv: bool,
+    output: str | None,
+    force: bool,
+) -> None:
     """Find the kinds of CPU bursts in FILE: bursts that are alike in duration and counters. Write what tells them
     apart (NAME.clusters.json) and a picture (NAME.clusters.png).
 
     Other commands then count only the bursts of one cluster as computing, with --cluster N. With --iteration, kinds are
     found, and bursts are counted, in these iterations only; the file tells the kinds in the whole run.
     """
-    session.quiet = quiet
+    from analyzer.burst_clusters.find import find_clusters
+    from analyzer.burst_clusters.model import ENDING, write_clusters
+    from analyzer.burst_clusters.views import WithClusters
+    from analyzer.commands.shared.write import write_paraver
+    from analyzer.opening import open_trace
+    from analyzer.report.clusters import clusters_json, clusters_tables
+
     trace = open_trace(file, session.team)
     session.mention_problems(trace)
     try:
@@ -100,9 +109,9 @@ def clusters_command(
         if prv:
             annotated = WithClusters(trace, found.clusters)
             written += write_paraver(annotated, base.with_name(f"{base.name}.clusters"), session, force)
-        if as_json:
+        if session.as_json:
             session.print_json(clusters_json(file, found) | {"written": [str(path) for path in written]})
-        elif not quiet:
+        elif not session.quiet:
             session.print_tables(clusters_tables(found))
             session.say(f"\nWritten: {', '.join(map(str, written))}")
     finally:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from analyzer.commands.command import Refuses, command
 from analyzer.commands.shared.conditions import Conditions, condition_options
-from analyzer.commands.shared.options import all_calls_needed, all_ranks_needed, common_options
 from analyzer.commands.shared.outputs import check_replaceable
 from analyzer.commands.shared.session import Session
 
@@ -33,7 +33,12 @@ class _Against(click.Command):
         return super().parse_args(ctx, found)
 
 
-@click.command("diff", cls=_Against)
+@command(
+    "What changed between two runs, and whether it is noise.",
+    ranks=Refuses("runs are compared as a whole"),
+    place=Refuses("a comparison is of all calls; its tables show the places that changed"),
+    json=1,
+)
 @click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="A B | A...")
 @click.option(
     "--against",
@@ -44,15 +49,15 @@ class _Against(click.Command):
 )
 @click.option("--csv", "table", type=click.Path(), metavar="FILE", help="Write all figures as a table.")
 @click.option("-f", "--force", is_flag=True, help="Replace an existing file even if analyze did not write it.")
-@all_ranks_needed("runs are compared as a whole")
-@all_calls_needed("a comparison is of all calls; its tables show the places that changed")
 @condition_options
-@common_options(as_json=True)
-@click.pass_obj
 def diff_command(
-    session: Session, files: tuple[str, ...], against: tuple[str, ...], table: str | None, force: bool,
-    conditions: Conditions, as_json: bool, quiet: bool,
-) -> None:  # fmt: skip
+    session: Session,
+    files: tuple[str, ...],
+    against: tuple[str, ...],
+    table: str | None,
+    force: bool,
+    conditions: Conditions,
+) -> None:
     """Say what changed from run A to run B, where, and whether it is more than
     noise.
 
@@ -60,7 +65,6 @@ def diff_command(
     analyze diff A B
     analyze diff A1 A2 A3 --against B1 B2 B3
     """
-    session.quiet = quiet
     from analyzer.differences.compare import compare
     from analyzer.differences.noise import Verdict
     from analyzer.report.badge import of_change
@@ -77,9 +81,9 @@ def diff_command(
         with whole_file(table) as file:
             file.write(difference_csv(found).encode())
     data = difference_json(found)
-    if as_json:
+    if session.as_json:
         session.print_json(data)
-    elif not quiet:
+    elif not session.quiet:
         session.print(lambda console: print_difference(found, console))
     row = found.run_time
     conditions.judge(

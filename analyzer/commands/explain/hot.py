@@ -3,45 +3,50 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from analyzer.commands.shared.iteration_option import iteration_option, open_wanted, wanted_windows
-from analyzer.commands.shared.options import Place, common_options, file_argument, ranks_option
+from analyzer.commands.command import Chooses, command
+from analyzer.commands.shared.iteration_option import open_wanted, wanted_windows
+from analyzer.commands.shared.options import file_argument
 from analyzer.commands.shared.outputs import check_writable
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
-from analyzer.metrics.gaps import gaps
-from analyzer.metrics.hot import Hot, hot
-from analyzer.opening import open_trace
-from analyzer.places import Places
-from analyzer.report.gaps import gaps_json, print_gaps
-from analyzer.report.hot import AGAIN, hot_json, print_hot, stacks
 from analyzer.report.words import units
-from analyzer.trace import CallPaths, CodeSamples, Trace
-from analyzer.trace.at_places import PlaceChoice
-from analyzer.trace.chosen import Choice, choice_named
-from analyzer.writers.flame import tree, write_flame
-from analyzer.writers.stacks import write_collapsed, write_speedscope
+
+if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    from analyzer.metrics.hot import Hot
+    from analyzer.places import Places
+    from analyzer.trace import Trace
+    from analyzer.trace.at_places import PlaceChoice
 
 
-@click.command("hot")
+@command(
+    "In which functions and lines the run computes.",
+    iterations=True,
+    ranks=Chooses(),
+    place=Chooses("the samples in such functions, lines and libraries, and in what these call"),
+    json=1,
+)
 @file_argument
 @click.option("--lines", is_flag=True, help="Lines, too, and not only functions.")
-@click.option("--place", type=Place(), metavar="REGEX", help="Only through such a function, file:line or module.")
 @click.option("--flame", type=click.Path(), metavar="SVG", help="Write a flame graph.")
 @click.option("--diff", type=click.Path(), metavar="OTHER", help="Colour it by the difference from this run.")
 @click.option("--collapsed", type=click.Path(), metavar="TXT", help="Write collapsed stacks.")
 @click.option("--speedscope", type=click.Path(), metavar="JSON", help="Write a profile for speedscope.app.")
-@iteration_option
-@ranks_option
 @click.option("-f", "--force", is_flag=True, help="Replace an existing file even if analyze did not write it.")
-@common_options(as_json=True)
-@click.pass_obj
 def hot_command(
-    session: Session, file: str, lines: bool, place: PlaceChoice | None, flame: str | None, diff: str | None,
-    collapsed: str | None, speedscope: str | None, choice: Choice | None, force: bool, as_json: bool, quiet: bool,
-) -> None:  # fmt: skip
+    session: Session,
+    file: str,
+    lines: bool,
+    place: PlaceChoice | None,
+    flame: str | None,
+    diff: str | None,
+    collapsed: str | None,
+    speedscope: str | None,
+    force: bool,
+) -> None:
     """Print the functions in which FILE computes, with their share, and how
     unevenly the ranks do.
 
@@ -49,16 +54,21 @@ def hot_command(
     them it prints between which calls the run computes. --iteration holds for
     --diff OTHER, too.
     """
-    session.quiet = quiet
+    from analyzer.opening import open_trace
+    from analyzer.report.hot import hot_json, print_hot
+    from analyzer.trace import CodeSamples
+
     if diff and not flame:
         raise click.UsageError("--diff is for --flame: name a file")
-    trace = open_trace(file, session.team, choice=choice)
+    trace = open_trace(file, session.team, choice=session.choice)
     try:
         session.mention_problems(trace)
         if not trace.extra(CodeSamples).known:
             trace.close()
-            trace = open_wanted(session, file, choice=choice)
-            _without_samples(session, trace, file, as_json, wanted=bool(flame or collapsed or speedscope or place))
+            trace = open_wanted(session, file, choice=session.choice)
+            _without_samples(
+                session, trace, file, session.as_json, wanted=bool(flame or collapsed or speedscope or place)
+            )
             return
         places, found = _found(session, trace, place)
         by_signal = trace.extra(CodeSamples).by_signal
@@ -73,9 +83,9 @@ def hot_command(
             diff,
             place,
         )
-        if as_json:
+        if session.as_json:
             session.print_json({"file": file} | hot_json(found, places, lines=lines, by_signal=by_signal))
-        elif not quiet:
+        elif not session.quiet:
             session.print(
                 lambda console: print_hot(found, places, console, lines=lines, by_signal=by_signal, whole_ns=whole_ns)
             )
@@ -84,6 +94,9 @@ def hot_command(
 
 
 def _found(session: Session, trace: Trace, place: PlaceChoice | None) -> tuple[Places, Hot]:
+    from analyzer.metrics.hot import hot
+    from analyzer.trace import CallPaths
+
     stretches = wanted_windows(session, trace)
     with session.step("Adding up samples"):
         found, places = hot(trace, session.team, stretches), trace.extra(CallPaths).named()
@@ -92,6 +105,10 @@ def _found(session: Session, trace: Trace, place: PlaceChoice | None) -> tuple[P
 
 def _without_samples(session: Session, trace: Trace, file: str, as_json: bool, *, wanted: bool) -> None:
     """What is known instead. Raises TracelibError where samples were asked for in particular."""
+    from analyzer.metrics.gaps import gaps
+    from analyzer.report.gaps import gaps_json, print_gaps
+    from analyzer.report.hot import AGAIN
+
     if wanted:
         raise TracelibError(f"{file} has {AGAIN.partition(',')[0]}", AGAIN.partition(", ")[2])
     found = gaps(trace, session.team) if trace.has_call_times else None
@@ -108,6 +125,13 @@ def _write(
     diff: str | None, place: PlaceChoice | None,
 ) -> None:  # fmt: skip
     """The files that were asked for. Raises TracelibError."""
+    from analyzer.opening import open_trace
+    from analyzer.report.hot import AGAIN, stacks
+    from analyzer.trace import CodeSamples
+    from analyzer.trace.chosen import choice_named
+    from analyzer.writers.flame import tree, write_flame
+    from analyzer.writers.stacks import write_collapsed, write_speedscope
+
     wanted = {kind: Path(name) for kind, name in names.items() if name}
     for path in wanted.values():
         check_writable(path, trace, force)

@@ -2,48 +2,38 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
-import numpy as np
 
-from analyzer.commands.shared.iteration_option import iteration_option, open_wanted
-from analyzer.commands.shared.machine_option import MachineChoice, cpu_time_of, incomplete, machine_choice, replaying
-from analyzer.commands.shared.options import common_options, jobs_option, replays_all_calls, replays_all_ranks
+from analyzer.commands.command import REPLAYS_ALL_CALLS, REPLAYS_ALL_RANKS, command
+from analyzer.commands.shared.iteration_option import open_wanted
+from analyzer.commands.shared.machine_option import machine_choice
+from analyzer.commands.shared.options import jobs_option
 from analyzer.commands.shared.session import Session
-from analyzer.efficiency.cpu_use import cpus, starts_mpi
-from analyzer.machine.description import Machine
-from analyzer.metrics.lost_at import lost_at
-from analyzer.metrics.profile import profile
-from analyzer.operations.program import program_of
 from analyzer.parallel import Team
-from analyzer.replay.replays import counted
-from analyzer.report.limits import Limited, Origin, limits_json, print_limits
 from analyzer.report.words import units
-from analyzer.report.words.eager import Eager
-from analyzer.report.words.left_out import not_replayed
-from analyzer.sensitivity.limits import limits
-from analyzer.sensitivity.tolerance import tolerance
-from analyzer.trace import Losses, Trace
-from tracelib.schema.procedures import FINALIZE, INIT
+
+if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    from analyzer.commands.shared.machine_option import MachineChoice
+    from analyzer.machine.description import Machine
+    from analyzer.report.limits import Limited, Origin
+    from analyzer.trace import Trace
 
 
-@click.command("limits")
+@command(
+    "What limits the run: network, load, or computation.",
+    iterations=True,
+    ranks=REPLAYS_ALL_RANKS,
+    place=REPLAYS_ALL_CALLS,
+    json=1,
+)
 @click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="FILE...")
 @click.option("--quick", is_flag=True, help="Do not search for the worst network that the run tolerates.")
-@iteration_option
 @jobs_option
 @machine_choice
-@replays_all_ranks
-@replays_all_calls
-@common_options(as_json=True)
-@click.pass_obj
 def limits_command(
-    session: Session,
-    files: tuple[str, ...],
-    quick: bool,
-    jobs: int | None,
-    choice: MachineChoice,
-    as_json: bool,
-    quiet: bool,
+    session: Session, files: tuple[str, ...], quick: bool, jobs: int | None, choice: MachineChoice
 ) -> None:
     """Say what limits each FILE: the network, the load, or computation.
 
@@ -53,20 +43,33 @@ def limits_command(
     Without a machine, that of the first run is used, as its messages show it (analyze loggp), or an ideal one if they
     do not show it.
     """
-    session.quiet = quiet
+    from analyzer.report.limits import limits_json, print_limits
+
     runs: list[Limited] = []
     for file in files:
         runs.append(_of_file(file, runs[0] if runs else None, choice, quick, jobs, session))
-    if as_json:
+    if session.as_json:
         data = limits_json(runs)
         session.print_json(data if len(data) > 1 else data[0])
-    elif not quiet:
+    elif not session.quiet:
         session.print(lambda console: print_limits(runs, console))
 
 
 def _of_file(
     file: str, first: Limited | None, choice: MachineChoice, quick: bool, jobs: int | None, session: Session
 ) -> Limited:
+    from analyzer.commands.shared.machine_option import cpu_time_of, incomplete, replaying
+    from analyzer.efficiency.cpu_use import cpus
+    from analyzer.metrics.lost_at import lost_at
+    from analyzer.operations.program import program_of
+    from analyzer.replay.replays import counted
+    from analyzer.report.limits import Limited
+    from analyzer.report.words.eager import Eager
+    from analyzer.report.words.left_out import not_replayed
+    from analyzer.sensitivity.limits import limits
+    from analyzer.sensitivity.tolerance import tolerance
+    from tracelib.schema.procedures import FINALIZE, INIT
+
     trace = open_wanted(session, file)
     session.mention_problems(trace)
     try:
@@ -103,6 +106,13 @@ def _of_file(
 def _starting_ns(trace: Trace, team: Team) -> float:
     """Time in MPI_Init and MPI_Finalize in ns: of the rank, among those that could be read, that is there for the
     shortest time. The others also wait there for ranks that come later, which a replay has."""
+    import numpy as np
+
+    from analyzer.efficiency.cpu_use import starts_mpi
+    from analyzer.metrics.profile import profile
+    from analyzer.trace import Losses
+    from tracelib.schema.procedures import FINALIZE
+
     calls = profile(trace, team)
     chosen = starts_mpi(calls.procedures) | np.array([name in FINALIZE for name in calls.procedures], bool)
     present = np.setdiff1d(np.arange(trace.size), trace.extra(Losses).missing)
@@ -111,6 +121,8 @@ def _starting_ns(trace: Trace, team: Team) -> float:
 
 def _machine(trace: Trace, choice: MachineChoice, team: Team) -> tuple[Machine, Origin]:
     """The machine and where it is from. Without a known network, an ideal one still shows the program's own limits."""
+    from analyzer.report.limits import Origin
+
     known = choice.known(trace, team)
     if known is None:
         return choice.or_ideal(), Origin.UNKNOWN

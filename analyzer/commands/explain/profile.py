@@ -3,54 +3,50 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from analyzer.commands.shared.iteration_option import iteration_option, open_wanted
-from analyzer.commands.shared.machine_option import lacking_at_once, machine_if_named, replaying
-from analyzer.commands.shared.options import common_options, file_argument, place_option, ranks_option
+from analyzer.commands.command import Chooses, command
+from analyzer.commands.shared.iteration_option import open_wanted
+from analyzer.commands.shared.machine_option import machine_if_named
+from analyzer.commands.shared.options import file_argument
 from analyzer.commands.shared.outputs import check_writable, output_base
 from analyzer.commands.shared.session import Session
-from analyzer.machine.cfg import Configuration
-from analyzer.metrics.parallelism import Parallelism, at_places, parallelism
-from analyzer.operations.bursts import is_any_measured
-from analyzer.operations.program import program_of
 from analyzer.parallel import Team
-from analyzer.replay.parallelism import replayed_parallelism
-from analyzer.report.profile import Profiled, print_profile, profile_json, write_series
-from analyzer.report.words.left_out import not_replayed
-from analyzer.trace import Trace
-from analyzer.trace.at_places import PlaceChoice
-from analyzer.trace.chosen import Choice
-from analyzer.what_if.modules import with_modules
+
+if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    from analyzer.machine.cfg import Configuration
+    from analyzer.metrics.parallelism import Parallelism
+    from analyzer.trace import Trace
+    from analyzer.trace.at_places import PlaceChoice
 
 _BINS = 1000
 
 
-@click.command("profile")
+@command(
+    "How many threads compute at each instant.",
+    iterations=True,
+    ranks=Chooses(),
+    place=Chooses("the threads in calls by place"),
+    output="Name of the two files, without ending, or a folder for them.",
+    json=1,
+)
 @file_argument
 @click.option("--bins", type=click.IntRange(1, 10**7), default=_BINS, show_default=True, help="Number of intervals.")
 @click.option(
     "--by", "division", type=click.Choice(("place",)), help="Also the threads in calls, by the calls' places."
 )
-@iteration_option
-@ranks_option
-@place_option
 @machine_if_named
-@common_options(as_json=True, output="Name of the two files, without ending, or a folder for them.")
-@click.pass_obj
 def profile_command(
     session: Session,
     file: str,
     bins: int,
     division: str | None,
-    choice: Choice | None,
     place: PlaceChoice | None,
     configuration: Configuration | None,
     output: str | None,
     force: bool,
-    as_json: bool,
-    quiet: bool,
 ) -> None:
     """Say how many threads compute at each instant, and when only few do. Write the numbers (NAME.profile.csv) and
     draw them (NAME.profile.png).
@@ -59,12 +55,17 @@ def profile_command(
     shows the messages that wait for links and buses. With --by place, the threads in calls are counted by place, for
     the ten places that take most time; with --place for such places only.
     """
-    session.quiet = quiet
+    from analyzer.commands.shared.machine_option import replaying
+    from analyzer.metrics.parallelism import at_places
+    from analyzer.operations.bursts import is_any_measured
+    from analyzer.report.profile import Profiled, print_profile, profile_json, write_series
+    from analyzer.trace.at_places import PlaceChoice
+
     if (division or place) and configuration:
         raise click.UsageError("places cannot be shown with a machine: analyze replay --by-place shows what changes")
-    if choice and configuration:
+    if session.choice and configuration:
         raise click.UsageError("--ranks cannot be used with a machine, because a replay needs all ranks")
-    trace = open_wanted(session, file, choice=choice, matched=False)
+    trace = open_wanted(session, file, choice=session.choice, matched=False)
     session.mention_problems(trace)
     try:
         base = output_base(Path(trace.path), output, (".profile.csv", ".profile.png", ".csv", ".png"))
@@ -88,10 +89,10 @@ def profile_command(
 
             write_series(found, paths[0])
             draw(profiled, paths[1])
-        if as_json:
+        if session.as_json:
             session.print_json(profile_json(profiled) | {"written": [str(path) for path in paths]})
         else:
-            session.print(lambda console: None if quiet else print_profile(profiled, console))
+            session.print(lambda console: None if session.quiet else print_profile(profiled, console))
             session.say(f"\nWritten: {', '.join(map(str, paths))}")
     finally:
         trace.close()
@@ -99,6 +100,13 @@ def profile_command(
 
 def _found(trace: Trace, configuration: Configuration | None, bins: int, team: Team) -> tuple[Parallelism, str]:
     """The profile, and what of the run is missing in it."""
+    from analyzer.commands.shared.machine_option import lacking_at_once
+    from analyzer.metrics.parallelism import parallelism
+    from analyzer.operations.program import program_of
+    from analyzer.replay.parallelism import replayed_parallelism
+    from analyzer.report.words.left_out import not_replayed
+    from analyzer.what_if.modules import with_modules
+
     if configuration is None:
         return parallelism(trace, team, bins), lacking_at_once(trace)
     machine = configuration.machine

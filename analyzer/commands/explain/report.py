@@ -7,29 +7,30 @@ from pathlib import Path
 
 import click
 
-from analyzer.commands.shared.options import all_calls_needed, all_ranks_needed, common_options
+from analyzer.commands.command import Refuses, command
 from analyzer.commands.shared.outputs import check_replaceable, files_read, output_base
 from analyzer.commands.shared.session import Session
-from analyzer.opening import open_trace
 from analyzer.report.words.names import file_names
 from analyzer.whole import whole_file
 
 _MOST_RUNS = 8
 
 
-@click.command("report")
+@command(
+    "One page of HTML that explains runs.",
+    ranks=Refuses("a page is of all ranks, because a path and replays are; analyze look --no-files takes --ranks"),
+    place=Refuses("a page is of all calls; analyze look --no-files and waits show those of a place"),
+    output="The page [NAME.html, beside the first FILE].",
+)
 @click.argument("files", nargs=-1, required=True, type=click.Path())
-@all_ranks_needed("a page is of all ranks, because a path and replays are; analyze info takes --ranks")
-@all_calls_needed("a page is of all calls; analyze info and waits show those of a place")
-@common_options(output="The page [NAME.html, beside the first FILE].")
-@click.pass_obj
-def report_command(session: Session, files: tuple[str, ...], output: str | None, force: bool, quiet: bool) -> None:
+def report_command(session: Session, files: tuple[str, ...], output: str | None, force: bool) -> None:
     """Write one page of HTML that explains each FILE: what costs most, efficiencies, ranks over time, messages, calls,
     bursts, the critical path, iterations, other networks, counters and nodes.
 
     The page is a file that needs no network and no other file. Several runs are side by side on one scale.
     """
-    session.quiet = quiet
+    from analyzer.opening import open_trace
+
     if len(files) > _MOST_RUNS:
         raise click.UsageError(f"at most {_MOST_RUNS} runs fit a page")
     from analyzer.report.page.gather import gather

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import click
 
-from analyzer.commands.shared.options import all_calls_needed, all_ranks_needed, common_options
+from analyzer.commands.command import Refuses, command
 from analyzer.commands.shared.session import Session
 from analyzer.commands.shared.several import measured, scaling_options
-from analyzer.report.speedup import speedup_json, speedup_tables, variants_json, variants_tables
-from analyzer.speedup_model.factor_model import speedup, variants
 
 
-@click.command("speedup")
+@command(
+    "What more ranks gain, and what takes it away.",
+    ranks=Refuses("a speedup is that of all ranks"),
+    place=Refuses("efficiencies are of all that ranks compute, between whatever calls"),
+    json=1,
+)
 @click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="FILE FILE...")
 @click.option(
     "--against", type=click.Path(), multiple=True, metavar="FILE", help="A run of another variant; can be repeated."
 )
 @scaling_options
-@all_ranks_needed("a speedup is that of all ranks")
-@all_calls_needed("efficiencies are of all that ranks compute, between whatever calls")
-@common_options(as_json=True)
-@click.pass_obj
 def speedup_command(
     session: Session,
     files: tuple[str, ...],
@@ -29,8 +28,6 @@ def speedup_command(
     whole: bool,
     scaling: str | None,
     eager_limit: int | None,
-    as_json: bool,
-    quiet: bool,
 ) -> None:
     """Say how the runs FILE scale and why, relative to the one with the fewest ranks.
 
@@ -45,7 +42,9 @@ def speedup_command(
     before and one after a change; with --against, two variants of a program at
     several rank counts are.
     """
-    session.quiet = quiet
+    from analyzer.report.speedup import speedup_json, speedup_tables, variants_json, variants_tables
+    from analyzer.speedup_model.factor_model import speedup, variants
+
     runs = measured(session, [*files, *against], region, eager_limit, whole=whole)
     runs, others = runs[: len(files)], runs[len(files) :]
     if against:
@@ -54,7 +53,7 @@ def speedup_command(
     else:
         found = speedup(runs, scaling)
         data, tables = speedup_json(found), speedup_tables(found)
-    if as_json:
+    if session.as_json:
         session.print_json(data)
-    elif not quiet:
+    elif not session.quiet:
         session.print_tables(tables)

@@ -6,38 +6,41 @@ from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from analyzer.commands.explain.program_graph import check_graph, found_graph
-from analyzer.commands.shared.options import all_calls_needed, common_options, ranks_option
+from analyzer.commands.command import Chooses, Refuses, command
+from analyzer.commands.explain._program_graph import check_graph, found_graph
+from analyzer.commands.shared.options import LazyChoice
 from analyzer.commands.shared.outputs import check_replaceable, files_read
-from analyzer.commands.shared.picture import check_picture, draw_ranks, picture_option
+from analyzer.commands.shared.picture import Drawing, check_picture, draw_ranks
 from analyzer.commands.shared.session import Session, remarks
 from analyzer.errors import TracelibError
-from analyzer.evenness.evenness import Evenness, evenness
-from analyzer.opening import open_trace
 from analyzer.parallel import Team, dealt
-from analyzer.report.evenness import evenness_json, print_evenness
-from analyzer.report.structure.as_json import structure_json
-from analyzer.report.structure.graph import graph_json, print_graph
-from analyzer.report.structure.tables import print_structure
-from analyzer.structure.graph.program_graph import ProgramGraph
-from analyzer.structure.levels.parts import Structure
-from analyzer.structure.levels.run_structure import Method, structure, structure_of_signal
-from analyzer.structure.signals import csv_signal
-from analyzer.trace import Trace
-from analyzer.trace.chosen import Choice
-from analyzer.trace.trace import check_computing
+
+if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    from analyzer.evenness.evenness import Evenness
+    from analyzer.structure.graph.program_graph import ProgramGraph
+    from analyzer.structure.levels.parts import Structure
+    from analyzer.structure.levels.run_structure import Method
+    from analyzer.trace import Trace
+    from analyzer.trace.chosen import Choice
 
 
-@click.command("structure")
+@command(
+    "What the run is made of: iterations, phases.",
+    ranks=Chooses(),
+    place=Refuses("iterations are found in the sequence of all calls"),
+    picture=True,
+    output="Draw the structure into this .png file.",
+    json=1,
+)
 @click.argument("files", type=click.Path(), nargs=-1, metavar="FILE...")
 @click.option(
     "--method",
-    type=click.Choice([method.value for method in Method]),
-    default=Method.BOTH.value,
+    type=LazyChoice("analyzer.structure.levels.run_structure", "Method"),
+    default="both",
     show_default=True,
     help="Look at the sequences of calls, at signals over time (`thesis`: by the rules of Casas 2009 alone), or at "
     "both.",
@@ -56,16 +59,18 @@ from analyzer.trace.trace import check_computing
     "--graph", type=click.Path(dir_okay=False), metavar="PATH",
     help="Draw the program as a graph (.svg, .png, .dot): its parts, and where processes differ.",
 )  # fmt: skip
-@ranks_option
-@all_calls_needed("iterations are found in the sequence of all calls")
-@picture_option
-@common_options(as_json=True, output="Draw the structure into this .png file.")
-@click.pass_obj
 def structure_command(
-    session: Session, files: tuple[str, ...], method: str, names: tuple[str, ...], is_live: bool, is_csv: bool,
-    choice: Choice | None, picture: str | None, graph: str | None, as_json: bool, output: str | None, force: bool,
-    quiet: bool,
-) -> None:  # fmt: skip
+    session: Session,
+    files: tuple[str, ...],
+    method: str,
+    names: tuple[str, ...],
+    is_live: bool,
+    is_csv: bool,
+    picture: str | None,
+    graph: str | None,
+    output: str | None,
+    force: bool,
+) -> None:
     """Find the iterations of a run: how many, how long, and what each does; the loops inside them; and what comes
     before, between and after.
 
@@ -74,7 +79,9 @@ def structure_command(
 
     Several FILEs are looked at one by one; `mpirun -n N analyze structure` then looks at N of them at once.
     """
-    session.quiet = quiet
+    from analyzer.structure.levels.run_structure import Method, structure_of_signal
+    from analyzer.structure.signals import csv_signal
+
     if not files:
         raise click.UsageError("Missing argument 'FILE...'.")
     if files[1:] and (is_live or is_csv or output or picture or graph):
@@ -89,34 +96,37 @@ def structure_command(
 
         if is_csv or output or picture or graph or names:
             raise click.UsageError("--follow goes with none of --csv, --signal, --picture, --graph and -o")
-        follow(session, file, choice, as_json=as_json)
+        follow(session, file, session.choice, as_json=session.as_json)
         return
     if is_csv:
         found = structure_of_signal(csv_signal(file), file, literal=method == Method.THESIS.value)
-        _say(session, found, None, as_json=as_json, quiet=quiet)
+        _say(session, found, None, as_json=session.as_json, quiet=session.quiet)
         _draw(session, found, None, output, [Path(file)], force=force)
         return
     wanted = Method(method), names
     if files[1:]:
-        _several(session, files, partial(_of_run, choice=choice, wanted=wanted), as_json=as_json)
+        _several(session, files, partial(_of_run, choice=session.choice, wanted=wanted), as_json=session.as_json)
         return
-    trace = _opened(file, session.team, choice, matched=graph is not None)
+    trace = _opened(file, session.team, session.choice, matched=graph is not None)
     session.mention_problems(trace)
     try:
         check_picture(picture, trace)
         check_graph(graph, trace, force=force)
         with session.step("Looking for iterations"):
             found, even = _found(trace, session.team, *wanted)
-        draw_ranks(session, trace, picture, iterations=found.main.iterations if found.main else None)
+        draw_ranks(session, trace, picture, Drawing(iterations=found.main.iterations if found.main else None))
         parts = found_graph(session, trace, graph)
         read = files_read(trace)
     finally:
         trace.close()
-    _say(session, found, even, as_json=as_json, quiet=quiet, parts=parts)
+    _say(session, found, even, as_json=session.as_json, quiet=session.quiet, parts=parts)
     _draw(session, found, even, output, read, force=force)
 
 
 def _opened(file: str, team: Team, choice: Choice | None, *, matched: bool = False) -> Trace:
+    from analyzer.opening import open_trace
+    from analyzer.trace.trace import check_computing
+
     trace = open_trace(file, team, choice=choice, matched=matched)
     if not trace.has_call_times:
         trace.close()
@@ -130,6 +140,9 @@ def _opened(file: str, team: Team, choice: Choice | None, *, matched: bool = Fal
 
 
 def _found(trace: Trace, team: Team, method: Method, names: tuple[str, ...]) -> tuple[Structure, Evenness | None]:
+    from analyzer.evenness.evenness import evenness
+    from analyzer.structure.levels.run_structure import structure
+
     found = structure(trace, team, method, names)
     if found.main and found.main.iterations:
         return found, evenness(trace, team, found.main.iterations)
@@ -163,6 +176,9 @@ def _several(
 
 
 def _json(found: Structure, even: Evenness | None) -> dict[str, Any]:
+    from analyzer.report.evenness import evenness_json
+    from analyzer.report.structure.as_json import structure_json
+
     return {**structure_json(found), "uneven": evenness_json(even) if even else None}
 
 
@@ -184,6 +200,10 @@ def _say(
     session: Session, found: Structure, even: Evenness | None, *, as_json: bool, quiet: bool,
     parts: ProgramGraph | None = None,
 ) -> None:  # fmt: skip
+    from analyzer.report.evenness import print_evenness
+    from analyzer.report.structure.graph import graph_json, print_graph
+    from analyzer.report.structure.tables import print_structure
+
     if as_json:
         session.print_json(_json(found, even) | ({"graph": graph_json(parts)} if parts else {}))
     elif not quiet:

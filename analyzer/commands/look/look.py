@@ -4,69 +4,102 @@ from __future__ import annotations
 
 from pathlib import Path
 from shutil import which
+from typing import TYPE_CHECKING
 
 import click
 
-from analyzer.commands.shared.iteration_option import iteration_option, open_wanted
-from analyzer.commands.shared.options import common_options, file_argument, place_option, ranks_option, repair_option
-from analyzer.commands.shared.outputs import is_imported, output_base
-from analyzer.commands.shared.picture import check_picture, draw_look, picture_option
+from analyzer.commands.command import Alone, Chooses, Opens, Output, command
+from analyzer.commands.shared.conditions import Conditions, condition_options
+from analyzer.commands.shared.outputs import files_read, is_imported, output_base
+from analyzer.commands.shared.picture import Drawing
 from analyzer.commands.shared.session import Session
-from analyzer.commands.shared.write import dimemas_notes, write_dimemas, write_paraver
 from analyzer.errors import TracelibError
-from analyzer.report.look.as_json import summary_json
-from analyzer.report.look.look import print_files, print_look
-from analyzer.report.look.summary import summarize
-from analyzer.trace import Chosen, Trace
-from analyzer.trace.at_places import PlaceChoice
-from analyzer.trace.chosen import Choice
-from analyzer.trace.trace import NOT_KNOWN
+
+if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    from analyzer.report.look.summary import Summary
+    from analyzer.trace import Trace
+    from analyzer.trace.at_places import PlaceChoice
 
 
-@click.command("look")
-@file_argument
-@iteration_option
-@ranks_option
-@place_option
-@repair_option
-@picture_option
-@common_options(as_json=True, output="Name of the files written, without ending, or a folder for them.")
-@click.pass_obj
+@command(
+    "First look: where the time went. Also writes the files of Paraver and Dimemas.",
+    opens=Opens(remarks=""),
+    iterations="region",
+    ranks=Chooses(),
+    place=Chooses("the tables of calls, places, collectives, windows and messages; no files are written"),
+    repair=True,
+    picture=True,
+    output="Name of the files written, without ending, or a folder for them.",
+    json=1,
+    alone=Alone("one process joins the parts of the .prv", 8),
+)
+@click.option("--no-files", is_flag=True, help="Write no files.")
+@condition_options
 def look(
-    session: Session, file: str, choice: Choice | None, place: PlaceChoice | None, repair_ns: int | None,
-    picture: str | None, as_json: bool, output: str | None, force: bool, quiet: bool,
-) -> None:  # fmt: skip
+    session: Session,
+    trace: Trace,
+    no_files: bool,
+    place: PlaceChoice | None,
+    conditions: Conditions,
+    output: str | None,
+    force: bool,
+) -> Output:
     """Print a first look at FILE, and write NAME.prv, .pcf, .row and .dim beside it.
 
     FILE is run.h5, a folder run.ranks, a Paraver trace (.prv, .prv.gz) or a Dimemas trace (.dim). For a Paraver
     trace only the .dim is written, for a Dimemas trace nothing; with -o the other files are written, too. With --ranks
-    or --cluster no .dim is written, because a replay needs all ranks and all their bursts, and with --place or
-    --iteration no file at all: files have all calls.
+    or --cluster no .dim is written, because a replay needs all ranks and all their bursts. With --no-files, --place,
+    --iteration or --region no file at all is written.
     """
-    session.quiet = quiet
-    trace = open_wanted(session, file, repair_ns=repair_ns, choice=choice)
-    try:
-        check_picture(picture, trace)
-        summary = summarize(trace, session.team, session.step, place)
-        if not (quiet or as_json):
-            session.print(lambda console: print_look(summary, console))
-        is_whole = not place and not session.wanted
-        failure, written, notes = _write_all(trace, file, output, force, session) if is_whole else (None, [], [])
-        if as_json:
-            session.print_json(summary_json(summary) | {"files": [str(path) for path in written]})
-        elif not quiet:
-            session.print(lambda console: print_files(written, _next(written), notes, console))
-        draw_look(session, summary, picture)
+    from analyzer.report.look.look import print_files
+    from analyzer.results.summary import compute
+
+    if no_files and output:
+        raise click.UsageError("--no-files cannot be used with -o")
+    conditions.check_files(files_read(trace))
+    result = compute(trace, session.team, place=place, step=session.step)
+    summary = result.summary
+    if not (session.quiet or session.as_json):
+        session.print(result.print)
+    writes = not (no_files or place or session.wanted)
+    failure, written, notes = _write_all(trace, session.file, output, force, session) if writes else (None, [], [])
+
+    def finish() -> None:
         if failure:
             raise failure
-    finally:
-        trace.close()
+        _judge(session, summary, conditions)
+
+    main = summary.structure.main if summary.structure else None
+    return Output(
+        lambda: result.to_dict() | {"files": [str(path) for path in written]},
+        lambda console: None if no_files else print_files(written, _next(written), notes, console),
+        Drawing(
+            calls=summary.profile,
+            computed=summary.useful,
+            waited=summary.waits,
+            iterations=main.iterations if main else None,
+        ),
+        then=finish,
+    )
+
+
+def _judge(session: Session, summary: Summary, conditions: Conditions) -> None:
+    from analyzer.report.badge import of_efficiency
+    from analyzer.report.look.as_json import summary_json
+
+    if not conditions.asked:
+        return
+    data, parallel = summary_json(summary), summary.efficiency.parallel_efficiency
+    conditions.judge(session, data, data["efficiency"] | {"efficiency": parallel}, lambda: of_efficiency(parallel))
 
 
 def _write_all(
     trace: Trace, file: str, output: str | None, force: bool, session: Session
 ) -> tuple[TracelibError | None, list[Path], list[str]]:
     """Write the derived files. An error is returned, not raised: the look is printed all the same."""
+    from analyzer.commands.shared.write import dimemas_notes, write_dimemas, write_paraver
+    from analyzer.trace.trace import NOT_KNOWN
+
     base = output_base(Path(file), output, (".prv", ".dim"))
     written: list[Path] = []
     try:
@@ -83,6 +116,8 @@ def _write_all(
 
 
 def _is_part(trace: Trace) -> bool:
+    from analyzer.trace import Chosen
+
     chosen = trace.extra(Chosen)
     return chosen.ranks is not None or bool(chosen.cluster)
 

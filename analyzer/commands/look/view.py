@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import tempfile
-import webbrowser
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -16,10 +14,8 @@ from typing import TYPE_CHECKING
 import click
 
 from analyzer import signals
-from analyzer.commands.shared.options import all_calls_needed, common_options, ranks_option
+from analyzer.commands.command import Alone, Chooses, Refuses, command
 from analyzer.commands.shared.session import Session, remarks
-from analyzer.opening import open_trace
-from analyzer.temporary import place_of_temporaries
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from analyzer.live.looked_at import LookedAt
@@ -30,7 +26,13 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
     from analyzer.views.view_file import ViewFile
 
 
-@click.command("view")
+@command(
+    "Ranks over time at any zoom, in a browser.",
+    ranks=Chooses(),
+    place=Refuses("the view searches by place"),
+    json=1,
+    alone=Alone("one process serves"),
+)
 @click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="FILE...")
 @click.option("--view", "saved", type=click.Path(), metavar="TOML", help="Begin with this view, as it was saved.")
 @click.option(
@@ -45,14 +47,17 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
 @click.option("--follow", is_flag=True, help="Read a run that is being written again and again.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Listen there [any free port].")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
-@ranks_option
-@all_calls_needed("the view searches by place")
-@common_options(as_json=True)
-@click.pass_obj
 def view_command(
-    session: Session, files: tuple[str, ...], saved: str | None, names: tuple[str, ...], cfg: str | None, as_text: bool,
-    follow: bool, port: int, no_browser: bool, choice: Choice | None, as_json: bool, quiet: bool,
-) -> None:  # fmt: skip
+    session: Session,
+    files: tuple[str, ...],
+    saved: str | None,
+    names: tuple[str, ...],
+    cfg: str | None,
+    as_text: bool,
+    follow: bool,
+    port: int,
+    no_browser: bool,
+) -> None:
     """Show what the ranks of FILE do over time, at any zoom, in a browser on this
     machine: states, views, messages, regions, iterations; what is at the pointer;
     calls and values that are searched for. Several files are drawn under each
@@ -62,17 +67,16 @@ def view_command(
     machine or the network can read it. --print and --json print the numbers of
     the view instead: how long rows compute, wait and communicate.
     """
-    session.quiet = quiet
     if not session.speaks:
         return
     given, draws = _draws(session, names, cfg)
     every: list[LookedAt] = []
     try:
         for file in files:
-            every.append(_read(session, file, choice, follow=follow))
+            every.append(_read(session, file, session.choice, follow=follow))
         view, views = _first_view(saved, every, draws, given)
-        if as_text or as_json:
-            _print(session, files, every, view, views, as_json=as_json)
+        if as_text or session.as_json:
+            _print(session, files, every, view, views, as_json=session.as_json)
         else:
             first = view if saved else _of_the_whole_run(view) if draws else None
             _serve(session, files, every, first, views, port, browser=not no_browser)
@@ -103,6 +107,7 @@ def _draws(session: Session, names: tuple[str, ...], cfg: str | None) -> tuple[d
 def _read(session: Session, file: str, choice: Choice | None, *, follow: bool) -> LookedAt:
     from analyzer.live.looked_at import LookedAt
     from analyzer.live.run import Run
+    from analyzer.opening import open_trace
     from analyzer.report.words.left_out import arrows_left_out
     from analyzer.structure.live import is_running, place_of
     from analyzer.trace.trace import unknown_computing
@@ -209,6 +214,11 @@ def _serve(
 
 def _open_browser(url: str) -> Path:
     """By a file that only this user can read: the command line of a browser is seen by all users of the machine."""
+    import tempfile
+    import webbrowser
+
+    from analyzer.temporary import place_of_temporaries
+
     number, name = tempfile.mkstemp(".html", "analyze-view-", place_of_temporaries())
     way = signals.temporary(Path(name))
     with os.fdopen(number, "w") as file:

@@ -9,19 +9,17 @@ from typing import TYPE_CHECKING
 
 import click
 
+from analyzer.commands.command import Alone, Chooses, Refuses, command
 from analyzer.commands.look.what import At
-from analyzer.commands.shared.iteration_option import iteration_option, wanted_windows
-from analyzer.commands.shared.options import all_calls_needed, common_options, ranks_option, repair_option
+from analyzer.commands.shared.iteration_option import wanted_windows
 from analyzer.commands.shared.outputs import check_writable
 from analyzer.commands.shared.session import Session, remarks
 from analyzer.errors import TracelibError
-from analyzer.opening import open_trace
 from analyzer.parallel import Team
 
 if TYPE_CHECKING:  # numpy takes as long to import as click
     from analyzer.report.views.shown import Asked, ShownView
     from analyzer.trace import Trace
-    from analyzer.trace.chosen import Choice
     from analyzer.views.view_file import ViewFile
 
 _SHOWS = ("rows", "profile", "histogram", "bursts")
@@ -37,7 +35,15 @@ class _Rows(click.Choice):
         return super().convert(names.ROWS.get(value.lower(), value), param, context)
 
 
-@click.command("views")
+@command(
+    "What Paraver's windows and histograms show.",
+    iterations=True,
+    ranks=Chooses(),
+    place=Refuses("the filter of a view has a place"),
+    repair=True,
+    json=1,
+    alone=Alone("one process looks"),
+)
 @click.argument("files", type=click.Path(), nargs=-1, metavar="[FILE]...")
 @click.option("--list", "listed", is_flag=True, help="Print the names of the views that there are.")
 @click.option(
@@ -51,19 +57,24 @@ class _Rows(click.Choice):
 @click.option("--bins", type=click.IntRange(1, 10**6), metavar="N", help="Intervals of a profile [20].")
 @click.option("--from", "begin", type=At(), default=0, metavar="T", help="From this moment on: 1.25 (seconds), 20ms.")
 @click.option("--to", "end", type=At(), metavar="T", help="Until this one.")
-@iteration_option
 @click.option("--csv", type=click.Path(dir_okay=False), metavar="FILE", help="Write the numbers into a .csv file.")
 @click.option("--picture", type=click.Path(dir_okay=False), metavar="FILE", help="Draw it into a .png or .svg file.")
-@ranks_option
-@all_calls_needed("the filter of a view has a place")
-@repair_option
-@common_options(as_json=True)
-@click.pass_obj
 def views_command(
-    session: Session, files: tuple[str, ...], listed: bool, names: tuple[str, ...], cfg: str | None, show: str | None,
-    level: str | None, by: str | None, statistic: str | None, bins: int | None, begin: int, end: int | None,
-    csv: str | None, picture: str | None, choice: Choice | None, repair_ns: int | None, as_json: bool, quiet: bool,
-) -> None:  # fmt: skip
+    session: Session,
+    files: tuple[str, ...],
+    listed: bool,
+    names: tuple[str, ...],
+    cfg: str | None,
+    show: str | None,
+    level: str | None,
+    by: str | None,
+    statistic: str | None,
+    bins: int | None,
+    begin: int,
+    end: int | None,
+    csv: str | None,
+    picture: str | None,
+) -> None:
     """Show what the threads, ranks or nodes of FILE do over time, as one number
     each: a view, as Paraver's windows and histograms are.
 
@@ -72,9 +83,10 @@ def views_command(
     the first rank begins there, and end when the last one ends it. Several files are
     shown one after the other; a picture has them below each other, on one scale.
     """
-    session.quiet = quiet
+    from analyzer.opening import open_trace
+
     if listed:
-        _print_library(session, as_json=as_json)
+        _print_library(session, as_json=session.as_json)
         return
     if not files or not (names or cfg):
         raise click.UsageError("name a run and a view: analyze views run.h5 --view parallelism; --list has their names")
@@ -95,10 +107,10 @@ def views_command(
         traces: list[Trace] = []
         try:
             for file in files:
-                traces.append(open_trace(file, None, repair_ns, choice=choice))
+                traces.append(open_trace(file, None, session.repair_ns, choice=session.choice))
                 session.mention([*remarks(traces[-1]), *unknown_computing(traces[-1])])
             spans = [_between(session, trace, begin, end) for trace in traces]
-            _show(session, traces, views, asked_of(spans, traces, bins, csv, picture), as_json=as_json)
+            _show(session, traces, views, asked_of(spans, traces, bins, csv, picture), as_json=session.as_json)
         finally:
             for trace in traces:
                 trace.close()

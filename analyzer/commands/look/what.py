@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from analyzer.commands.shared.iteration_option import iteration_option, wanted_windows
-from analyzer.commands.shared.options import all_calls_needed, all_ranks_needed, common_options, file_argument
-from analyzer.commands.shared.picture import check_picture, draw_ranks, picture_option
+from analyzer.commands.command import Alone, Opens, Output, Refuses, command
+from analyzer.commands.shared.iteration_option import wanted_windows
+from analyzer.commands.shared.picture import Drawing
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
-from analyzer.moment.moment import moment
-from analyzer.opening import open_trace
-from analyzer.report.moment import moment_json, print_all, print_moment
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from analyzer.moment.moment import Moment
     from analyzer.trace import Trace
 
@@ -36,22 +35,22 @@ class At(click.ParamType):
         return (int(whole + part) * _UNITS[unit]) // 10 ** len(part)
 
 
-@click.command("what")
-@file_argument
+@command(
+    "What ranks do at a moment: calls, messages on their way.",
+    opens=Opens(whole=True),
+    iterations=True,
+    ranks=Refuses("a moment is that of one rank (--rank) or of all"),
+    place=Refuses("a moment has few calls; see --around"),
+    picture=True,
+    json=1,
+    alone=Alone("one process looks"),
+)
 @click.option("--rank", type=click.IntRange(0), metavar="R", help="Of this rank all there is [a line for each rank].")
 @click.option("--at", type=At(), required=True, metavar="T", help="The moment: 1.25 (seconds), 20ms, 300us.")
 @click.option(
     "--around", type=click.IntRange(0, 1000), default=3, metavar="N", help="So many calls before and after [3]."
 )
-@iteration_option
-@all_ranks_needed("a moment is that of one rank (--rank) or of all")
-@all_calls_needed("a moment has few calls; see --around")
-@picture_option
-@common_options(as_json=True)
-@click.pass_obj
-def what_command(
-    session: Session, file: str, rank: int | None, at: int, around: int, picture: str | None, as_json: bool, quiet: bool
-) -> None:
+def what_command(session: Session, trace: Trace, rank: int | None, at: int, around: int) -> Output:
     """Say what a rank of FILE does at a moment: the state of each thread, the call
     it is in and from where, the calls before and after, its regions, and the
     messages and requests that are on their way.
@@ -61,34 +60,34 @@ def what_command(
     draws what all ranks do while the calls in the table last, or without --rank
     in a twentieth of the run.
     """
-    session.quiet = quiet
-    trace = open_trace(file, session.team)
-    try:
-        session.mention_problems(trace)
-        if not trace.has_call_times:
-            raise TracelibError(f"{file} has operations only, no times", "look at the run that it was made of")
-        if rank is not None and rank >= trace.size:
-            raise TracelibError(f"{file} has no rank {rank}", f"give one from 0 to {trace.size - 1}")
-        check_picture(picture, trace)
-        at += _origin(session, trace)
-        if at > trace.duration_ns:
-            raise TracelibError(
-                f"{file} ends at {trace.duration_ns / 1e9:.6f} s, before {at / 1e9:.6f} s", "give an earlier moment"
-            )
-        with session.step(f"Reading {file}"):
-            ranks = range(trace.size) if rank is None else [rank]
-            found = [moment(trace, one, at, around, messages=rank is not None) for one in ranks]
-        if as_json:
-            session.print_json({"file": file, "ranks": [moment_json(trace, one) for one in found]})
-        elif not quiet:
-            session.print(
-                lambda console: (
-                    print_all(trace, found, console) if rank is None else print_moment(trace, found[0], console)
-                )
-            )
-        draw_ranks(session, trace, picture, shown=_around(trace, found, at), moment_ns=at)
-    finally:
-        trace.close()
+    from analyzer.moment.moment import moment
+    from analyzer.report.moment import moment_json, print_all, print_moment
+
+    file = session.file
+    if not trace.has_call_times:
+        raise TracelibError(f"{file} has operations only, no times", "look at the run that it was made of")
+    if rank is not None and rank >= trace.size:
+        raise TracelibError(f"{file} has no rank {rank}", f"give one from 0 to {trace.size - 1}")
+    at += _origin(session, trace)
+    if at > trace.duration_ns:
+        raise TracelibError(
+            f"{file} ends at {trace.duration_ns / 1e9:.6f} s, before {at / 1e9:.6f} s", "give an earlier moment"
+        )
+    with session.step(f"Reading {file}"):
+        ranks = range(trace.size) if rank is None else [rank]
+        found = [moment(trace, one, at, around, messages=rank is not None) for one in ranks]
+
+    def text(console: Console) -> None:
+        if rank is None:
+            print_all(trace, found, console)
+        else:
+            print_moment(trace, found[0], console)
+
+    return Output(
+        lambda: {"file": file, "ranks": [moment_json(trace, one) for one in found]},
+        text,
+        Drawing(shown=_around(trace, found, at), moment_ns=at),
+    )
 
 
 def _around(trace: Trace, found: list[Moment], at: int) -> tuple[int, int]:

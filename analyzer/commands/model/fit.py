@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from analyzer.commands.model.composing import QuantityModel, predict_composed
-from analyzer.commands.model.fit_runs import BY, Settings, fit_runs
-from analyzer.commands.model.fit_table import Asked, fit_table
-from analyzer.commands.model.measured_table import is_fitted_as_table
-from analyzer.commands.model.stored_model import apply_stored, is_stored, predict_stored
-from analyzer.commands.shared.options import FiniteRange, all_calls_needed, all_ranks_needed, common_options
+from analyzer.commands.command import Alone, Refuses, command
+from analyzer.commands.model._composing import QuantityModel, predict_composed
+from analyzer.commands.model._fit_runs import BY, Settings, fit_runs
+from analyzer.commands.model._fit_table import Asked, fit_table
+from analyzer.commands.model._measured_table import is_fitted_as_table
+from analyzer.commands.model._stored_model import apply_stored, is_stored, predict_stored
+from analyzer.commands.shared.options import FiniteRange
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 
@@ -65,7 +66,15 @@ class Counts(click.ParamType):
         return tuple(dict.fromkeys(every))
 
 
-@click.command("fit")
+@command(
+    "A formula for measured times, and predictions.",
+    ranks=Refuses("models are of whole runs"),
+    place=Refuses("a table has no places, and shares of a run are of all its calls"),
+    output="NAME.model.json, .c, .py, .tex: the model; NAME.png: its pictures; of MODEL TABLE: a table; of RUNs: "
+    "NAME.parts.json.",
+    json=1,
+    alone=Alone("one process fits"),
+)
 @click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="TABLE | MODEL [TABLE] | RUN...")
 @click.option("--observable", metavar="NAME", help="The column to be explained  [default: time, else CLOCK].")
 @click.option(
@@ -150,21 +159,26 @@ class Counts(click.ParamType):
 )
 @click.option("--searches", type=click.IntRange(1, 1000), default=8, show_default=True, help="Genetic: populations.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Genetic: of the random numbers.")
-@all_ranks_needed("models are of whole runs")
-@all_calls_needed("a table has no places, and shares of a run are of all its calls")
-@common_options(
-    as_json=True,
-    output="NAME.model.json, .c, .py, .tex: the model; NAME.png: its pictures; of MODEL TABLE: a table; of RUNs: "
-    "NAME.parts.json.",
-)
-@click.pass_obj
 def fit_command(
-    session: Session, files: tuple[str, ...], observable: str | None, parameters: str | None,
-    region: str | None, formula: str | None, compared: tuple[str, ...], by: tuple[str, ...],
-    settings: tuple[tuple[str, str], ...], at: tuple[dict, ...], terms: str | None,
-    points: tuple[dict, ...], following: int | None, where: tuple[str, ...], composed: tuple[tuple[str, str], ...],
-    as_json: bool, output: str | None, force: bool, quiet: bool, **options: Any,
-) -> None:  # fmt: skip
+    session: Session,
+    files: tuple[str, ...],
+    observable: str | None,
+    parameters: str | None,
+    region: str | None,
+    formula: str | None,
+    compared: tuple[str, ...],
+    by: tuple[str, ...],
+    settings: tuple[tuple[str, str], ...],
+    at: tuple[dict, ...],
+    terms: str | None,
+    points: tuple[dict, ...],
+    following: int | None,
+    where: tuple[str, ...],
+    composed: tuple[tuple[str, str], ...],
+    output: str | None,
+    force: bool,
+    **options: Any,
+) -> None:
     """Find a formula for the observable of TABLE, and predict with it; predict with a stored MODEL; or find what will
     take a growing part of RUNs.
 
@@ -180,23 +194,24 @@ def fit_command(
     RUNs are traced runs of one program at three or more numbers of ranks, or sizes. Every MPI call by its place,
     region and cluster of bursts is modelled by itself. Those whose share of the run grows most are named first.
     """
-    session.quiet = quiet
     asked = Asked(observable, parameters, region, terms, formula, points, compared, following or 0, where, composed)
     if following and composed:
         raise TracelibError("--next names settings for one model", "leave out --compose, or --next", 2)
     if is_stored(files[0]):
         _check_stored(files, asked, output, by or settings or at)
         if len(files) == 1 and composed:
-            predict_composed(session, files[0], composed, points, as_json=as_json)
+            predict_composed(session, files[0], composed, points, as_json=session.as_json)
         elif len(files) == 1:
-            predict_stored(session, files[0], points, as_json=as_json)
+            predict_stored(session, files[0], points, as_json=session.as_json)
         elif session.speaks:
-            apply_stored(session, files[0], files[1], region, as_json=as_json, output=output, force=force)
+            apply_stored(session, files[0], files[1], region, as_json=session.as_json, output=output, force=force)
         return
     if parameters is None and not is_fitted_as_table(files, region, terms, formula):
         if unwanted := _of_tables(asked):
             raise TracelibError(f"{unwanted} is for a table", "name what it depends on: --parameters p,n", 2)
-        fit_runs(session, files, by, settings, at, terms, _options(**options), as_json, quiet, output, force)
+        fit_runs(
+            session, files, by, settings, at, terms, _options(**options), session.as_json, session.quiet, output, force
+        )
         return
     if by or settings or at:
         raise TracelibError("--by, --set and --at are for runs", "leave out --parameters, or these", 2)
@@ -205,7 +220,7 @@ def fit_command(
     if formula is not None and (terms is not None or options["search"] not in ("auto", "none")):
         raise TracelibError("--formula is one model", "leave out --terms and --search, or --formula", 2)
     if session.speaks:
-        fit_table(session, files[0], asked, _options(**options), as_json=as_json, output=output, force=force)
+        fit_table(session, files[0], asked, _options(**options), as_json=session.as_json, output=output, force=force)
 
 
 def _of_tables(asked: Asked) -> str:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from analyzer.commands.shared.options import Size, all_calls_needed, all_ranks_needed, common_options
+from analyzer.commands.command import Refuses, command
+from analyzer.commands.shared.options import LazyChoice, Size
 from analyzer.commands.shared.outputs import check_replaceable
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
-from analyzer.experiments.filters import RULES, observable_of
 from analyzer.experiments.formats import check_ending, write_table
-from analyzer.experiments.groupings import KINDS
-from analyzer.experiments.run_factors import Setting
-from analyzer.experiments.table import LEVELS, STATISTICS, Found, Wanted, table
-from analyzer.report.experiments import print_table, table_json
+
+if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    from analyzer.experiments.run_factors import Setting
+    from analyzer.experiments.table import Found
 
 
 class SettingType(click.ParamType):
@@ -25,6 +26,8 @@ class SettingType(click.ParamType):
     name = "setting"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Setting:
+        from analyzer.experiments.run_factors import Setting
+
         if isinstance(value, Setting):
             return value
         try:
@@ -58,9 +61,20 @@ class Names(click.ParamType):
         return tuple(name.strip() for name in str(value).split(",") if name.strip())
 
 
-@click.command("table")
+@command(
+    "One table of the experiments of several runs.",
+    ranks=Refuses("the rows of a table are of whole runs"),
+    place=Refuses("experiments lie between calls from whatever places"),
+    output="Name of the table, .csv, .parquet or .xml.",
+    json=1,
+)
 @click.argument("inputs", type=click.Path(), nargs=-1, required=True, metavar="INPUT...")
-@click.option("--by", type=click.Choice(list(KINDS)), multiple=True, help="Rows are kinds of time; can be repeated.")
+@click.option(
+    "--by",
+    type=LazyChoice("analyzer.experiments.groupings", "KINDS"),
+    multiple=True,
+    help="Rows are kinds of time; can be repeated.",
+)
 @click.option(
     "--parameter", "settings", type=SettingType(), multiple=True, metavar="NAME=WHERE",
     help="A factor that the command line (ARG2, ARG:-n) or the file's name (FILE:REGEX) says.",
@@ -74,26 +88,43 @@ class Names(click.ParamType):
     "--column", "computed", type=Column(), multiple=True, metavar="NAME=EXPR", help="A column computed from others."
 )
 @click.option("--where", multiple=True, metavar="EXPR", help="Keep rows for which this holds: 'n > 100'.")
-@click.option("--per", type=click.Choice(list(LEVELS)), help="One row for each run, or execution, and setting.")
 @click.option(
-    "--take", type=click.Choice(STATISTICS), default=STATISTICS[0], show_default=True,
+    "--per",
+    type=LazyChoice("analyzer.experiments.table", "LEVELS"),
+    help="One row for each run, or execution, and setting.",
+)
+@click.option(
+    "--take", type=LazyChoice("analyzer.experiments.table", "STATISTICS"), default="median", show_default=True,
     help="What --per takes of the values of several rows.",
 )  # fmt: skip
-@click.option("--outliers", "rule", type=click.Choice(list(RULES)), help="Remove outliers among repeated measurements.")
+@click.option(
+    "--outliers",
+    "rule",
+    type=LazyChoice("analyzer.experiments.filters", "RULES"),
+    help="Remove outliers among repeated measurements.",
+)
 @click.option("--observable", metavar="NAME", help="What is measured [PAPI_REAL_USEC, else CLOCK, else time].")
 @click.option(
     "--factors", type=Names(), default=(), metavar="NAME,...", help="What tells settings apart [all parameters]."
 )
-@all_ranks_needed("the rows of a table are of whole runs")
-@all_calls_needed("experiments lie between calls from whatever places")
-@common_options(as_json=True, output="Name of the table, .csv, .parquet or .xml.")
-@click.pass_obj
 def table_command(
-    session: Session, inputs: tuple[str, ...], by: tuple[str, ...], settings: tuple[Setting, ...],
-    network: str | None, message_size: int, ganglia: tuple[str, ...], computed: tuple[tuple[str, str], ...],
-    where: tuple[str, ...], per: str | None, take: str, rule: str | None, observable: str | None,
-    factors: tuple[str, ...], as_json: bool, output: str | None, force: bool, quiet: bool,
-) -> None:  # fmt: skip
+    session: Session,
+    inputs: tuple[str, ...],
+    by: tuple[str, ...],
+    settings: tuple[Setting, ...],
+    network: str | None,
+    message_size: int,
+    ganglia: tuple[str, ...],
+    computed: tuple[tuple[str, str], ...],
+    where: tuple[str, ...],
+    per: str | None,
+    take: str,
+    rule: str | None,
+    observable: str | None,
+    factors: tuple[str, ...],
+    output: str | None,
+    force: bool,
+) -> None:
     """Make one table of several experiments, for models to be fitted to.
 
     INPUT is a run, or a table (.csv, .parquet, TIA's .xml). Of a run, each row is an execution of a region that the
@@ -103,7 +134,9 @@ def table_command(
 
     Columns that not all inputs have are left out.
     """
-    session.quiet = quiet
+    from analyzer.experiments.table import Wanted, table
+    from analyzer.report.experiments import print_table, table_json
+
     if output:
         check_ending(Path(output))
         check_replaceable(Path(output), [Path(name) for name in inputs], force)
@@ -116,12 +149,12 @@ def table_command(
     if not session.speaks:
         return
     _mention(session, found)
-    name = "" if as_json or quiet else _observable(found, observable)
+    name = "" if session.as_json or session.quiet else _observable(found, observable)
     if output:
         write_table(found.frame, Path(output))
-    if as_json:
+    if session.as_json:
         session.print_json(table_json(found))
-    elif not quiet:
+    elif not session.quiet:
         session.print(lambda console: print_table(found, name, console))
         if not len(found.frame) and (where or not by):
             session.say(_why_empty(where))
@@ -144,6 +177,8 @@ def _mention(session: Session, found: Found) -> None:
 
 def _observable(found: Found, observable: str | None) -> str:
     """The column that is summed up. Raises TracelibError."""
+    from analyzer.experiments.filters import observable_of
+
     name = observable or observable_of(found.frame)
     if name not in found.frame.columns or found.frame[name].dtype.kind not in "iufb":
         raise TracelibError(f"there is no column {name} of numbers", "name another: --observable NAME")

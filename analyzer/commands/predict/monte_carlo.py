@@ -4,30 +4,35 @@ from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
 
-from analyzer.commands.shared.iteration_option import iteration_option
+from analyzer.commands.command import REPLAYS_ALL_CALLS, REPLAYS_ALL_RANKS, command
 from analyzer.commands.shared.machine_option import machine_options
-from analyzer.commands.shared.options import common_options, replays_all_calls, replays_all_ranks
 from analyzer.commands.shared.outputs import check_replaceable, files_read, output_base
 from analyzer.commands.shared.session import Session
-from analyzer.commands.shared.study import Draw, Traced, eager_of, opened, output_options, studied, study_options
+from analyzer.commands.shared.study import output_options, study_options
 from analyzer.errors import TracelibError
-from analyzer.machine.cfg import Configuration
-from analyzer.machine.description import Exponential, Gaussian, Uniform
-from analyzer.montecarlo.distribution import LATIN, points
-from analyzer.montecarlo.samples import Samples, replayed
-from analyzer.montecarlo.spread import replayed_until
-from analyzer.report.monte_carlo import Studied, print_spread, spread_json
+
+if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    from analyzer.commands.shared.study import Draw, Traced
+    from analyzer.machine.cfg import Configuration
+    from analyzer.montecarlo.samples import Samples
 
 MOST = 10_000
 """Most machines that are drawn with --until."""
 _JOURNAL = ".samples.jsonl"
 
 
-@click.command("monte-carlo")
+@command(
+    "How predicted times spread with the machine's parameters.",
+    iterations=True,
+    ranks=REPLAYS_ALL_RANKS,
+    place=REPLAYS_ALL_CALLS,
+    json=1,
+)
 @click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="RUN...")
 @study_options
 @click.option(
@@ -36,17 +41,17 @@ _JOURNAL = ".samples.jsonl"
     help="Stop when half the 95 % confidence interval of the mean time of each RUN is below this, such as 1%. "
     f"--samples is then the upper limit (default {MOST}).",
 )
-@iteration_option
 @machine_options
 @output_options("NAME.png (for several runs NAME-1.png, ...); NAME.samples.jsonl: samples to go on from.")
-@replays_all_ranks
-@replays_all_calls
-@common_options(as_json=True)
-@click.pass_obj
 def monte_carlo(
-    session: Session, files: tuple[str, ...], draw: Draw, until: str | None, configuration: Configuration,
-    output: str | None, force: bool, as_json: bool, quiet: bool,
-) -> None:  # fmt: skip
+    session: Session,
+    files: tuple[str, ...],
+    draw: Draw,
+    until: str | None,
+    configuration: Configuration,
+    output: str | None,
+    force: bool,
+) -> None:
     """Replay RUNs on machines drawn at random. Print how the predicted times spread, and which parameters they depend
     on.
 
@@ -55,7 +60,12 @@ def monte_carlo(
 
     With -o, a study that was interrupted goes on where it stopped. `mpirun -n N analyze monte-carlo` shares the work.
     """
-    session.quiet = quiet
+    from analyzer.commands.shared.study import eager_of, opened, studied
+    from analyzer.montecarlo.distribution import points
+    from analyzer.montecarlo.samples import replayed
+    from analyzer.montecarlo.spread import replayed_until
+    from analyzer.report.monte_carlo import Studied, print_spread, spread_json
+
     machine = configuration.alone
     if not draw.varied and not _is_random(machine):
         raise TracelibError(
@@ -88,14 +98,16 @@ def monte_carlo(
             incomplete=[run.incomplete for run in runs],
             until=share,
         )
-    if as_json:
+    if session.as_json:
         session.print_json(spread_json(found))
-    elif not quiet:
+    elif not session.quiet:
         session.print(lambda console: print_spread(found, console))
 
 
 def _share(text: str, draw: Draw) -> float:
     """The value of --until as a share: 0.01 for 1%. Raises TracelibError."""
+    from analyzer.montecarlo.distribution import LATIN
+
     if draw.design == LATIN:
         raise TracelibError(
             "a Latin hypercube needs a fixed number of machines", "leave out --until, or use --design random or sobol"
@@ -116,6 +128,8 @@ def _given(option: str) -> bool:
 
 def _is_random(part: object) -> bool:
     """Whether a machine or a part of it has a distribution."""
+    from analyzer.machine.description import Exponential, Gaussian, Uniform
+
     if isinstance(part, Uniform | Gaussian | Exponential):
         return True
     if isinstance(part, tuple):

@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
-from analyzer.commands.shared.iteration_option import iteration_option, open_wanted
-from analyzer.commands.shared.machine_option import lacking_at_once, machine_options, replaying
-from analyzer.commands.shared.options import common_options, replays_all_calls, replays_all_ranks
+from analyzer.commands.command import REPLAYS_ALL_CALLS, REPLAYS_ALL_RANKS, Alone, command
+from analyzer.commands.shared.iteration_option import open_wanted
+from analyzer.commands.shared.machine_option import machine_options
 from analyzer.commands.shared.session import Session
 from analyzer.commands.shared.shares_option import Distribution, shares_options
 from analyzer.commands.shared.write_prediction import write_prediction
 from analyzer.errors import TracelibError
-from analyzer.machine.cfg import Configuration
-from analyzer.operations.program import program_of
-from analyzer.program.streams import has_ports
-from analyzer.replay.by_place import changes_by_place
-from analyzer.replay.simulate import simulate
-from analyzer.report.replay import Replayed, print_replay, replay_json
-from analyzer.report.words.left_out import applications_joined, arrows_left_out, not_replayed
-from analyzer.scheduling.sharing import closed
-from analyzer.trace import CallPaths
-from analyzer.what_if.modules import with_modules
+
+if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    from analyzer.machine.cfg import Configuration
 
 
-@click.command("replay")
+@command(
+    "What the run would do on another machine.",
+    iterations=True,
+    ranks=REPLAYS_ALL_RANKS,
+    place=REPLAYS_ALL_CALLS,
+    output="The predicted run: NAME.h5, or NAME.prv with .pcf and .row.",
+    json=1,
+    alone=Alone("one process replays"),
+)
 @click.argument("file", type=click.Path())
 @click.option("--app", "others", type=click.Path(), multiple=True, metavar="FILE", help="Another run at the same time.")
 @click.option(
@@ -35,13 +37,8 @@ from analyzer.what_if.modules import with_modules
     help="Runs begin again when they end, until each has ended N times.",
 )
 @click.option("--by-place", is_flag=True, help="Also how the time in calls changes, by the places they come from.")
-@iteration_option
 @shares_options
 @machine_options
-@replays_all_ranks
-@replays_all_calls
-@common_options(as_json=True, output="The predicted run: NAME.h5, or NAME.prv with .pcf and .row.")
-@click.pass_obj
 def replay_command(
     session: Session,
     file: str,
@@ -52,8 +49,6 @@ def replay_command(
     configuration: Configuration,
     output: str | None,
     force: bool,
-    as_json: bool,
-    quiet: bool,
 ) -> None:
     """Replay FILE on a machine. Print how long it would take there, and where the time would go.
 
@@ -62,7 +57,17 @@ def replay_command(
 
     With --shares, each rank computes as much as a plan gives it, at the speed that it had in FILE.
     """
-    session.quiet = quiet
+    from analyzer.commands.shared.machine_option import lacking_at_once, replaying
+    from analyzer.operations.program import program_of
+    from analyzer.program.streams import has_ports
+    from analyzer.replay.by_place import changes_by_place
+    from analyzer.replay.simulate import simulate
+    from analyzer.report.replay import Replayed, print_replay, replay_json
+    from analyzer.report.words.left_out import applications_joined, arrows_left_out, not_replayed
+    from analyzer.scheduling.sharing import closed
+    from analyzer.trace import CallPaths
+    from analyzer.what_if.modules import with_modules
+
     if output and repeat:
         raise TracelibError("one file cannot hold runs that begin again", "leave out -o, or --repeat")
     if output and others and not output.endswith(".prv"):
@@ -110,9 +115,9 @@ def replay_command(
         replayed = Replayed((file, *others), times, tuple(programs), prediction, machine, written, together, lacking)
         if changes:
             replayed = replace(replayed, changes=changes, places=traces[0].extra(CallPaths).named())
-        if as_json:
+        if session.as_json:
             session.print_json(replay_json(replayed))
-        elif not quiet:
+        elif not session.quiet:
             session.print(lambda console: print_replay(replayed, console))
             if written:
                 session.say(f"\nWritten: {written}; next: analyze {written}")

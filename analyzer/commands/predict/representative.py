@@ -4,38 +4,36 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-import numpy as np
 
-from analyzer.commands.shared.options import all_calls_needed, all_ranks_needed, common_options, file_argument
+from analyzer.commands.command import Alone, Refuses, command
+from analyzer.commands.shared.options import file_argument
 from analyzer.commands.shared.outputs import check_replaceable, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
-from analyzer.opening import open_trace
-from analyzer.replay.section import section_bounds
-from analyzer.report.representative import (
-    Analysed,
-    analysed_json,
-    analysed_tables,
-    estimates_json,
-    estimates_tables,
-    plan_command,
-    plan_json,
-    plan_tables,
-)
-from analyzer.representative.plan import Plan, estimates, passes, plan, totals
-from analyzer.representative.series import Series, default_metric, metric_of, read_series, series_of_run
-from analyzer.representative.subset import lengths, representative, typical_iteration
-from analyzer.trace.trace import check_computing
 from analyzer.whole import whole_file
+
+if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    import numpy as np
+
+    from analyzer.representative.plan import Plan
+    from analyzer.representative.series import Series
 
 _SERIES = (".csv", ".npz")
 _ENDING = ".plan"
 _PICTURES = (".png", ".svg")
 
 
-@click.command("representative")
+@command(
+    "The part that stands for all.",
+    ranks=Refuses("the counters of all ranks are added up"),
+    place=Refuses("counters are of all that ranks compute, between whatever calls"),
+    output="Name of the plan, or a folder for it.",
+    json=1,
+    alone=Alone("each process reads all"),
+)
 @file_argument
 @click.option("--metric", metavar="A[/B]", help="Metric to analyse [cycles/instructions, else the first column].")
 @click.option("--by", metavar="A[/B]", help="Another metric: its errors, too, and --sweep clusters by it.")
@@ -60,31 +58,35 @@ _PICTURES = (".png", ".svg")
     metavar="FILE",
     help="Draw the metric, the part and the errors into a .png or .svg file.",
 )
-@all_ranks_needed("the counters of all ranks are added up")
-@all_calls_needed("counters are of all that ranks compute, between whatever calls")
-@common_options(as_json=True, output="Name of the plan, or a folder for it.")
-@click.pass_obj
 def representative_command(
-    session: Session, file: str, metric: str | None, by: str | None, sweep: bool, steps: int, sets: tuple[str, ...],
-    full: tuple[str, ...], estimate: bool, picture: str | None, output: str | None, force: bool, as_json: bool,
-    quiet: bool,
-) -> None:  # fmt: skip
+    session: Session,
+    file: str,
+    metric: str | None,
+    by: str | None,
+    sweep: bool,
+    steps: int,
+    sets: tuple[str, ...],
+    full: tuple[str, ...],
+    estimate: bool,
+    picture: str | None,
+    output: str | None,
+    force: bool,
+) -> None:
     """Find the shortest part of FILE that stands for all of it: one period of its counters.
 
     FILE is a series of counters (.csv with names in the first line, or .npz), or a run with counters. With --plan,
     write a plan (NAME.plan) by which one run reads sets of counters in turn, each in an iteration of its own. With
     --estimate or --full, FILE is such a run: print what it says of a whole run.
     """
-    session.quiet = quiet
     if picture and (sets or estimate or full):
         raise click.UsageError("--picture is of a part that stands for all: leave out --plan, --estimate and --full")
     if sets:
-        _plan(session, file, sets, steps, output, force, as_json)
+        _plan(session, file, sets, steps, output, force, session.as_json)
     elif estimate or full:
-        _estimate(session, file, full, as_json)
+        _estimate(session, file, full, session.as_json)
     else:
         path = _checked(picture, file, force) if picture else None
-        _analyse(session, file, metric, by, sweep, steps, path, as_json)
+        _analyse(session, file, metric, by, sweep, steps, path, session.as_json)
 
 
 def _checked(picture: str, file: str, force: bool) -> Path:
@@ -100,6 +102,10 @@ def _analyse(
     session: Session, file: str, metric: str | None, by: str | None, sweep: bool, steps: int, picture: Path | None,
     as_json: bool,
 ) -> None:  # fmt: skip
+    from analyzer.report.representative import Analysed, analysed_json, analysed_tables
+    from analyzer.representative.series import default_metric, metric_of
+    from analyzer.representative.subset import lengths, representative, typical_iteration
+
     series, iterations = _series(session, file, steps)
     main = metric_of(series, metric or default_metric(series))
     other = metric_of(series, by) if by else None
@@ -125,6 +131,12 @@ def _analyse(
 
 def _series(session: Session, file: str, steps: int) -> tuple[Series, np.ndarray | None]:
     """The series, and where the iterations of a run begin and end in it, in steps; None: it has none."""
+    from analyzer.opening import open_trace
+    from analyzer.replay.section import section_bounds
+    from analyzer.representative.plan import passes
+    from analyzer.representative.series import read_series, series_of_run
+    from analyzer.trace.trace import check_computing
+
     if Path(file).suffix in _SERIES:
         return read_series(Path(file)), None
     with closing(open_trace(file, session.team)) as trace:
@@ -142,6 +154,11 @@ def _series(session: Session, file: str, steps: int) -> tuple[Series, np.ndarray
 def _plan(
     session: Session, file: str, sets: tuple[str, ...], steps: int, output: str | None, force: bool, as_json: bool
 ) -> None:
+    from analyzer.opening import open_trace
+    from analyzer.report.representative import plan_command, plan_json, plan_tables
+    from analyzer.representative.plan import plan
+    from analyzer.trace.trace import check_computing
+
     with closing(open_trace(file, session.team)) as trace:
         check_computing(trace)
         session.mention_problems(trace)
@@ -164,6 +181,11 @@ def _write(found: Plan, path: Path) -> None:
 
 
 def _estimate(session: Session, file: str, full: tuple[str, ...], as_json: bool) -> None:
+    from analyzer.opening import open_trace
+    from analyzer.report.representative import estimates_json, estimates_tables
+    from analyzer.representative.plan import estimates, totals
+    from analyzer.trace.trace import check_computing
+
     whole: dict[str, float] = {}
     for other in full:
         with closing(open_trace(other, session.team)) as trace:

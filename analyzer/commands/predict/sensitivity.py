@@ -4,48 +4,40 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from analyzer.commands.shared.iteration_option import iteration_option, open_wanted
-from analyzer.commands.shared.machine_option import MachineChoice, cpu_time_of, incomplete, machine_choice, replaying
+from analyzer.commands.command import REPLAYS_ALL_CALLS, REPLAYS_ALL_RANKS, command
+from analyzer.commands.shared.iteration_option import open_wanted
+from analyzer.commands.shared.machine_option import machine_choice
 from analyzer.commands.shared.options import (
     FiniteRange,
-    common_options,
     file_argument,
     jobs_option,
-    replays_all_calls,
-    replays_all_ranks,
 )
 from analyzer.commands.shared.outputs import check_writable, output_base
 from analyzer.commands.shared.session import Session
-from analyzer.machine.description import Machine
-from analyzer.operations.program import program_of
-from analyzer.replay.replays import counted
-from analyzer.report.sensitivity import Studied, print_sensitivity, sensitivity_json
 from analyzer.report.words import units
-from analyzer.report.words.eager import Eager
-from analyzer.report.words.left_out import not_replayed
-from analyzer.sensitivity.levels import (
-    WITHIN,
-    Factor,
-    Sweep,
-    check_number,
-    check_regions,
-    default_factors,
-    default_sweeps,
-    factor_of,
-    sweep_of,
-)
-from analyzer.sensitivity.study import sensitivity
-from analyzer.trace import Regions, Trace
-from analyzer.what_if.blocks import blocks_of_regions
+
+if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    from analyzer.commands.shared.machine_option import MachineChoice
+    from analyzer.machine.description import Machine
+    from analyzer.sensitivity.levels import Factor, Sweep
+    from analyzer.trace import Trace
 
 MOST_FACTORS = 12
 _ALL = "all"
 
 
-@click.command("sensitivity")
+@command(
+    "Which parameters of the machine matter, and how much.",
+    iterations=True,
+    ranks=REPLAYS_ALL_RANKS,
+    place=REPLAYS_ALL_CALLS,
+    output="Name of the picture of the sweeps, without ending, or a folder for it.",
+    json=1,
+)
 @file_argument
 @click.option(
     "--factor",
@@ -57,7 +49,7 @@ _ALL = "all"
 @click.option(
     "--within",
     type=FiniteRange(0, 1, min_open=True, max_open=True),
-    default=WITHIN,
+    default=0.1,
     show_default=True,
     metavar="SHARE",
     help="Without a range, the levels are this share below and above the machine's value.",
@@ -69,17 +61,19 @@ _ALL = "all"
     metavar="NAME[=LOW..HIGH[:N]]",
     help="A parameter at many values: latency=1us..1ms:13; all: latency, bandwidth, buses, speed.",
 )
-@iteration_option
 @jobs_option
 @machine_choice
-@replays_all_ranks
-@replays_all_calls
-@common_options(as_json=True, output="Name of the picture of the sweeps, without ending, or a folder for it.")
-@click.pass_obj
 def sensitivity_command(
-    session: Session, file: str, factors: tuple[str, ...], within: float, sweeps: tuple[str, ...], jobs: int | None,
-    choice: MachineChoice, output: str | None, force: bool, as_json: bool, quiet: bool,
-) -> None:  # fmt: skip
+    session: Session,
+    file: str,
+    factors: tuple[str, ...],
+    within: float,
+    sweeps: tuple[str, ...],
+    jobs: int | None,
+    choice: MachineChoice,
+    output: str | None,
+    force: bool,
+) -> None:
     """Replay FILE with each --factor low and high, in all combinations. Print the influence of each factor on the
     time; the influences add up to 100 %. Without --factor and --sweep, the factors are latency, bandwidth, buses and
     speed.
@@ -91,7 +85,17 @@ def sensitivity_command(
     node.0.speed, and region:NAME, a factor on the time of the computation in a region. All other parameters stay as
     they are. Without a machine, that of the run is used, as its messages show it (analyze loggp).
     """
-    session.quiet = quiet
+    from analyzer.commands.shared.machine_option import cpu_time_of, incomplete, replaying
+    from analyzer.operations.program import program_of
+    from analyzer.replay.replays import counted
+    from analyzer.report.sensitivity import Studied, print_sensitivity, sensitivity_json
+    from analyzer.report.words.eager import Eager
+    from analyzer.report.words.left_out import not_replayed
+    from analyzer.sensitivity.levels import check_number, check_regions
+    from analyzer.sensitivity.study import sensitivity
+    from analyzer.trace import Regions
+    from analyzer.what_if.blocks import blocks_of_regions
+
     trace = open_wanted(session, file)
     session.mention_problems(trace)
     try:
@@ -125,9 +129,9 @@ def sensitivity_command(
 
             draw_sweeps(studied, picture)
             studied = replace(studied, picture=picture)
-        if as_json:
+        if session.as_json:
             session.print_json(sensitivity_json(studied))
-        elif not quiet:
+        elif not session.quiet:
             session.print(lambda console: print_sensitivity(studied, console))
     finally:
         trace.close()
@@ -137,6 +141,8 @@ def _chosen(
     factors: tuple[str, ...], sweeps: tuple[str, ...], within: float, machine: Machine, ranks: int
 ) -> tuple[list[Factor], list[Sweep], list[str]]:
     """The factors and sweeps of the options, or the defaults, and why some of the defaults are left out."""
+    from analyzer.sensitivity.levels import default_factors, default_sweeps, factor_of, sweep_of
+
     chosen = [factor_of(text, machine, within) for text in factors]
     wanted = [sweep_of(text, machine, ranks) for text in sweeps if text != _ALL]
     left_out: list[str] = []

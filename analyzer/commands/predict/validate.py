@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from analyzer.commands.shared.machine_option import MachineChoice, machine_choice
-from analyzer.commands.shared.options import FiniteRange, common_options, replays_all_calls, replays_all_ranks
+from analyzer.commands.command import REPLAYS_ALL_CALLS, REPLAYS_ALL_RANKS, command
+from analyzer.commands.shared.machine_option import machine_choice
+from analyzer.commands.shared.options import FiniteRange
 from analyzer.commands.shared.session import Session
-from analyzer.efficiency.ideal import not_whole, obstacle
 from analyzer.errors import TracelibError
-from analyzer.machine.description import Machine
-from analyzer.metrics.unrecorded import unrecorded
-from analyzer.opening import open_trace
 from analyzer.parallel import Team
-from analyzer.replay.section import Section, section_of
-from analyzer.replay.simulate import simulate
-from analyzer.report.validate import Compared, Validated, print_validation, validation_json
-from analyzer.report.words.eager import Eager
-from analyzer.report.words.left_out import left_out_lines, left_out_text
-from analyzer.trace import Trace
-from analyzer.validation import Parts, measured_parts, predicted_parts, validate
+
+if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    from analyzer.commands.shared.machine_option import MachineChoice
+    from analyzer.machine.description import Machine
+    from analyzer.replay.section import Section
+    from analyzer.report.validate import Compared
+    from analyzer.report.words.eager import Eager
+    from analyzer.trace import Trace
+    from analyzer.validation import Parts
 
 
-@click.command("validate")
+@command(
+    "Compare predictions from one run with another run.",
+    ranks=REPLAYS_ALL_RANKS,
+    place=REPLAYS_ALL_CALLS,
+    json=1,
+)
 @click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="RUN...")
 @click.option("--against", type=click.Path(), required=True, metavar="RUN2", help="The run that is predicted.")
 @click.option(
@@ -33,14 +39,9 @@ from analyzer.validation import Parts, measured_parts, predicted_parts, validate
     help="How long RUN2 takes without the tracer.",
 )
 @machine_choice
-@replays_all_ranks
-@replays_all_calls
-@common_options(as_json=True)
-@click.pass_obj
 def validate_command(
-    session: Session, files: tuple[str, ...], against: str, untraced: float | None, choice: MachineChoice,
-    as_json: bool, quiet: bool,
-) -> None:  # fmt: skip
+    session: Session, files: tuple[str, ...], against: str, untraced: float | None, choice: MachineChoice
+) -> None:
     """Replay each RUN on the machine of RUN2. Print how much this prediction differs from RUN2, in total and by rank,
     procedure and region, and where the error comes from.
 
@@ -53,7 +54,8 @@ def validate_command(
     RUN and RUN2 are runs of the same program with the same number of ranks. The time that is compared is that from
     the end of MPI_Init to the begin of MPI_Finalize.
     """
-    session.quiet = quiet
+    from analyzer.report.validate import Validated, print_validation, validation_json
+
     team = session.team
     other = _open(against, team)
     try:
@@ -65,9 +67,9 @@ def validate_command(
     if not session.speaks:
         return
     validated = Validated(against, untraced is not None, counts, eager, found)
-    if as_json:
+    if session.as_json:
         session.print_json(validation_json(validated))
-    elif not quiet:
+    elif not session.quiet:
         session.print(lambda console: print_validation(validated, console))
 
 
@@ -75,6 +77,12 @@ def _compare(
     session: Session, files: tuple[str, ...], other: Trace, machine: Machine, untraced_ns: float | None
 ) -> tuple[list[Compared], dict[str, int], Eager]:
     """Compare each run with the other one; also the calls of the other by procedure, and which of its sends wait."""
+    from analyzer.replay.section import section_of
+    from analyzer.report.validate import Compared
+    from analyzer.report.words.eager import Eager
+    from analyzer.report.words.left_out import left_out_lines, left_out_text
+    from analyzer.validation import measured_parts, validate
+
     shown, team = machine.eager_limit is None, session.team
     section = section_of(other, team, buffered=shown)
     measured, counts = measured_parts(other, section, session.team)
@@ -110,12 +118,19 @@ def _compare(
 
 
 def _predicted(session: Session, trace: Trace, section: Section, machine: Machine) -> Parts:
+    from analyzer.replay.simulate import simulate
+    from analyzer.validation import predicted_parts
+
     with session.step(f"Replaying {trace.path}"):
         return predicted_parts(trace, section, simulate(section.program, machine, times=True), session.team)
 
 
 def _open(file: str, team: Team) -> Trace:
     """A run that can be replayed and has times. Raises TracelibError."""
+    from analyzer.efficiency.ideal import not_whole, obstacle
+    from analyzer.metrics.unrecorded import unrecorded
+    from analyzer.opening import open_trace
+
     trace = open_trace(file, team)
     if not trace.has_call_times:
         reason, hint = "it holds no times", "compare with a traced run"

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from analyzer.commands.shared.iteration_option import iteration_option, open_wanted
-from analyzer.commands.shared.machine_option import MachineChoice, cpu_time_of, incomplete, machine_choice, replaying
-from analyzer.commands.shared.options import FiniteRange, common_options, jobs_option, place_option, replays_all_ranks
+from analyzer.commands.command import REPLAYS_ALL_RANKS, Chooses, command
+from analyzer.commands.shared.iteration_option import open_wanted
+from analyzer.commands.shared.machine_option import machine_choice
+from analyzer.commands.shared.options import FiniteRange, jobs_option
 from analyzer.commands.shared.session import Session
 from analyzer.commands.shared.wanted import NAME
 from analyzer.errors import TracelibError
-from analyzer.operations.program import program_of
-from analyzer.program.program import Program
-from analyzer.report.what_if import Asked, print_what_if, what_if_json
-from analyzer.report.words.eager import Eager
-from analyzer.report.words.left_out import not_replayed
-from analyzer.trace import Regions, Trace, ranks_named
-from analyzer.trace.at_places import PlaceChoice
-from analyzer.what_if.blocks import Blocks, blocks_between_calls, blocks_of_regions
-from analyzer.what_if.scaled_replays import WhatIf, each_for_free, what_if
+
+if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    from analyzer.commands.shared.machine_option import MachineChoice
+    from analyzer.program.program import Program
+    from analyzer.trace import Trace
+    from analyzer.trace.at_places import PlaceChoice
+    from analyzer.what_if.blocks import Blocks
+    from analyzer.what_if.scaled_replays import WhatIf
 
 _REGIONS, _CALLS = "regions", "calls"
 _HALF = 0.5
@@ -44,9 +46,14 @@ class _Ranks(click.ParamType):
         return frozenset(found)
 
 
-@click.command("what-if")
+@command(
+    "What faster computation in a region would gain.",
+    iterations=True,
+    ranks=REPLAYS_ALL_RANKS,
+    place=Chooses("the parts that are tried: the computing before and after these calls"),
+    json=1,
+)
 @click.argument("file", type=click.Path())
-@iteration_option
 @click.option(
     "--region", "names", multiple=True, metavar="NAME", help="Region to make faster, with the regions inside it."
 )
@@ -66,12 +73,8 @@ class _Ranks(click.ParamType):
     help="Parts to try: regions, or the computation between two calls.",
 )
 @click.option("--top", type=click.IntRange(1), default=15, metavar="N", help="How many parts to try [15].")
-@place_option
 @jobs_option
 @machine_choice
-@replays_all_ranks
-@common_options(as_json=True)
-@click.pass_obj
 def what_if_command(
     session: Session,
     file: str,
@@ -83,8 +86,6 @@ def what_if_command(
     place: PlaceChoice | None,
     jobs: int | None,
     choice: MachineChoice,
-    as_json: bool,
-    quiet: bool,
 ) -> None:
     """Replay FILE with faster (or slower) computation in a region, and print what the run gains.
 
@@ -95,7 +96,14 @@ def what_if_command(
 
     Without a machine, that of the run is used, as its messages show it (analyze loggp).
     """
-    session.quiet = quiet
+    from analyzer.commands.shared.machine_option import cpu_time_of, incomplete, replaying
+    from analyzer.operations.program import program_of
+    from analyzer.report.what_if import Asked, print_what_if, what_if_json
+    from analyzer.report.words.eager import Eager
+    from analyzer.report.words.left_out import not_replayed
+    from analyzer.trace import ranks_named
+    from analyzer.what_if.scaled_replays import each_for_free, what_if
+
     if place and division == _REGIONS:
         raise click.UsageError("--place cannot be used here: a region is not divided by its calls")
     asked_of = _pairs(names, factors)
@@ -128,9 +136,9 @@ def what_if_command(
             cpu_time=cpu_time_of(trace, program),
             lacking=lacks,
         )
-        if as_json:
+        if session.as_json:
             session.print_json(what_if_json(asked))
-        elif not quiet:
+        elif not session.quiet:
             session.print(lambda console: print_what_if(asked, console))
     finally:
         trace.close()
@@ -164,6 +172,9 @@ def _check_ranks(trace: Trace, ranks: frozenset[int] | None) -> None:
 def _divided(
     trace: Trace, program: Program, division: str | None, ranks: frozenset[int] | None, place: PlaceChoice | None
 ) -> Blocks:
+    from analyzer.trace import Regions
+    from analyzer.what_if.blocks import blocks_between_calls, blocks_of_regions
+
     if division == _REGIONS and not trace.extra(Regions).names:
         raise TracelibError(f"{trace.path} has no regions", "name them in the program (docs/regions.md), or --by calls")
     if place:

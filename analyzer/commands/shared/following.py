@@ -8,13 +8,16 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from analyzer.commands.shared.session import Session
 from analyzer.report.words import units
-from analyzer.structure.live import Look, look, place_of
-from analyzer.trace.chosen import Choice
+
+if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    from analyzer.structure.live import Look
+    from analyzer.trace.chosen import Choice
 
 INTERVAL_S = 1.0
 REST = 4.0
@@ -58,6 +61,8 @@ def follow(session: Session, file: str, choice: Choice | None, *, as_json: bool)
 def watch(session: Session, file: str, choice: Choice | None, take: Callable[[int, Look], bool]) -> Watched:
     """Look at a run until it ends. take: is given each loop, with its number, as soon as it is sure, and again after
     each look until it returns true. Raises TracelibError, and UsageError if several processes watch."""
+    from analyzer.structure.live import Look, look, place_of
+
     if not session.alone:
         raise click.UsageError("--follow is for one process")
     watched = Watched()

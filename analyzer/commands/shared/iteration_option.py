@@ -4,7 +4,8 @@ region."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ __all__ = [
     "iterations_of",
     "loop_option",
     "open_wanted",
+    "opened",
     "wanted_loop",
     "wanted_windows",
 ]
@@ -104,3 +106,40 @@ def open_wanted(session: Session, file: str, **opening: Any) -> Trace:
     if choice and choice.cluster and wanted and wanted.is_part:
         raise click.UsageError(f"--{ITERATION_REGION} and --cluster cannot be used together")
     return open_part(session, file, **opening)
+
+
+@contextmanager
+def opened(
+    session: Session,
+    file: str,
+    *,
+    region: str | None = None,
+    remarks: str = "problems",
+    whole: bool = False,
+    **opening: Any,
+) -> Iterator[Trace]:
+    """Open a run as the options say (--ranks, --cluster, --repair-clocks, --loop, --iteration), and close it.
+
+    Args:
+        session: Of the command.
+        file: The run.
+        region: A region that is looked at (`open_wanted`).
+        remarks: What standard error says of it: "problems", "ranks" that were read, or "".
+        whole: Open all of it, whatever --loop and --iteration name.
+        opening: Further arguments of `analyzer.opening.open_trace`.
+
+    Raises:
+        TracelibError: It cannot be read, or has no such iterations.
+    """
+    from analyzer.opening import open_trace
+
+    asked = {"choice": session.choice, "repair_ns": session.repair_ns} | opening
+    trace = open_trace(file, session.team, **asked) if whole else open_wanted(session, file, region=region, **asked)
+    try:
+        if remarks == "problems":
+            session.mention_problems(trace)
+        elif remarks == "ranks":
+            session.mention_choice(trace)
+        yield trace
+    finally:
+        trace.close()

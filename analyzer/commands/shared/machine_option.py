@@ -8,23 +8,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from analyzer.commands.shared.options import FiniteRange
-from analyzer.efficiency.ideal import ADDED_UP, NOT_RECORDED, not_whole
+from analyzer.commands.shared.options import FiniteRange, LazyChoice
 from analyzer.errors import TracelibError
-from analyzer.machine.description import DIALECTS, MOST, Machine
-from analyzer.machine.observed_machine import NAME_ONE, own_machine
-from analyzer.machine.options import Overrides, changed, read_machine
-from analyzer.machine.parameters import MB, parameter, value_of
-from analyzer.metrics.unrecorded import unrecorded
 from analyzer.parallel import Team
-from analyzer.program.program import Program
-from analyzer.replay.failure import ReplayBlocked
-from analyzer.trace import Losses, SummedCalls, Trace, ranks_named
-from analyzer.trace.chosen import ranks_lacking
+
+if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    from analyzer.machine.description import Machine
+    from analyzer.machine.options import Overrides
+    from analyzer.program.program import Program
+    from analyzer.trace import Trace
 
 OUTSIDE = "messages with processes outside of the run are left out"
 
@@ -36,6 +32,8 @@ class _Amount(click.ParamType):
         self.name, self._example = name, example
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        from analyzer.machine.parameters import parameter, value_of
+
         of = parameter(self.name)
         try:
             found = value_of(of, str(value))
@@ -50,6 +48,8 @@ class _Count(click.IntRange):
     """A whole number that the simulator can count."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        from analyzer.machine.description import MOST
+
         found = super().convert(value, param, ctx)
         if found > MOST:
             self.fail(f"{value!r} is more than {MOST}", param, ctx)
@@ -66,7 +66,9 @@ _MEASURED = click.option(
     "--machine", "machine_file", metavar="FILE", help='A .toml, a .cfg, or "ideal" (default: no replay).'
 )
 _OPTIONS = (
-    click.option("--dialect", type=click.Choice(DIALECTS), help="Whose rules the replay follows."),
+    click.option(
+        "--dialect", type=LazyChoice("analyzer.machine.description", "DIALECTS"), help="Whose rules the replay follows."
+    ),
     click.option("--latency", type=LATENCY, metavar="TIME", help="Of messages between nodes, such as 5us."),
     click.option(
         "--bandwidth", type=BANDWIDTH, metavar="RATE", help="Between nodes, such as 100MB/s (1 MB = 2^20 bytes)."
@@ -100,6 +102,9 @@ class MachineChoice:
 
     def known(self, trace: Trace, team: Team) -> Machine | None:
         """The named machine, else that of the run; None if the messages of the run do not show it."""
+        from analyzer.machine.observed_machine import own_machine
+        from analyzer.machine.options import changed, read_machine
+
         if not self.own:
             return read_machine(self.file, self.overrides).alone
         found = own_machine(trace, team)
@@ -107,6 +112,8 @@ class MachineChoice:
 
     def of(self, trace: Trace, team: Team) -> Machine:
         """The same, but raises TracelibError if the machine is not known."""
+        from analyzer.machine.observed_machine import NAME_ONE
+
         found = self.known(trace, team)
         if found is None:
             raise TracelibError(f"the messages of {trace.path} do not show its network", NAME_ONE)
@@ -114,12 +121,16 @@ class MachineChoice:
 
     def or_ideal(self) -> Machine:
         """The ideal machine, as the options change it."""
+        from analyzer.machine.options import read_machine
+
         return read_machine(None, self.overrides).machine
 
 
 @contextmanager
 def replaying(trace: Trace, team: Team) -> Iterator[None]:
     """Around replays of the trace. If one blocks, the error says what the trace lacks, if one process can find out."""
+    from analyzer.replay.failure import ReplayBlocked
+
     try:
         yield
     except ReplayBlocked as error:
@@ -135,11 +146,18 @@ def cpu_time_of(trace: Trace, program: Program) -> bool | None:
 
 def incomplete(trace: Trace, team: Team) -> str:
     """Why a replay of the trace is not a replay of the whole run, in one line; "": nothing is known to be missing."""
+    from analyzer.efficiency.ideal import not_whole
+    from analyzer.metrics.unrecorded import unrecorded
+
     return not_whole(trace, unrecorded(trace, team)) if trace.has_call_times else ""
 
 
 def lacking_at_once(trace: Trace) -> str:
     """What of the run is missing in the trace, in one line, without reading its messages; "": nothing."""
+    from analyzer.efficiency.ideal import ADDED_UP, NOT_RECORDED
+    from analyzer.trace import Losses, SummedCalls, ranks_named
+    from analyzer.trace.chosen import ranks_lacking
+
     losses = trace.extra(Losses)
     if reason := ranks_lacking(trace):
         return reason
@@ -163,6 +181,8 @@ def machine_options(command: Callable) -> Callable:
 
     @wraps(command)
     def with_machine(*args: Any, machine_file: str | None, **given: Any) -> Any:
+        from analyzer.machine.options import read_machine
+
         overrides = _take_overrides(given)
         return command(*args, configuration=read_machine(machine_file, overrides), **given)
 
@@ -174,6 +194,8 @@ def machine_argument(command: Callable) -> Callable:
 
     @wraps(command)
     def with_machine(*args: Any, machine_file: str, **given: Any) -> Any:
+        from analyzer.machine.options import read_machine
+
         overrides = _take_overrides(given)
         return command(*args, configuration=read_machine(machine_file, overrides), **given)
 
@@ -196,6 +218,8 @@ def machine_if_named(command: Callable) -> Callable:
 
     @wraps(command)
     def with_machine(*args: Any, machine_file: str | None, **given: Any) -> Any:
+        from analyzer.machine.options import Overrides, read_machine
+
         overrides = _take_overrides(given)
         named = machine_file is not None or overrides != Overrides()
         return command(*args, configuration=read_machine(machine_file, overrides) if named else None, **given)
@@ -205,6 +229,9 @@ def machine_if_named(command: Callable) -> Callable:
 
 def _take_overrides(given: dict[str, Any]) -> Overrides:
     """Take the options of the machine out of a command's arguments."""
+    from analyzer.machine.options import Overrides
+    from analyzer.machine.parameters import MB
+
     names = {"latency": "latency_s", "bandwidth": "bandwidth_mb"}
     taken = {name: given.pop(name) for name in ("dialect", "latency", "bandwidth", "buses", "links", "cpus")}
     taken |= {name: given.pop(name) for name in ("speed", "eager_limit", "seed")}

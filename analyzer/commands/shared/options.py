@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from functools import wraps
+from functools import cached_property, wraps
+from importlib import import_module
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,47 @@ def common_options(*, as_json: bool = False, output: str = "") -> Callable:
         return command
 
     return decorate
+
+
+class LazyChoice(click.Choice):
+    """A choice among names that an analysis knows, which is imported when they are needed."""
+
+    def __init__(self, module: str, names: str, *more: str) -> None:
+        """Args: the module and its constant, a collection of names or an enumeration; more: further choices."""
+        self._module, self._names, self._more = module, names, more
+        self.case_sensitive = True
+
+    @cached_property
+    def choices(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The names."""
+        known = getattr(import_module(self._module), self._names)
+        return (*(str(getattr(one, "value", one)) for one in known), *self._more)
+
+
+class Rare(click.Option):
+    """An option that only --help-all shows."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return its line, or None on the first page of help."""
+        return super().get_help_record(ctx) if ctx.meta.get(_ALL) else None
+
+
+_ALL = "analyzer.help_all"
+
+
+def help_all() -> click.Option:
+    """Return --help-all, which shows rare options, too."""
+
+    def show(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+        if wanted and not ctx.resilient_parsing:
+            ctx.meta[_ALL] = True
+            click.echo(ctx.get_help())
+            ctx.exit()
+
+    return click.Option(
+        ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=show,
+        help="Show this message with all options, and exit.",
+    )  # fmt: skip
 
 
 file_argument = click.argument("file", type=click.Path())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,6 @@ from analyzer.errors import TracelibError
 if TYPE_CHECKING:  # numpy takes as long to import as click
     from analyzer.metrics.profile import Profile
     from analyzer.metrics.useful import Useful
-    from analyzer.report.look.summary import Summary
     from analyzer.structure.iterations import Iterations
     from analyzer.trace import Trace
     from analyzer.waits.waits import Waits
@@ -43,14 +43,29 @@ def check_picture(picture: str | None, trace: Trace) -> None:
     check_writable(path, trace, force=False)
 
 
-def draw_ranks(
-    session: Session, trace: Trace, picture: str | None, *, calls: Profile | None = None,
-    computed: Useful | None = None, waited: Waits | None = None, iterations: Iterations | None = None,
-    boxes: Callable[[], Sequence[Boxed]] = lambda: (), boxed: str = "", shown: tuple[int, int] | None = None,
-    moment_ns: int | None = None,
-) -> None:  # fmt: skip
-    """Draw a run from `shown[0]` to `shown[1]` ns (all of it) if a picture was asked for. What is known already need
-    not be computed again. boxed: what is in the boxes. moment_ns: it is marked. Collective over the team."""
+@dataclass(frozen=True)
+class Drawing:
+    """What of a run is drawn, and what is known already, so that it need not be computed again.
+
+    Attributes:
+        calls, computed, waited, iterations: What is known.
+        boxes: Boxes that are drawn around something, and `boxed`, what is in them.
+        shown: Begin and end of what is drawn, ns; None: all of the run.
+        moment_ns: A time that is marked.
+    """
+
+    calls: Profile | None = None
+    computed: Useful | None = None
+    waited: Waits | None = None
+    iterations: Iterations | None = None
+    boxes: Sequence[Boxed] = ()
+    boxed: str = ""
+    shown: tuple[int, int] | None = None
+    moment_ns: int | None = None
+
+
+def draw_ranks(session: Session, trace: Trace, picture: str | None, drawing: Drawing) -> None:
+    """Draw a run if a picture was asked for. Collective over the team."""
     if picture is None:
         return
     from analyzer.metrics.profile import profile
@@ -61,11 +76,11 @@ def draw_ranks(
 
     team = session.team
     with session.step("Drawing ranks over time"):
-        calls = calls or profile(trace, team)
-        computed = computed or useful(trace, team)
-        waited = waited or waits(trace, team, calls, causes=False)
+        calls = drawing.calls or profile(trace, team)
+        computed = drawing.computed or useful(trace, team)
+        waited = drawing.waited or waits(trace, team, calls, causes=False)
         lines = lines_of(trace, calls, computed, waited)
-        begin, end = shown or (0, trace.duration_ns)
+        begin, end = drawing.shown or (0, trace.duration_ns)
         found = timeline(trace, team, calls, lines, _BINS, begin_ns=begin, end_ns=end)
     if not session.speaks:
         return
@@ -74,12 +89,14 @@ def draw_ranks(
     from analyzer.timeline.marks import marks_of
 
     rank = int(lines.typical[0]) if len(lines.typical) else 0
-    marks = marks_of(trace, lines.of_rank, rank, iterations)
-    notes = [Note(int(lines.of_rank[rank]), begin, end) for rank, begin, end in boxes()]
-    part = f", {_part(begin, end, trace.duration_ns)}" if shown and shown != (0, trace.duration_ns) else ""
+    marks = marks_of(trace, lines.of_rank, rank, drawing.iterations)
+    notes = [Note(int(lines.of_rank[rank]), begin, end) for rank, begin, end in drawing.boxes]
+    part = (
+        f", {_part(begin, end, trace.duration_ns)}" if drawing.shown and drawing.shown != (0, trace.duration_ns) else ""
+    )
     title = f"{Path(trace.path).name}: {units.plural(trace.size, 'rank')}, {units.time(trace.duration_ns)}{part}"
     notes = [note for note in notes if note.line >= 0]
-    draw_timeline(found, marks, title, Path(picture), notes, boxed, moment_ns)
+    draw_timeline(found, marks, title, Path(picture), notes, drawing.boxed, drawing.moment_ns)
 
 
 def _part(begin_ns: int, end_ns: int, duration_ns: int) -> str:
@@ -89,12 +106,3 @@ def _part(begin_ns: int, end_ns: int, duration_ns: int) -> str:
     if end_ns == duration_ns:
         return f"the last {units.time(end_ns - begin_ns)}"
     return f"{units.time(end_ns - begin_ns)} from {begin_ns / 1e9:.6f} s"
-
-
-def draw_look(session: Session, summary: Summary, picture: str | None) -> None:
-    """The same of a first look."""
-    main = summary.structure.main if summary.structure else None
-    draw_ranks(
-        session, summary.trace, picture, calls=summary.profile, computed=summary.useful, waited=summary.waits,
-        iterations=main.iterations if main else None,
-    )  # fmt: skip

@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # rich takes as long to import as click: only who prints pays
     from rich.console import Console, RenderableType
 
     from analyzer.trace import Trace
+    from analyzer.trace.chosen import Choice
 
 PIPE_WIDTH = 80
 WIDEST = 100
@@ -34,6 +35,12 @@ class Session:
     quiet: bool = False
     wanted: IterationChoice | None = None  # of the iterations of what is opened (iteration_option)
     in_buffers: list[str] = field(default_factory=list)  # opened runs of which buffers of this node have a part
+    file: str = ""  # FILE, as it was typed
+    as_json: bool = False
+    choice: Choice | None = None  # of the ranks of what is opened (--ranks, --cluster)
+    repair_ns: int | None = None  # --repair-clocks
+    schema: str = ""  # name of the command, as JSON says it
+    version: int = 0  # of the command's JSON; 0: it has none
 
     @property
     def speaks(self) -> bool:
@@ -70,9 +77,22 @@ class Session:
         self.print(render)
 
     def print_json(self, data: Any) -> None:
-        """One JSON document on standard output."""
-        if self.speaks:
-            _write(json.dumps(data, indent=2))
+        """Print one JSON document, a dict or a list of them, with the schema and the version of each dict."""
+        if not self.speaks:
+            return
+        if self.version:
+            said = {"schema": self.schema, "version": self.version}
+            data = [said | one for one in data] if isinstance(data, list) else said | data
+        _write(json.dumps(data, indent=2))
+
+    def show(self, result: Any) -> None:
+        """Print or dump what a command returned (`analyzer.commands.command.Result`), as its options say."""
+        if result is None:
+            return
+        if self.as_json:
+            self.print_json(result.to_dict())
+        elif not self.quiet:
+            self.print(result.print)
 
     def say(self, text: str) -> None:
         """A line on standard output, unless the user asked for silence."""
@@ -110,7 +130,7 @@ class Session:
     @contextmanager
     def step(self, label: str) -> Iterator[Callable[[str], None]]:
         """Show what is being done, on a terminal only. Yields a function that shows the progress."""
-        if not self.alone or self.quiet or not sys.stderr.isatty():
+        if not label or not self.alone or self.quiet or not sys.stderr.isatty():
             yield lambda text: None
             return
         from rich.console import Console

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
 
-from analyzer.balance.plans import load_plan, parts_of
-from analyzer.balance.scaled_program import redistributed, shared_part
 from analyzer.errors import TracelibError
-from analyzer.program.program import Program
-from analyzer.trace import Trace
+
+if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    from analyzer.program.program import Program
+    from analyzer.trace import Trace
 
 
 @dataclass(frozen=True)
@@ -29,6 +28,11 @@ class Distribution:
 
     def of(self, trace: Trace, program: Program) -> Program:
         """The program of a run under the plan. Raises TracelibError where they do not fit."""
+        import numpy as np
+
+        from analyzer.balance.plans import load_plan, parts_of
+        from analyzer.balance.scaled_program import redistributed, shared_part
+
         parts = parts_of(load_plan(self.plan, program.ranks), self.items)
         had = parts_of(load_plan(self.now, program.ranks), self.items) if self.now else None
         before = np.full(program.ranks, 1 / program.ranks) if had is None else had

@@ -8,34 +8,28 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import wraps
-from hashlib import blake2b
 from pathlib import Path
 from threading import current_thread, main_thread
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from analyzer.commands.shared.iteration_option import open_wanted
-from analyzer.commands.shared.machine_option import cpu_time_of
-from analyzer.commands.shared.options import jobs_option
+from analyzer.commands.shared.options import LazyChoice, jobs_option
 from analyzer.commands.shared.session import Session
-from analyzer.efficiency.ideal import not_whole
 from analyzer.errors import TracelibError
-from analyzer.machine.description import Machine
-from analyzer.machine.parameters import vary
-from analyzer.machine.toml_text import machine_text
-from analyzer.metrics.unrecorded import unrecorded
-from analyzer.montecarlo.distribution import DESIGNS, LATIN, Varied, varied
-from analyzer.montecarlo.replay_jobs import Study
-from analyzer.montecarlo.results_file import Journal
-from analyzer.montecarlo.team_programs import digest, sections_of
-from analyzer.montecarlo.workers import Workers, workers
-from analyzer.replay.section import Section
-from analyzer.report.words.eager import Eager
-from analyzer.report.words.left_out import left_out_lines, left_out_text
 from analyzer.signals import Ended, die
-from analyzer.trace import Trace
+
+if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    from analyzer.machine.description import Machine
+    from analyzer.montecarlo.distribution import Varied
+    from analyzer.montecarlo.replay_jobs import Study
+    from analyzer.montecarlo.results_file import Journal
+    from analyzer.montecarlo.workers import Workers
+    from analyzer.replay.section import Section
+    from analyzer.report.words.eager import Eager
+    from analyzer.trace import Trace
 
 
 @dataclass(frozen=True)
@@ -59,7 +53,11 @@ _OPTIONS = (
     ),
     click.option("-n", "--samples", type=click.IntRange(1), default=100, show_default=True, help="Machines to draw."),
     click.option(
-        "--design", type=click.Choice(DESIGNS), default=DESIGNS[0], show_default=True, help="How to draw them."
+        "--design",
+        type=LazyChoice("analyzer.montecarlo.distribution", "DESIGNS"),
+        default="random",
+        show_default=True,
+        help="How to draw them.",
     ),
     jobs_option,
 )
@@ -70,6 +68,8 @@ def study_options(command: Callable) -> Callable:
 
     @wraps(command)
     def with_draw(*args: Any, texts: tuple[str, ...], samples: int, design: str, jobs: int | None, **given: Any) -> Any:
+        from analyzer.montecarlo.distribution import varied
+
         found = tuple(varied(text) for text in texts)
         names = [of.name for of in found]
         if twice := [name for name in names if names.count(name) > 1]:
@@ -96,6 +96,11 @@ def output_options(help_: str) -> Callable:
 @contextmanager
 def opened(session: Session, files: Sequence[str], machine: Machine) -> Iterator[list[Traced]]:
     """Open the runs, with the section of each that is replayed. Raises TracelibError if one cannot be replayed."""
+    from analyzer.efficiency.ideal import not_whole
+    from analyzer.metrics.unrecorded import unrecorded
+    from analyzer.montecarlo.team_programs import sections_of
+    from analyzer.report.words.left_out import left_out_lines
+
     team = session.team
     with ExitStack() as stack:
         traces: list[Trace] = []
@@ -112,6 +117,8 @@ def opened(session: Session, files: Sequence[str], machine: Machine) -> Iterator
 
 def eager_of(runs: Sequence[Traced], machine: Machine, draw: Draw) -> list[Eager]:
     """Which sends of each run wait; empty if the eager limit is varied."""
+    from analyzer.report.words.eager import Eager
+
     if any(of.name == "eager" for of in draw.varied):
         return []
     return [Eager.of(machine, run.section.program) for run in runs]
@@ -129,11 +136,15 @@ class Traced:
     @property
     def cpu_time(self) -> bool | None:
         """Whether bursts of its replays are CPU time, not the time that passed; None: as a Dimemas trace has them."""
+        from analyzer.commands.shared.machine_option import cpu_time_of
+
         return cpu_time_of(self.trace, self.section.program)
 
     @property
     def incomplete(self) -> str:
         """Say in one line what the replays of the run leave out; "" if nothing."""
+        from analyzer.report.words.left_out import left_out_text
+
         return left_out_text(self.section.program, self.machine)
 
     @property
@@ -147,6 +158,11 @@ def studied(
     session: Session, runs: Sequence[Traced], machine: Machine, draw: Draw, journal: Path | None, anew: bool
 ) -> Iterator[Workers | None]:
     """The workers of a study on the process that leads it; None on the others, when they have done their jobs."""
+    from analyzer.machine.parameters import vary
+    from analyzer.montecarlo.replay_jobs import Study
+    from analyzer.montecarlo.results_file import Journal
+    from analyzer.montecarlo.workers import workers
+
     names = [of.name for of in draw.varied]
     study = Study(
         [run.section.program for run in runs], machine, lambda old, new: vary(old, dict(zip(names, new, strict=True)))
@@ -188,6 +204,12 @@ def _says_when_ended(book: Journal | None, path: Path | None) -> Iterator[None]:
 
 
 def _question(study: Study, draw: Draw) -> dict[str, Any]:
+    from hashlib import blake2b
+
+    from analyzer.machine.toml_text import machine_text
+    from analyzer.montecarlo.distribution import LATIN
+    from analyzer.montecarlo.team_programs import digest
+
     machine = blake2b(machine_text(replace(study.machine, seed=0)).encode(), digest_size=16).hexdigest()
     question: dict[str, Any] = {
         "runs": [digest(program) for program in study.programs],

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from analyzer.commands.shared.outputs import check_writable
 from analyzer.commands.shared.session import Session
-from analyzer.efficiency.ideal import ranks_of_many_callers
-from analyzer.operations.events import NO_EVENTS
-from analyzer.trace import Trace, ranks_named
-from analyzer.trace.paraver import EventType
-from analyzer.waits.annotated import WithWaits
-from analyzer.waits.kinds import Kind
-from analyzer.writers.dim import DimReport, write_dim
 from analyzer.writers.paraver_cfg import write_event_cfg
-from analyzer.writers.pcf import write_pcf
-from analyzer.writers.prv import write_prv
-from analyzer.writers.row import write_row
+
+if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    import numpy as np
+
+    from analyzer.trace import Trace
+    from analyzer.writers.dim import DimReport
 
 
 def write_with_waits(trace: Trace, base: Path, session: Session, force: bool) -> list[Path]:
     """Write the Paraver trace with wait states as events, and BASE.waits.cfg, which shows them."""
+    from analyzer.trace.paraver import EventType
+    from analyzer.waits.annotated import WithWaits
+    from analyzer.waits.kinds import Kind
+
     cfg = base.with_name(base.name + ".waits.cfg")
     check_writable(cfg, trace, force)
     with session.step("Finding wait states"):
@@ -35,6 +34,10 @@ def write_with_waits(trace: Trace, base: Path, session: Session, force: bool) ->
 
 def write_paraver(trace: Trace, base: Path, session: Session, force: bool) -> list[Path]:
     """Write BASE.prv, BASE.pcf and BASE.row; returns their paths. Collective over the team."""
+    from analyzer.writers.pcf import write_pcf
+    from analyzer.writers.prv import write_prv
+    from analyzer.writers.row import write_row
+
     paths = [base.with_name(base.name + ending) for ending in (".prv", ".pcf", ".row")]
     for path in paths:
         check_writable(path, trace, force)
@@ -47,16 +50,24 @@ def write_paraver(trace: Trace, base: Path, session: Session, force: bool) -> li
     return paths
 
 
-def write_dimemas(trace: Trace, base: Path, session: Session, force: bool, events: np.ndarray = NO_EVENTS) -> DimReport:
+def write_dimemas(
+    trace: Trace, base: Path, session: Session, force: bool, events: np.ndarray | None = None
+) -> DimReport:
     """Write BASE.dim, with additional events (EVENT, in order of time). Collective over the team."""
+    from analyzer.operations.events import NO_EVENTS
+    from analyzer.writers.dim import write_dim
+
     path = base.with_name(base.name + ".dim")
     check_writable(path, trace, force)
     with session.step(f"Writing {path}"):
-        return write_dim(trace, path, session.team, events)
+        return write_dim(trace, path, session.team, NO_EVENTS if events is None else events)
 
 
 def dimemas_notes(trace: Trace, report: DimReport) -> list[str]:
     """What the .dim file of a trace does not hold, as lines for the user."""
+    from analyzer.efficiency.ideal import ranks_of_many_callers
+    from analyzer.trace import ranks_named
+
     notes, name = [], report.path.name
     if report.left_out:
         calls = ", ".join(f"{count} {of}" for of, count in report.left_out.items())

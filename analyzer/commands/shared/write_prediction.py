@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from analyzer.commands.shared.outputs import check_writable, output_base
 from analyzer.commands.shared.session import Session
-from analyzer.commands.shared.write import write_paraver
 from analyzer.errors import TracelibError
-from analyzer.machine.description import Machine
-from analyzer.opening import open_trace
 from analyzer.parallel import Team
-from analyzer.program.program import Program
-from analyzer.replay.carried import Carried
-from analyzer.replay.on_machine import OnMachine
-from analyzer.replay.predicted import write_predicted
-from analyzer.replay.simulate import Prediction
-from analyzer.replay.together import Together
 from analyzer.signals import discard
-from analyzer.trace import Trace
 from analyzer.whole import temporary_name
+
+if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    from analyzer.machine.description import Machine
+    from analyzer.program.program import Program
+    from analyzer.replay.simulate import Prediction
+    from analyzer.trace import Trace
 
 
 def write_prediction(
@@ -33,6 +30,8 @@ def write_prediction(
 ) -> Path:
     """Write a prediction, by one process alone; several traces only as .prv. The prediction needs `times`, and for a
     .prv also `transfers` and `cpu_waits`."""
+    from analyzer.replay.predicted import write_predicted
+
     base = output_base(Path(traces[0].path), output, (".prv", ".h5"))
     if output.endswith(".prv"):
         return _write_prv(traces, programs, prediction, machine, base, force)
@@ -53,6 +52,13 @@ def _write_prv(
     force: bool,
 ) -> Path:
     """Write a .prv by way of temporary runs."""
+    from analyzer.commands.shared.write import write_paraver
+    from analyzer.opening import open_trace
+    from analyzer.replay.carried import Carried
+    from analyzer.replay.on_machine import OnMachine
+    from analyzer.replay.predicted import write_predicted
+    from analyzer.replay.together import Together
+
     prv = base.with_name(f"{base.name}.prv")
     for trace in traces:
         check_writable(prv, trace, force)

@@ -79,7 +79,7 @@ def _findings(runs: Sequence[Run]) -> str:
         note = f"<p class=note>{escape(note)}</p>" if (note := overlap_note(run.summary)) else ""
         none = "<p>No computation was recorded, so nothing can be said of its cost.</p>"
         parts.append(f"{_named(run, runs)}<ol class=findings>{items}</ol>{note}" if lines else none)
-    commands = _commands([f"analyze info {quote(run.file)}" for run in runs])
+    commands = _commands([f"analyze look --no-files {quote(run.file)}" for run in runs])
     return f"<section id=findings><h2>What costs most</h2>{_side_by_side(parts)}{commands}</section>"
 
 
@@ -146,7 +146,7 @@ def _timeline(runs: Sequence[Run]) -> str:
         for k, run in enumerate(runs)
     )
     data = json.dumps([timeline_json(run) for run in runs]).replace("<", "\\u003c")
-    commands = _commands([f"analyze info {quote(run.file)} --picture ranks.png" for run in runs])
+    commands = _commands([f"analyze look --no-files {quote(run.file)} --picture ranks.png" for run in runs])
     return (
         f"<section id=timeline><h2>Timeline</h2><p>{said}</p><div class=keys>{key}<span class=buttons>{buttons}</span>"
         f"</div>{canvases}<p class=hover aria-live=polite>&nbsp;</p>"

@@ -163,13 +163,13 @@ def _system(run: Run) -> str:
 
 
 _ALL = (
-    ("matrix", "Who sends to whom", "analyze info {}", _matrix, charts.matrix),
-    ("sizes", "Sizes of messages", "analyze info {}", _sizes, charts.sizes),
-    ("calls", "Time in MPI by rank", "analyze info {}", _calls, charts.calls),
-    ("bursts", "Bursts of computation", "analyze info {}", _bursts, charts.bursts),
+    ("matrix", "Who sends to whom", "analyze look --no-files {}", _matrix, charts.matrix),
+    ("sizes", "Sizes of messages", "analyze look --no-files {}", _sizes, charts.sizes),
+    ("calls", "Time in MPI by rank", "analyze look --no-files {}", _calls, charts.calls),
+    ("bursts", "Bursts of computation", "analyze look --no-files {}", _bursts, charts.bursts),
     ("path", "Critical path", "analyze critical-path {}", _path, charts.path),
     ("structure", "Structure", "analyze structure {}", _structure, charts.structure),
     ("sensitivity", "Sensitivity to the network", "analyze limits --quick {}", _sensitivity, charts.sensitivity),
-    ("counters", "Counters", "analyze info {}", _counters, charts.counters),
-    ("system", "The nodes", "analyze info {}", _system, charts.system),
+    ("counters", "Counters", "analyze look --no-files {}", _counters, charts.counters),
+    ("system", "The nodes", "analyze look --no-files {}", _system, charts.system),
 )

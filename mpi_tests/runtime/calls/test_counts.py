@@ -109,7 +109,7 @@ def test_c_accesses(mpi, compiled, traced, analyze, program):
     assert_accessed(run)
     assert_shared_ids(run)
     assert_one_sided_events(run)
-    assert_totals(run, json.loads(analyze("info", "--json", run.run).check().stdout))
+    assert_totals(run, json.loads(analyze("look", "--no-files", "--json", run.run).check().stdout))
     simulate(program_of(open_trace(run.run)), Machine.ideal())  # who waits for whom ends well
     analyze("check", run.run).check()
 
@@ -168,7 +168,7 @@ def test_c_persistent_collectives(mpi, compiled, traced, analyze):
         assert file.collectives(What.COLLECTIVE_STARTED) == bytes_of
         assert file.collectives(What.COLLECTIVE_DONE) == bytes_of
         assert set(file.calls["tag"]) == {-1}  # nor where they are freed
-    assert_started(run, json.loads(analyze("info", "--json", run.run).check().stdout)["collectives"])
+    assert_started(run, json.loads(analyze("look", "--no-files", "--json", run.run).check().stdout)["collectives"])
     analyze("check", run.run).check()
     program = replayed(run)
     starts, all_there = (np.count_nonzero(program.ops["kind"] == k) for k in (Kind.COLLECTIVE_START, Kind.WAIT))
@@ -226,7 +226,7 @@ def test_c_errors(mpi, compiled, traced, analyze):
     for rank, (truth, file) in enumerate(zip(run.truths(), run.ranks, strict=True)):
         assert file.counts() == truth.calls
         assert_same(file.errors(), truth.errors, f"returned to rank {rank}")
-    shown = json.loads(analyze("info", "--json", run.run).check().stdout)["errors"]
+    shown = json.loads(analyze("look", "--no-files", "--json", run.run).check().stdout)["errors"]
     assert {(e["rank"], e["call"], e["class"]): e["count"] for e in shown} == {
         (rank, *error): n for rank, truth in enumerate(run.truths()) for error, n in truth.errors.items()
     }
@@ -284,7 +284,10 @@ def test_who_asks_again_and_again_takes_no_room(openmpi, compiled, traced, analy
     assert file.counts()["MPI_Wtime"] == looks
     alone = np.count_nonzero(file.names == "MPI_Wtime")
     assert 4 <= alone <= looks / 100  # more than 4 where another program has taken the processor
-    assert json.loads(analyze("info", "--json", run.run).check().stdout)["calls"]["MPI_Wtime"]["count"] == looks
+    assert (
+        json.loads(analyze("look", "--no-files", "--json", run.run).check().stdout)["calls"]["MPI_Wtime"]["count"]
+        == looks
+    )
     assert file.counts()["MPI_Comm_rank"] == 1001
     comms = file.calls["comm"][file.names == "MPI_Comm_rank"]
     assert len(comms) < 100 and set(comms[:-1]) == {1} and comms[-1] == 2

@@ -67,4 +67,4 @@ def test_the_tracer_takes_no_part_in_them(openmpi, compiled, traced, analyze):
     found = [float(b) for b in re.findall(r"^1:0:0:([0-9.]+)$", (result.folder / "run.dim").read_text(), re.MULTILINE)]
     bursts_ns = sorted([0] * max(4000 - len(found), 0) + [1e9 * b for b in found[1:]])
     assert bursts_ns[2000] < overhead_ns
-    assert json.loads(analyze("info", "--json", result.run).check().stdout)["ranks"] == 1
+    assert json.loads(analyze("look", "--no-files", "--json", result.run).check().stdout)["ranks"] == 1

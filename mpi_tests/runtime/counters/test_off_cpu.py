@@ -53,13 +53,13 @@ def test_as_the_kernel_says(request, compiled, traced, way, mpi_name):
 def test_the_first_finding_is_sleep_and_where(openmpi, compiled, traced, analyze):
     """Four ranks on two CPUs sleep: they share them, and wait for none."""
     result = traced(openmpi, compiled(openmpi, "off_cpu.c", "-g"), "timer", str(STEPS), "60", ranks=4)
-    data = json.loads(analyze("info", "--json", result.run).check().stdout)
+    data = json.loads(analyze("look", "--no-files", "--json", result.run).check().stdout)
     asleep = [one for one in data["findings"] if one["kind"] == "sleep outside MPI"]
     assert asleep and asleep[0]["cost_s"] >= 0.9 * STEPS * 0.06 and asleep[0]["sure"] == "measured"
     delay_s = sum(truth(result.folder, rank)[2] for rank in range(4)) / 1e9
     before_s = data["useful_s"]["total"] - sum(truth(result.folder, rank)[0] for rank in range(4)) / 1e9
     assert data["computing_waiting_for_cpu_s"] <= delay_s + before_s + 0.08  # not all that is without a CPU
-    said = " ".join(analyze("info", result.run).check().stdout.split())
+    said = " ".join(analyze("look", "--no-files", result.run).check().stdout.split())
     assert "sleep outside MPI (files, children, timers, locks), most computing" in said
     assert "before MPI_Barrier at off_cpu.c:" in said
 
@@ -68,7 +68,7 @@ def test_who_competes_waits_for_cpus(openmpi, compiled, traced, analyze):
     """The same ranks compute while others want the CPUs, too."""
     with busy(4):
         result = traced(openmpi, compiled(openmpi, "off_cpu.c"), "work", str(STEPS), str(MS), ranks=4)
-    data = json.loads(analyze("info", "--json", result.run).check().stdout)
+    data = json.loads(analyze("look", "--no-files", "--json", result.run).check().stdout)
     kinds = [one["kind"] for one in data["findings"]]
     assert kinds[0] == "shared CPUs" and data["findings"][0]["sure"] == "measured"
     assert data["computing_waiting_for_cpu_s"] > 5 * data["computing_asleep_s"]
@@ -90,8 +90,8 @@ def test_threads_on_too_few_cpus(request, compiled, traced, analyze, mpi_name, t
     """Threads count that want a CPU; the one that waits for a lock does not."""
     leg = request.getfixturevalue(mpi_name)
     result = traced(leg, compiled(leg, "crowded.c", "-lpthread"), str(threads), str(cpus), "300", ranks=1)
-    data = json.loads(analyze("info", "--json", result.run).check().stdout)
+    data = json.loads(analyze("look", "--no-files", "--json", result.run).check().stdout)
     found = [(one["rank"], one["threads"], one["cpus"]) for one in data["threads_sharing_cpus"]]
     assert found == ([(0, threads, cpus)] if crowded else [])
-    said = " ".join(analyze("info", result.run).check().stdout.split())
+    said = " ".join(analyze("look", "--no-files", result.run).check().stdout.split())
     assert (f"{threads} busy threads share 1 CPU on rank 0; bind each rank to {threads} CPUs" in said) == crowded

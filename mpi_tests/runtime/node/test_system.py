@@ -186,7 +186,7 @@ def test_what_the_files_say_is_in_the_paraver_trace(leg, compiled: Compiled, sta
         assert memory == rows["memory_used"][: len(memory)].tolist()
         assert events[task, 49001030] == np.diff(rows["network_sent"])[: len(memory) - 1].clip(0).tolist()
         assert events[task, 49001001] == np.rint(100 * rows["load_1"])[: len(memory)].tolist()
-    look = json.loads(analyze("info", "--json", run.folder / "run.h5").check().stdout)
+    look = json.loads(analyze("look", "--no-files", "--json", run.folder / "run.h5").check().stdout)
     assert [node["node"] for node in look["system"]] == ["node0", "node1"] == look["nodes"]
     assert look["problems"] == []
 

@@ -16,7 +16,7 @@ def places_with(launch, compiled, analyze, tmp_path):
     def start(leg, name, program, *libraries):
         env = {"LD_PRELOAD": ":".join(map(str, libraries)), "TRACELIB_OUTPUT": f"{name}.h5"}
         launch(leg, program, ranks=2, env=env, preload=False).check()
-        rows = json.loads(analyze("info", f"{name}.h5", "--json").check().stdout)["places"]
+        rows = json.loads(analyze("look", "--no-files", f"{name}.h5", "--json").check().stdout)["places"]
         return {(row["call"], row["place"], row["count"], row["function"]) for row in rows}
 
     return start

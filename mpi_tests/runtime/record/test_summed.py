@@ -122,4 +122,4 @@ def test_nonsense_is_said_and_all_is_recorded(openmpi, compiled, traced, analyze
     result = traced(openmpi, compiled(openmpi, "back_to_back.c"), "10", ranks=1, env={"TRACELIB_CALLS": "everything"})
     assert "TRACELIB_CALLS=everything: the kinds of calls are p2p" in result.finished.stderr
     assert np.count_nonzero(result.ranks[0].names == "MPI_Send") == 10
-    assert json.loads(analyze("info", "--json", result.run).check().stdout)["ranks"] == 1
+    assert json.loads(analyze("look", "--no-files", "--json", result.run).check().stdout)["ranks"] == 1

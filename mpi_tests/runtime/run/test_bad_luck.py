@@ -132,7 +132,7 @@ def test_full_disk(openmpi, steady, launch, analyze, small_disk):
         assert len(file.calls) > 0
         assert len(file.calls) + file.attributes["lost_calls"] == made
     assert analyze("check", small_disk / "run.h5").returncode != 0
-    assert "lost" in analyze("info", small_disk / "run.h5").check().stdout.lower()
+    assert "lost" in analyze("look", "--no-files", small_disk / "run.h5").check().stdout.lower()
 
 
 def test_a_missing_rank_file(openmpi, steady, traced, analyze):
@@ -141,7 +141,7 @@ def test_a_missing_rank_file(openmpi, steady, traced, analyze):
     checked = analyze("check", run.run)
     assert checked.returncode != 0
     assert "Traceback" not in checked.stderr + checked.stdout
-    shown = analyze("info", run.run)
+    shown = analyze("look", "--no-files", run.run)
     assert shown.returncode == 0, shown.stderr
     assert "rank 2" in shown.stdout + shown.stderr
 

@@ -47,7 +47,7 @@ def test_the_choice_in_other_commands(run, capsys):
     both = json.loads(answer(capsys, "efficiency", str(run), "--cluster", "1", "--ranks", "0-1", "--json"))
     assert both["useful_s"] == pytest.approx(0.06)
     assert "3 ranks, only bursts of cluster 1 count as computing" in " ".join(
-        answer(capsys, "info", str(run), "--cluster", "1").split()
+        answer(capsys, "look", "--no-files", str(run), "--cluster", "1").split()
     )
     assert main(["replay", str(run), "--cluster", "1"]) == 2
     assert "--cluster cannot be used here" in capsys.readouterr().err

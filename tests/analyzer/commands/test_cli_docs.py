@@ -6,15 +6,20 @@ import pytest
 from paths import DOCS
 
 from analyzer.cli import main
-from analyzer.commands.table import COMMANDS, GROUPS
+from analyzer.commands.registry import find, places
+from analyzer.commands.shared.options import Rare
 from analyzer.machine.parameters import PARAMETERS
 
-PAGES = {"analyze" if name == "look" else f"analyze-{name}": [name] for name in COMMANDS}
+PAGES = {"analyze" if name == "look" else f"analyze-{name}": [name] for name in places()}
 
 
 def help_of(arguments, capsys) -> str:
-    assert main([*arguments, "--help"]) == 0
+    assert main([*arguments, "--help-all" if arguments and has_rare(arguments[0]) else "--help"]) == 0
     return capsys.readouterr().out.strip()
+
+
+def has_rare(name: str) -> bool:
+    return any(isinstance(option, Rare) for option in find(name).params)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -31,9 +36,10 @@ def test_every_command_has_a_page():
     assert {path.stem for path in DOCS.glob("analyze*.md")} == set(PAGES)
 
 
-def test_a_command_is_in_the_folder_of_its_group():
-    for folder, (_, commands) in GROUPS.items():
-        assert all(entry.place.startswith(f"{folder}.") for entry in commands.values())
+def test_a_file_is_named_like_its_command():
+    for name, group in places().items():
+        module = find(name).callback.__module__
+        assert module == f"analyzer.commands.{group}.{name.replace('-', '_')}"
 
 
 def test_the_page_of_scale_names_commands_that_more_processes_hardly_make_faster():
@@ -41,7 +47,7 @@ def test_the_page_of_scale_names_commands_that_more_processes_hardly_make_faster
     of_use = text.partition("than are of use: ")[2].partition(". ")[0]
     for useful, said in ((4, "than four for "), (8, "eight for ")):
         names = {"look" if name == "analyze" else name for name in re.findall("`(.+?)`", _list_behind(of_use, said))}
-        assert names == {name for name, entry in COMMANDS.items() if entry.useful == useful}
+        assert names == {name for name in places() if (alone := find(name).spec.alone) and alone.useful == useful}
 
 
 def _list_behind(text: str, said: str) -> str:
@@ -50,9 +56,9 @@ def _list_behind(text: str, said: str) -> str:
 
 
 def test_more_processes_than_are_of_use_are_mentioned():
-    assert COMMANDS["pack"].said_of(1) == COMMANDS["cut"].said_of(4) == COMMANDS["limits"].said_of(512) == ""
-    assert COMMANDS["pack"].said_of(2) == "one process writes the file; further processes hardly make it faster"
-    assert COMMANDS["cut"].said_of(5) == "one process writes the file; more than 4 processes hardly make it faster"
+    assert find("pack").spec.remark(1) == find("cut").spec.remark(4) == find("limits").spec.remark(512) == ""
+    assert find("pack").spec.remark(2) == "one process writes the file; further processes hardly make it faster"
+    assert find("cut").spec.remark(5) == "one process writes the file; more than 4 processes hardly make it faster"
 
 
 def test_the_parameters_of_a_machine_are_in_their_page():

@@ -16,7 +16,7 @@ from patience import patient
 from synthetic import call, write_run
 
 from analyzer.cli import main
-from analyzer.commands.shared import group
+from analyzer.commands import registry
 
 
 def missing(folder):
@@ -88,7 +88,7 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("command", [[], ["info"], ["check"], ["efficiency"], ["prv"], ["dim"]])
+@pytest.mark.parametrize("command", [[], ["look", "--no-files"], ["check"], ["efficiency"], ["prv"], ["dim"]])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
 def test_one_line(case, command, tmp_path, capsys):
     path, says = case(tmp_path)
@@ -104,7 +104,7 @@ def test_one_line(case, command, tmp_path, capsys):
 def test_an_absurd_number_of_threads_is_no_traceback(tmp_path, capsys):
     path = tmp_path / "run.prv"
     path.write_text("#Paraver (01/01/2020 at 00:00):100_ns:0:1:1(99999999:1)\n1:0:1:1:1:0:100:1\n")
-    assert main(["info", str(path)]) == 1
+    assert main(["look", "--no-files", str(path)]) == 1
     (said,) = capsys.readouterr().err.splitlines()
     assert said.startswith("Error: ") and "a task with 99999999 threads" in said
 
@@ -126,14 +126,14 @@ def test_a_mistyped_command_is_named(capsys):
 
 MISTYPED = [
     (["run.h55"], "run.h55: no such file (did you mean run.h5?)"),
-    (["info", "rnu.h5"], "rnu.h5: no such file (did you mean run.h5?)"),
+    (["look", "--no-files", "rnu.h5"], "rnu.h5: no such file (did you mean run.h5?)"),
     (["run"], "run: no such file (did you mean run.h5?)"),
-    (["inof", "run.h5"], "inof: no such file or command (did you mean `analyze info`?)"),
+    (["inof", "run.h5"], "inof: no such file or command (did you mean `analyze look --no-files`?)"),
     (["limit", "run.h5"], "limit: no such file or command (did you mean `analyze limits`?)"),
     (["frobnicate", "run.h5"], "frobnicate: no such command (`analyze --help` lists them)"),
-    (["run.h5", "info"], "the command comes before the file: info (analyze info run.h5)"),
-    (["info", "other.prv"], "other.prv: no such file (expected run.h5, the folder run.ranks, "),
-    (["info", "nowhere/run.h5"], "nowhere/run.h5: no such file (there is no folder nowhere)"),
+    (["run.h5", "info"], "the command comes before the file: info (analyze look --no-files run.h5)"),
+    (["look", "--no-files", "other.prv"], "other.prv: no such file (expected run.h5, the folder run.ranks, "),
+    (["look", "--no-files", "nowhere/run.h5"], "nowhere/run.h5: no such file (there is no folder nowhere)"),
     (["lost.h5"], "lost.h5: no such file (rank 0 did not write it, but there is lost.ranks: analyze that)"),
     (["lost.h55"], "lost.h55: no such file (did you mean lost.ranks?)"),
     (["--qiet"], "No such option '--qiet'. Did you mean '--quiet'? (see `analyze --help`)"),
@@ -153,27 +153,27 @@ def test_what_is_mistyped_gets_a_hint_at_what_is_there(words, said, tmp_path, mo
 @pytest.mark.parametrize("absent", [lambda _: lib.not_there, lambda _: import_module("analyzer._kernels")])
 def test_kernels_that_were_not_built_anew_are_one_line(absent, monkeypatch, capsys):
     """After `git pull` alone: they lack what the new Python asks for, or are not there at all."""
-    monkeypatch.setattr(group, "import_module", absent)
+    monkeypatch.setattr(registry, "import_module", absent)
     monkeypatch.setitem(sys.modules, "analyzer._kernels", None)
-    assert main(["info", "run.h5"]) == 1
+    assert main(["look", "--no-files", "run.h5"]) == 1
     text = "the compiled part of analyze is missing, or older than the rest"
     assert capsys.readouterr().err == f"Error: {text} (run `make build`, or install tracelib again)\n"
 
 
 def test_other_mistakes_of_ours_keep_their_traceback(monkeypatch):
-    monkeypatch.setattr(group, "import_module", lambda _: group.not_there)
+    monkeypatch.setattr(registry, "import_module", lambda _: registry.not_there)
     with pytest.raises(AttributeError, match="not_there"):
-        main(["info", "run.h5"])
+        main(["look", "--no-files", "run.h5"])
 
 
 def test_unknown_options_are_a_usage_error(capsys):
-    assert main(["info", "--unheard-of", "run.h5"]) == 2
-    assert capsys.readouterr().err == "Error: No such option '--unheard-of' (see `analyze info --help`)\n"
+    assert main(["look", "--no-files", "--unheard-of", "run.h5"]) == 2
+    assert capsys.readouterr().err == "Error: No such option '--unheard-of' (see `analyze --help`)\n"
 
 
 def test_a_reader_that_goes_away_is_no_error(tmp_path):
     path = write_run(tmp_path, [{"calls": [call("MPI_Init", 0, 1)]}])
-    command = f"{sys.executable} -m analyzer.cli info {path} --json | true"
+    command = f"{sys.executable} -m analyzer.cli look --no-files {path} --json | true"
     done = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True, timeout=patient(60))
     assert done.stderr == ""
 
@@ -191,7 +191,7 @@ def test_the_files_are_written_for_a_reader_that_goes_away(tmp_path):
 
 def test_as_a_program(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-m", "analyzer.cli", "info", str(tmp_path / "x")],
+        [sys.executable, "-m", "analyzer.cli", "look", "--no-files", str(tmp_path / "x")],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -236,7 +236,7 @@ def test_a_full_disk_behind_standard_output_is_one_line(tmp_path, unbuffered):
     path = write_run(tmp_path, [{"calls": [call("MPI_Init", 0, 1), call("MPI_Finalize", 5, 6)]}])
     environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
     with Path("/dev/full").open("w") as full:
-        words = [sys.executable, "-m", "analyzer.cli", "info", str(path)]
+        words = [sys.executable, "-m", "analyzer.cli", "look", "--no-files", str(path)]
         done = subprocess.run(
             words, cwd=ROOT, env=environment, stdout=full, stderr=subprocess.PIPE, text=True, timeout=patient(60)
         )

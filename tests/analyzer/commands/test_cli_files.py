@@ -99,7 +99,7 @@ def test_json_lists_the_files(run, capsys):
 
 
 def test_quiet(run, capsys):
-    for arguments in ([], ["info"], ["prv"], ["dim"], ["check"], ["efficiency"]):
+    for arguments in ([], ["look", "--no-files"], ["prv"], ["dim"], ["check"], ["efficiency"]):
         assert main([*arguments, str(run), "-q"]) == 0
     assert capsys.readouterr() == ("", "")
 

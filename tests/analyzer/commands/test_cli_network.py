@@ -187,7 +187,7 @@ def test_damaged_files_are_one_line(tmp_path, rows, capsys, change, says):
 
 def test_a_measurement_is_no_trace_and_a_trace_no_measurement(tmp_path, rows, capsys):
     path = write_net(tmp_path / "net.h5", rows)
-    assert main(["info", str(path)]) == 1
+    assert main(["look", "--no-files", str(path)]) == 1
     assert "is a measurement of the network, not a trace (analyze loggp" in capsys.readouterr().err
     run = write_run(tmp_path, [{"calls": []}])
     assert main(["loggp", str(run), "--pair", "0,1"]) == 1

@@ -32,7 +32,7 @@ def run(tmp_path):
 
 
 def info(path, capsys):
-    assert main(["info", str(path), "--json"]) == 0
+    assert main(["look", "--no-files", str(path), "--json"]) == 0
     return json.loads(capsys.readouterr().out)
 
 
@@ -113,7 +113,7 @@ def test_flushes_and_the_buffer_that_avoids_them(tmp_path, capsys):
     path = write_run(tmp_path, [{"calls": [call("MPI_Init", 0, 10)], "events": events, "buffer_bytes": 1 << 20}])
     found = info(path, capsys)
     assert found["flushes"] == {"count": 3, "time_s": pytest.approx(150e-9), "mode": "subtract", "computing_s": 0.0}
-    assert main(["info", str(path)]) == 0
+    assert main(["look", "--no-files", str(path)]) == 0
     assert "TRACELIB_BUFFER=4M would hold all records until the end of the run." in " ".join(
         capsys.readouterr().out.split()
     )
@@ -124,7 +124,7 @@ def test_threads_that_end_flush_without_a_full_buffer(tmp_path, capsys):
     calls = [call("MPI_Init", 0, 10), call("MPI_Recv", 20, 30, comm=WORLD, thread=1)]
     events = [*flush(40, 50, thread=1), *flush(90, 100)]
     path = write_run(tmp_path, [{"calls": calls, "events": events, "buffer_bytes": 1 << 20}])
-    assert main(["info", str(path)]) == 0
+    assert main(["look", "--no-files", str(path)]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "The buffer was written to the file 2 times. That took 20 ns, " in out
     assert "All of it was at the end, when a thread ended" in out
@@ -146,7 +146,7 @@ def test_unmatched_halves_of_a_sendrecv_are_told_apart(tmp_path, capsys):
     ranks = [{"calls": calls, "requests": received}, {"calls": [call("MPI_Init", 0, 5)]}]
     path = write_run(tmp_path, ranks)
     assert {(u["side"], u["bytes"]) for u in info(path, capsys)["unmatched"]} == {("send", 5), ("receive", 7)}
-    assert main(["info", str(path)]) == 0
+    assert main(["look", "--no-files", str(path)]) == 0
     out = capsys.readouterr().out
     assert "rank 0: 1 x MPI_Sendrecv to rank 1, tag 3, 5 B" in out
     assert "rank 0: 1 x MPI_Sendrecv from rank 1, tag 3, 7 B" in out
@@ -162,7 +162,7 @@ def test_a_rank_that_cannot_be_read_is_no_idle_rank(tmp_path, capsys):
     assert found["efficiency"]["parallel_efficiency"] == pytest.approx(0.75)
     assert found["useful_s"] == pytest.approx({"total": 150e-9, "mean": 75e-9, "max": 90e-9, "min": 60e-9})
     assert found["calls"]["MPI_Barrier"]["per_rank"]["time_s"]["min"] == pytest.approx(10e-9)
-    assert main(["info", str(path)]) == 0
+    assert main(["look", "--no-files", str(path)]) == 0
     out = capsys.readouterr().out
     assert "3 ranks (1 missing)" in out and "50 ns of 2 ranks x 100 ns is not computation" in out
     assert main(["efficiency", str(path)]) == 0
@@ -179,7 +179,17 @@ def test_check_of_a_good_run(run, capsys):
     assert main(["check", str(run)]) == 0
     assert capsys.readouterr().out == f"{run}: good, 2 ranks\n"
     assert main(["check", str(run), "--json"]) == 0
-    good = {"file": str(run), "good": True, "findings": [], "notes": [], "chosen": None, "clocks": [], "repair": None}
+    good = {
+        "schema": "check",
+        "version": 1,
+        "file": str(run),
+        "good": True,
+        "findings": [],
+        "notes": [],
+        "chosen": None,
+        "clocks": [],
+        "repair": None,
+    }
     assert json.loads(capsys.readouterr().out) == good
 
 

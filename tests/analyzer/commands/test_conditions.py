@@ -27,7 +27,7 @@ def half(tmp_path_factory):
 
 
 def judged(capsys, *words):
-    code = main(["info", *words, "-q"])
+    code = main(["look", "--no-files", *words, "-q"])
     return code, capsys.readouterr().err.splitlines()
 
 

@@ -24,7 +24,7 @@ def written(tmp_path):
 
 
 def findings(path, capsys):
-    assert main(["info", path, "--json"]) == 0
+    assert main(["look", "--no-files", path, "--json"]) == 0
     return [(one["kind"], round(one["cost_s"] * 1e6)) for one in json.loads(capsys.readouterr().out)["findings"]]
 
 
@@ -43,9 +43,9 @@ def test_a_flush_is_computing_or_not(written, capsys):
         ("1:1:1:1:1:300000:400000:1\n1:1:1:1:1:400000:700000:12\n", "100 us of it counts as computing", 1e-4),
     ):
         path = written(HEAD + "1:1:1:1:1:0:300000:1\n" + states + flush)
-        assert main(["info", path]) == 0
+        assert main(["look", "--no-files", path]) == 0
         assert said in " ".join(capsys.readouterr().out.split())
-        assert main(["info", path, "--json"]) == 0
+        assert main(["look", "--no-files", path, "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["flushes"]["computing_s"] == pytest.approx(computing)
 
 
@@ -109,5 +109,5 @@ def test_counters_without_labels_are_known_to_all_commands(written, capsys):
 
 
 def test_a_trace_of_few_bytes_has_no_million_threads(written, capsys):
-    assert main(["info", written(PRODUCERS["cutter"].text.replace("1(1:1),1", "1(1000000:1),1"))]) == 1
+    assert main(["look", "--no-files", written(PRODUCERS["cutter"].text.replace("1(1:1),1", "1(1000000:1),1"))]) == 1
     assert "1000000 threads in" in capsys.readouterr().err

@@ -28,10 +28,10 @@ def run(tmp_path):
 def test_while_modules_are_imported(number, monkeypatch, capsys):
     class Importing:
         def find_spec(self, name, *_):
-            if name == "analyzer.commands.shared.group":
+            if name == "analyzer.commands.group":
                 os.kill(os.getpid(), number)
 
-    monkeypatch.delitem(sys.modules, "analyzer.commands.shared.group", raising=False)
+    monkeypatch.delitem(sys.modules, "analyzer.commands.group", raising=False)
     monkeypatch.setattr(sys, "meta_path", [Importing(), *sys.meta_path])
     before = signal.getsignal(number)
     assert main(["--help"]) == 128 + number

@@ -126,7 +126,7 @@ def test_lines_of_compared_models(runs):
     """What is drawn: a broken line with the name of the model, through what it expects."""
     from matplotlib.figure import Figure
 
-    from analyzer.commands.model.measured_table import read_measured
+    from analyzer.commands.model._measured_table import read_measured
     from analyzer.models.study import study
     from analyzer.report.pictures.fit import draw_model
 

@@ -64,15 +64,17 @@ def test_text(run, capsys):
 
 
 def test_the_first_look_says_it_in_a_line(run, capsys):
-    text = " ".join(output(capsys, "info", run).split())
+    text = " ".join(output(capsys, "look", "--no-files", run).split())
     assert "Waiting 23.3 % of the time is waiting for others, 57.1 % of it as wait at barrier; rank 0 waits" in text
-    assert json.loads(output(capsys, "info", run, "--json"))["waits"]["waiting_s"] == pytest.approx(140e-9)
+    assert json.loads(output(capsys, "look", "--no-files", run, "--json"))["waits"]["waiting_s"] == pytest.approx(
+        140e-9
+    )
 
 
 def test_a_run_that_waits_little_is_not_told_so(tmp_path, capsys):
     calls = [[call("MPI_Barrier", 900 + r, 1000, comm=WORLD)] for r in range(2)]
     run = write_run(tmp_path, [{"calls": c} for c in calls])
-    assert "\nWaiting" not in output(capsys, "info", run)
+    assert "\nWaiting" not in output(capsys, "look", "--no-files", run)
     assert "1 ns of waiting" in output(capsys, "waits", run)
 
 

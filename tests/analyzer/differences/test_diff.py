@@ -80,7 +80,7 @@ def test_the_parts_are_in_sum_the_difference(tmp_path, capsys):
 
 
 def info(capsys, path):
-    assert main(["info", str(path), "--json"]) == 0
+    assert main(["look", "--no-files", str(path), "--json"]) == 0
     return capsys.readouterr().out
 
 

@@ -112,7 +112,7 @@ def test_the_rank_that_computes_longest_may_only_have_waited_for_a_cpu(tmp_path,
     zero = [call("MPI_Init", 0, 10_000), call("MPI_Barrier", 50_000, 100_000)]
     one = [call("MPI_Init", 0, 10_000), call("MPI_Barrier", 30_000, 100_000)]
     path = write_run(tmp_path, [rank(zero, [NO, 0, 20_000, 30_000]), rank(one, [NO, 0, 20_000, 30_000])])
-    assert main(["info", str(path)]) == 0
+    assert main(["look", "--no-files", str(path)]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert (
         "rank 0 computes 33.3 % longer than the mean (40.0 us against 30.0 us); for 20.0 us of its 40.0 us it had no "

@@ -57,13 +57,13 @@ def test_numbers_are_those_of_the_plan(run, capsys):
 def test_the_look_has_the_same_as_data(run, capsys):
     assert main(["structure", "--json", run]) == 0
     whole = json.loads(capsys.readouterr().out)
-    assert main(["info", "--json", run]) == 0
+    assert main(["look", "--no-files", "--json", run]) == 0
     look = json.loads(capsys.readouterr().out)["structure"]
     assert look == {key: whole[key] for key in ("sentence", "iterations", "period_s", "uneven")}
 
 
 def test_some_ranks_have_no_iterations_in_the_look(run, capsys):
-    assert "Iterations" not in said(capsys, "info", "--ranks", "0-1", run)
+    assert "Iterations" not in said(capsys, "look", "--no-files", "--ranks", "0-1", run)
 
 
 def test_the_picture_has_maps(run, capsys, tmp_path):

@@ -16,7 +16,7 @@ from rich.console import Console
 from synthetic import write_run
 from uneven_runs import iterative, written
 
-from analyzer.commands.table import COMMANDS
+from analyzer.commands.registry import names
 from analyzer.findings import Kind, Sure
 from analyzer.findings.find import LEAST, MOST, first
 from analyzer.opening import open_trace
@@ -184,7 +184,7 @@ def _finding(one, said):
     assert one["rank"] is None or 0 <= one["rank"] < said["ranks"]
     assert one["next"] in one["text"]
     words = shlex.split(one["next"])
-    assert words[0].startswith("TRACELIB_") or (words[0] == "analyze" and words[1] in COMMANDS)
+    assert words[0].startswith("TRACELIB_") or (words[0] == "analyze" and words[1] in names())
 
 
 def _factors(costs, said, runtime):

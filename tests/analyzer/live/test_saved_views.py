@@ -78,7 +78,7 @@ def test_numbers_of_the_whole_run_are_those_of_info(file, capsys):
     assert said["computing_s"] == useful(trace, team).by_rank().sum() / 1e9
     assert said["waiting_s"] + said["rest_of_mpi_s"] == pytest.approx(profile(trace, team).mpi_ns().sum() / 1e9)
     assert [row["name"] for row in said["rows"]] == ["0", "1", "2", "3"]
-    assert main(["info", str(file), "--json"]) == 0
+    assert main(["look", "--no-files", str(file), "--json"]) == 0
     info = json.loads(capsys.readouterr().out)
     assert said["messages"] == info["messages"]["count"]
 

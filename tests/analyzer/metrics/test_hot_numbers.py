@@ -184,7 +184,9 @@ def test_in_words(said):
         "without calls Functions"
     )
     assert "4 samples were lost." in text
-    assert "90.9 % of computing is in solve, most at heat.py:14; rank 1 has most of it" in said("info", "run.h5")
+    assert "90.9 % of computing is in solve, most at heat.py:14; rank 1 has most of it" in said(
+        "look", "--no-files", "run.h5"
+    )
 
 
 ASLEEP = [BEGIN, sample(4, 1, SOLVE), sample(12.5, 1, SOLVE), sample(19, 0, 0, flags=SAMPLE_END)]
@@ -208,7 +210,7 @@ def test_time_without_a_cpu_is_the_kernels(tmp_path, capsys, delay, said):
     run = str(write_run(tmp_path, [rank]))
     assert main(["hot", run]) == 0
     assert said in " ".join(capsys.readouterr().out.split())
-    assert main(["info", run]) == 0
+    assert main(["look", "--no-files", run]) == 0
     look = " ".join(capsys.readouterr().out.split())
     assert "of computing with a CPU is in solve" in look
     if delay == 3:

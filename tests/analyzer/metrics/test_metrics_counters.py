@@ -43,13 +43,13 @@ def test_sums(run):
 
 
 def test_look_and_json(run, capsys):
-    assert main(["info", "--json", str(run)]) == 0
+    assert main(["look", "--no-files", "--json", str(run)]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["ipc"] == {"all": 2.0, "by_rank": [2.0, None]}
     assert found["counters"]["perf::PAGE-FAULTS"] == {
         "event_type": 44000001, "useful": 5, "useful_by_rank": [5, 0], "mpi": 3, "covered": 1 / 8,
     }  # fmt: skip
-    assert main(["info", str(run)]) == 0
+    assert main(["look", "--no-files", str(run)]) == 0
     text = capsys.readouterr().out
     assert "2.00 instructions per cycle" in text
     assert "PAPI_TOT_INS" in text
@@ -61,11 +61,11 @@ def test_without_counters_nothing_is_made_up(tmp_path, capsys):
     sums = counted(open_trace(str(run)), Team())
     assert sums.ipc is None
     assert sums.useful.shape == (1, 0)
-    assert main(["info", "--json", str(run)]) == 0
+    assert main(["look", "--no-files", "--json", str(run)]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["ipc"] == {"all": None, "by_rank": [None]}
     assert found["counters"] == {}
-    assert main(["info", str(run)]) == 0
+    assert main(["look", "--no-files", str(run)]) == 0
     assert "Counters" not in capsys.readouterr().out
 
 

@@ -19,7 +19,8 @@ from analyzer.structure.levels.run_structure import iterations
 
 SLOW = 18  # of run_of_steps: it takes four times as long
 WINDOWED = [
-    ["info", "--region", "iteration"], ["efficiency", "--region", "iteration"], ["waits", "--region", "iteration"],
+    ["look", "--no-files", "--region", "iteration"], ["efficiency", "--region", "iteration"],
+    ["waits", "--region", "iteration"],
     ["critical-path", "--region", "iteration"], ["limits", "--quick"], ["replay"],
     ["what-if", "--region", "iteration", "--factor", "0.5"], ["balance", "--region", "iteration"],
     ["look"], ["loggp"], ["sensitivity", "--latency", "5us", "--bandwidth", "1000MB/s"],
@@ -41,7 +42,7 @@ def test_a_window_of_iterations(tmp_path, capsys):
     assert alone["runtime_s"] == pytest.approx(4 * STEP_NS / 1e9)
     three = numbers(capsys, "efficiency", run, "--json", "--iteration", f"{SLOW - 1}-{SLOW + 1}")
     assert three["runtime_s"] == pytest.approx(6 * STEP_NS / 1e9)
-    main(["info", str(run), "--iteration", "2-4"])
+    main(["look", "--no-files", str(run), "--iteration", "2-4"])
     assert "only iterations 2 to 4 of 40, 0.03 ms from 1.2e-05 s on" in capsys.readouterr().err
 
 
@@ -57,7 +58,7 @@ def test_commands_look_at_a_window_and_leave_nothing_behind(tmp_path, capsys, wo
 
 
 def test_iterations_are_looked_for_in_commands_that_show_regions(tmp_path, capsys):
-    data = numbers(capsys, "info", run_of_steps(tmp_path), "--json", "--region", "iteration")
+    data = numbers(capsys, "look", "--no-files", run_of_steps(tmp_path), "--json", "--region", "iteration")
     (region,) = [one for one in data["regions"] if one["name"] == "iteration"]
     assert region["count"] == 2 * ITERATIONS
 
@@ -65,7 +66,7 @@ def test_iterations_are_looked_for_in_commands_that_show_regions(tmp_path, capsy
 def test_mistakes_are_one_line(tmp_path, capsys):
     run = run_of_steps(tmp_path)
     for words in (["41"], ["30-41"], ["0"], ["3-2"], ["x"], ["5", "--cluster", "1"], ["5", "--region", "step"]):
-        assert main(["info", str(run), "--iteration", *words]) != 0
+        assert main(["look", "--no-files", str(run), "--iteration", *words]) != 0
         assert "Error" in capsys.readouterr().err
     other = tmp_path / "none"
     other.mkdir()

@@ -77,7 +77,7 @@ def test_what_is_looked_at_is_said(two_phases, capsys):
         (["--iteration", "3:2-3"], "only iterations 2 to 3 of 8 of loop 3, 6"),
         (["--iteration", "14"], "only iteration 14 of 24, 50"),
     ):
-        assert main(["info", str(run), *words]) == 0
+        assert main(["look", "--no-files", str(run), *words]) == 0
         assert said in capsys.readouterr().err
 
 
@@ -175,7 +175,7 @@ def test_mistakes_are_one_line(two_phases, tmp_path, capsys):
         (["--loop", "3", "--iteration", "2:14"], "two loops"), (["--iteration", "0:3"], "is no iteration"),
         (["--iteration", "2:"], "is no iteration"), (["--loop", "0"], "--loop"),
     ):  # fmt: skip
-        assert main(["info", str(run), *words]) != 0
+        assert main(["look", "--no-files", str(run), *words]) != 0
         err = capsys.readouterr().err
         assert said in err and "Traceback" not in err
     for words in (["--all", "--loop", "2"], ["--level", "2", "--loop", "2"], ["--from", "0", "--iteration", "3"],

@@ -65,7 +65,7 @@ def test_a_moment_is_drawn(run, tmp_path, monkeypatch):
 def test_a_picture_may_be_svg(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for _ in range(2):  # its own are replaced
-        assert main(["info", run, "-q", "--picture", "ranks.svg"]) == 0
+        assert main(["look", "--no-files", run, "-q", "--picture", "ranks.svg"]) == 0
     assert "</svg>" in (tmp_path / "ranks.svg").read_text()
 
 
@@ -75,6 +75,6 @@ def test_a_picture_may_be_svg(run, tmp_path, monkeypatch):
 def test_what_cannot_be_drawn_is_said_in_a_line(name, words, run, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "run.png").write_text("mine")
-    assert main(["info", run, "--picture", name]) != 0
+    assert main(["look", "--no-files", run, "--picture", name]) != 0
     said = capsys.readouterr()
     assert words in said.err and not said.out and (tmp_path / "run.png").read_text() == "mine"

@@ -14,8 +14,8 @@ from placed_runs import placed
 from synthetic import NONE, WORLD, call, write_run
 
 from analyzer.cli import main
-from analyzer.commands.shared.group import analyze
-from analyzer.commands.table import COMMANDS
+from analyzer.commands.group import analyze
+from analyzer.commands.registry import names
 from analyzer.metrics.callers import CallerSums
 from analyzer.metrics.profile import profile
 from analyzer.metrics.sums import add_up
@@ -83,7 +83,7 @@ def data(capsys, *words):
 
 def test_the_look_at_some_calls(tmp_path, capsys):
     run = exchanging(tmp_path)
-    whole, some = (data(capsys, "info", run, *more) for more in ((), ("--place", "halo")))
+    whole, some = (data(capsys, "look", "--no-files", run, *more) for more in ((), ("--place", "halo")))
     assert (whole["place"], some["place"]) == (None, "halo")
     assert {name: found["count"] for name, found in some["calls"].items()} == {"MPI_Send": 1, "MPI_Recv": 1}
     assert [(row["place"], row["call"]) for row in some["places"]] == [
@@ -94,7 +94,7 @@ def test_the_look_at_some_calls(tmp_path, capsys):
     assert not some["collectives"] and whole["collectives"]
     for of_all in ("mpi_s", "useful_s", "efficiency", "runtime_s", "waits"):
         assert some[of_all] == whole[of_all]
-    assert main(["info", run, "--place", "halo"]) == 0
+    assert main(["look", "--no-files", run, "--place", "halo"]) == 0
     assert "only 2 of 6 calls, through places that match halo" in capsys.readouterr().out
     assert main(["look", run, "--place", "halo", "-q"]) == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run.h5", "run.ranks"]
@@ -138,7 +138,7 @@ def test_what_is_wrong_with_some_calls(tmp_path, capsys):
     assert main(["check", run]) == 1
 
 
-@pytest.mark.parametrize("command", ["info", "look", "check", "critical-path", "waits", "what-if", "loggp"])
+@pytest.mark.parametrize("command", ["look", "check", "critical-path", "waits", "what-if", "loggp"])
 def test_no_such_place(tmp_path, capsys, command):
     assert main([command, exchanging(tmp_path), "--place", "nowhere"]) == 2
     out, err = capsys.readouterr()
@@ -147,21 +147,21 @@ def test_no_such_place(tmp_path, capsys, command):
 
 
 def test_not_a_regular_expression(tmp_path, capsys):
-    assert main(["info", exchanging(tmp_path), "--place", "("]) == 2
+    assert main(["look", "--no-files", exchanging(tmp_path), "--place", "("]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
 def test_a_run_without_places(tmp_path, capsys):
     run = write_run(tmp_path, [{"calls": [call("MPI_Init", 0, 10, comm=NONE)]}])
-    assert main(["info", str(run), "--place", "halo"]) == 2
+    assert main(["look", "--no-files", str(run), "--place", "halo"]) == 2
     assert "does not say where its calls come from (record it without TRACELIB_STACK=0)" in capsys.readouterr().err
 
 
-CHOOSES = {"look", "info", "check", "hot", "waits", "critical-path", "profile", "what-if", "loggp"}
+CHOOSES = {"look", "check", "hot", "waits", "critical-path", "profile", "what-if", "loggp"}
 """Commands that show some calls; the others need all."""
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", names())
 def test_each_command_chooses_by_place_or_says_why_not(tmp_path, capsys, name):
     command = analyze.get_command(click.Context(analyze), name)
     (option,) = (param for param in command.params if "--place" in param.opts)

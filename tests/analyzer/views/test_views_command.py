@@ -76,7 +76,7 @@ def test_functions_by_their_names_in_paraver():
 
 
 def test_totals_are_those_of_info(run, capsys):
-    assert main(["info", run, "--json"]) == 0
+    assert main(["look", "--no-files", run, "--json"]) == 0
     info = json.loads(capsys.readouterr().out)
     trace = views.Run(open_trace(run))
     computing = views.measures(trace, "useful", ["integral"]).columns["integral"]

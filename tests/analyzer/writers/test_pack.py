@@ -83,7 +83,7 @@ def test_every_command_says_the_same_of_it(tmp_path, capsys):
     assert main(["pack", str(run), "-q"]) == 0
     packed = tmp_path / "run-packed.h5"
     assert capsys.readouterr().out == ""
-    for command in (["info", "--json"], ["check"], ["efficiency", "--json"]):
+    for command in (["look", "--no-files", "--json"], ["check"], ["efficiency", "--json"]):
         texts = []
         for path in (run, packed):
             main([command[0], str(path), *command[1:]])

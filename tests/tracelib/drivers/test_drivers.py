@@ -223,13 +223,13 @@ def test_a_running_program_asks_ganglia(folder, gmond):
 
 
 def info(run, *options):
-    """What `analyze info` prints."""
-    words = [sys.executable, "-m", "analyzer", "info", run, *options]
+    """What `analyze look --no-files` prints."""
+    words = [sys.executable, "-m", "analyzer", "look", "--no-files", run, *options]
     return subprocess.run(words, check=True, capture_output=True, text=True, timeout=patient(120)).stdout
 
 
 def measuring(run):
-    """What `analyze info` says of each driver: count, time, and how it is known."""
+    """What `analyze look --no-files` says of each driver: count, time, and how it is known."""
     found = json.loads(info(run, "--json"))
     return {one["driver"]: (one["count"], one["time_s"], one["how"]) for one in found["drivers"]}
 

@@ -180,5 +180,5 @@ def test_counters_of_such_a_file_are_refused(tmp_path, capsys):
     name = b"CPU_NS"
     counters = [(1, 0, schema.CPU_TIME_TYPE, int(schema.CounterBackend.CPU_CLOCK), name)]
     path = mixed_clocks(tmp_path, 764308717825, counters=counters, counts=np.arange(6, dtype="u8"))
-    assert main(["info", str(path)]) != 0
+    assert main(["look", "--no-files", str(path)]) != 0
     assert "trace the program again" in capsys.readouterr().err

@@ -186,7 +186,7 @@ def _run(capsys, *arguments):
 
 
 def test_the_first_look_says_what_was_chosen(files, capsys):
-    code, out, _ = _run(capsys, "info", files["h5"], "--ranks", CHOSEN)
+    code, out, _ = _run(capsys, "look", "--no-files", files["h5"], "--ranks", CHOSEN)
     assert code == 0
     assert "5 of 12 ranks chosen, 1 node" in out
     out = " ".join(out.split())
@@ -197,10 +197,10 @@ def test_the_first_look_says_what_was_chosen(files, capsys):
 
 
 def test_numbers_of_a_choice(files, capsys):
-    _, out, _ = _run(capsys, "info", files["h5"], "--ranks", CHOSEN, "--json")
+    _, out, _ = _run(capsys, "look", "--no-files", files["h5"], "--ranks", CHOSEN, "--json")
     data = json.loads(out)
     assert (data["chosen"], data["missing"], data["one_sided"]) == (list(NUMBERS), [], 80)
-    _, out, _ = _run(capsys, "info", files["h5"], "--json")
+    _, out, _ = _run(capsys, "look", "--no-files", files["h5"], "--json")
     assert json.loads(out)["chosen"] is None
     for command, key in (("waits", "ranks"), ("critical-path", "by_rank")):
         _, out, _ = _run(capsys, command, files["h5"], "--ranks", CHOSEN, "--json")
@@ -213,7 +213,7 @@ def test_numbers_of_a_choice(files, capsys):
 )
 def test_bad_choices_are_one_line_and_exit_code_2(files, capsys, text, said):
     for file in (files["h5"], files["ranks"], files["prv"], files["dim"]):
-        code, out, err = _run(capsys, "info", file, "--ranks", text)
+        code, out, err = _run(capsys, "look", "--no-files", file, "--ranks", text)
         assert (code, out) == (2, "")
         assert said in err and len(err.splitlines()) == 1
 

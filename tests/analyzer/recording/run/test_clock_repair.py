@@ -297,7 +297,7 @@ def test_info_shows_the_clocks(tmp_path, capsys):
         {"calls": calls, "boot_id": "c", "host": "c"},
     ]
     path = write_run(tmp_path, ranks)
-    assert main(["info", "--json", str(path)]) == 0
+    assert main(["look", "--no-files", "--json", str(path)]) == 0
     b, c = json.loads(capsys.readouterr().out)["clocks"]
     assert (b["node"], b["ranks"], b["ahead_s"], b["readings"]) == ("b", [1], 2.0, 2)
     assert b["drift_ppm"] == pytest.approx(3.0, rel=1e-4)

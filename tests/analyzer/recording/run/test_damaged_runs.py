@@ -25,7 +25,7 @@ def run(tmp_path):
 
 def refused(run, capsys):
     """The one line of a command that cannot go on."""
-    assert main(["info", str(run)]) == 1
+    assert main(["look", "--no-files", str(run)]) == 1
     error = capsys.readouterr().err
     assert error.startswith("Error: ") and error.count("\n") == 1
     return error

@@ -89,9 +89,9 @@ def test_the_file_of_a_run_that_aborted(tmp_path, capsys):
     run = str(write_run(tmp_path, ranks))
     assert main(["check", run]) == 1
     assert capsys.readouterr().out.startswith("rank 1 called MPI_Abort(-3) on MPI_COMM_WORLD after ")
-    assert main(["info", run]) == 0
+    assert main(["look", "--no-files", run]) == 0
     assert capsys.readouterr().out.startswith("rank 1 called MPI_Abort(-3) on MPI_COMM_WORLD after ")
-    assert main(["info", "--json", run]) == 0
+    assert main(["look", "--no-files", "--json", run]) == 0
     assert json.loads(capsys.readouterr().out)["ending"][0].startswith("rank 1 called MPI_Abort(-3)")
 
 

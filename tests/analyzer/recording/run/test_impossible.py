@@ -80,7 +80,7 @@ IMPOSSIBLE = {
 }
 READS_CALLS = {
     "look": ["{run}"],
-    "info": ["info", "{run}"],
+    "info": ["look", "--no-files", "{run}"],
     "prv": ["prv", "{run}", "-o", "{out}.prv"],
     "dim": ["dim", "{run}", "-o", "{out}.dim"],
     "critical-path": ["critical-path", "{run}"],

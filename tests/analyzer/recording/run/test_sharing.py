@@ -53,12 +53,12 @@ def test_ranks_that_may_not_run_elsewhere_are_counted(tmp_path, ranks, expected)
 
 def test_the_first_look_says_so(tmp_path, capsys):
     path = run(tmp_path, *[("a", "0-1")] * 4)
-    assert main(["info", str(path)]) == 0
+    assert main(["look", "--no-files", str(path)]) == 0
     assert (
         "4 ranks share 2 CPUs of a. They wait for a CPU, in MPI and while they compute; how long was not recorded."
         in " ".join(capsys.readouterr().out.split())
     )
-    assert main(["info", "--json", str(path)]) == 0
+    assert main(["look", "--no-files", "--json", str(path)]) == 0
     assert json.loads(capsys.readouterr().out)["shared_cpus"] == [{"node": "a", "ranks": 4, "cpus": 2}]
 
 

@@ -159,7 +159,7 @@ def test_event_types_are_of_their_own():
 def test_info(tmp_path, capsys):
     run = two_ranks(tmp_path)
     write_samples(tmp_path)
-    assert main(["info", "--json", str(run)]) == 0
+    assert main(["look", "--no-files", "--json", str(run)]) == 0
     (node,) = json.loads(capsys.readouterr().out)["system"]
     assert node == {
         "node": "node0", "samples": 4, "period_s": 200e-9, "ended": True, "cpus": 2,
@@ -168,7 +168,7 @@ def test_info(tmp_path, capsys):
         "cpu_frequency_mhz": None, "memory_total_bytes": 2**33, "memory_used_bytes": 3 * 2**30,
         "swap_used_bytes": None, "totals": {"network_received": 600, "disk_written": 4097}, "missing": MISSING,
     }  # fmt: skip
-    assert main(["info", str(run)]) == 0
+    assert main(["look", "--no-files", str(run)]) == 0
     text = capsys.readouterr().out
     assert "Node, sampled every 200 ns" in text
     assert re.search(r"node0 +2 +35 % +75 % +0.8 +1.5 +3.00G +600 +- +- +4.00K", text)
@@ -177,9 +177,9 @@ def test_info(tmp_path, capsys):
 
 def test_the_look_without_samples(tmp_path, capsys):
     run = two_ranks(tmp_path)
-    assert main(["info", "--json", str(run)]) == 0
+    assert main(["look", "--no-files", "--json", str(run)]) == 0
     assert json.loads(capsys.readouterr().out)["system"] == []
-    assert main(["info", str(run)]) == 0
+    assert main(["look", "--no-files", str(run)]) == 0
     assert "sampled" not in capsys.readouterr().out
 
 
@@ -190,7 +190,7 @@ def test_one_sample_is_no_difference(tmp_path, capsys):
     gauges = {name for name in COLUMNS if SYSTEM[name][1] is Kind.GAUGE}
     assert sorted(system_events(trace)["type"]) == sorted(EVENT_TYPES[name][0] for name in gauges)
     trace.close()
-    assert main(["info", "--json", str(run)]) == 0
+    assert main(["look", "--no-files", "--json", str(run)]) == 0
     (node,) = json.loads(capsys.readouterr().out)["system"]
     assert node["cpu_busy"] is None
     assert node["totals"] == {"network_received": 0, "disk_written": 0}
@@ -202,7 +202,7 @@ def test_many_nodes_are_a_short_table(tmp_path, capsys):
     for n in range(11):
         times = {"cpu_user": (0.0, n / 10), "cpu_idle": (0.0, 1 - n / 10)}
         write_samples(tmp_path, (1, 5), times, host=f"node{n}", boot_id=f"b{n}", missing="")
-    assert main(["info", str(run)]) == 0
+    assert main(["look", "--no-files", str(run)]) == 0
     text = capsys.readouterr().out
     assert re.findall(r"^ +(node\d+) +2 +(\d+ %)", text, re.MULTILINE) == [
         (f"node{n}", f"{10 * n} %") for n in range(3, 11)
@@ -267,7 +267,7 @@ def test_a_packed_run_keeps_them(tmp_path, capsys, codec):
     assert units == {name: SYSTEM[name][0] for name in COLUMNS}
     said = []
     for path in (run, packed):
-        assert main(["info", "--json", str(path)]) == 0
+        assert main(["look", "--no-files", "--json", str(path)]) == 0
         said.append(json.loads(capsys.readouterr().out)["system"])
         trace = open_run(str(path))
         said[-1].append(system_events(trace).tolist())

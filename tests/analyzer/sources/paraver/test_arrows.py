@@ -63,7 +63,7 @@ def test_commands_say_it_and_keep_it(tmp_path, capsys):
     path = tmp_path / "run.prv"
     arrow = "3:1:1:1:1:1000:1100:2:1:1:2:1200:2500:4096:0\n"
     opened(tmp_path, arrow).close()
-    assert main(["info", str(path)]) == 0
+    assert main(["look", "--no-files", str(path)]) == 0
     assert "1 arrow inside a task, of no MPI call" in capsys.readouterr().out
     assert main(["prv", str(path), "-o", str(tmp_path / "again.prv"), "-q"]) == 0
     assert arrow in (tmp_path / "again.prv").read_text()

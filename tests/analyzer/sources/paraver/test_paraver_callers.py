@@ -123,7 +123,7 @@ def test_lines_as_extrae_writes_them(tmp_path, capsys):
         "(not known)",
     ]
     trace.close()
-    assert main(["info", str(path)]) == 0
+    assert main(["look", "--no-files", str(path)]) == 0
     assert "halo.c:12 in exchange" in capsys.readouterr().out
 
 

@@ -78,7 +78,7 @@ none
     assert message["logical_send"] == 7_211_314_643 and message["physical_send"] == 7_211_322_500
     assert message["logical_receive"] == 7_218_855_713 and message["physical_receive"] == 7_221_308_285
     assert [problem.text for problem in trace.problems] == ["line 6: not a record"]
-    assert main(["info", str(tmp_path / "x.prv")]) == 0
+    assert main(["look", "--no-files", str(tmp_path / "x.prv")]) == 0
     assert "line 6: not a record" in capsys.readouterr().out
 
 

@@ -99,7 +99,7 @@ def test_what_commands_print(tmp_path, capsys):
     (tmp_path / "run.prv").write_text(text.replace("1:1:1:1:1:0:0:1\n", ""))
     asked = partial(_asked, capsys, str(tmp_path / "run.prv"))
     assert asked("replay")["predicted_s"] == 0.9
-    assert asked("info")["useful_s"]["total"] == 0.9
+    assert asked("look", "--no-files")["useful_s"]["total"] == 0.9
     assert asked("what-if")["each_free"][0]["computing_s"] == 0.9
 
 

@@ -10,23 +10,20 @@ from contextlib import closing
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-
-from analyzer.commands.convert.cutting import bytes_of, choose, cut_json, edges_text, path_of, write_small
 from analyzer.commands.shared.following import sentence, watch
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
-from analyzer.opening import open_trace
 from analyzer.report.words import units
-from analyzer.report.words.table import plain_table
-from analyzer.structure.cut.chosen_iterations import window
-from analyzer.structure.cut.cut_run import Cut
-from analyzer.structure.iterations import Iterations
-from analyzer.structure.levels.run_structure import numbered_loops
-from analyzer.structure.live import Look, last_iterations, place_of
-from analyzer.trace import Trace
+
+if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    from rich.console import Console
+
+    from analyzer.structure.cut.cut_run import Cut
+    from analyzer.structure.iterations import Iterations
+    from analyzer.structure.live import Look
+    from analyzer.trace import Trace
 
 
 @dataclass(frozen=True)
@@ -47,6 +44,9 @@ def cut_all(
 ) -> None:
     """Cut every loop, and print what each cut holds. count: iterations of each, or of a loop with fewer all; None: as
     many as are typical. Raises TracelibError where there are no loops. Collective."""
+    from analyzer.commands.convert._cutting import bytes_of, choose
+    from analyzer.structure.levels.run_structure import numbered_loops
+
     with session.step("Looking for loops"):
         loops = numbered_loops(trace, session.team)
     if not loops:
@@ -68,6 +68,10 @@ def cut_followed(
     """Cut every loop that a run repeats, while it is being written, as soon as all ranks have written some iterations
     of it. Numbers are in the order of time. Raises TracelibError where none is found, UsageError if several processes
     follow."""
+    from analyzer.commands.convert._cutting import bytes_of, choose
+    from analyzer.opening import open_trace
+    from analyzer.structure.live import last_iterations, place_of
+
     small: list[_Small] = []
 
     def take(number: int, now: Look) -> bool:
@@ -95,6 +99,9 @@ def _cut(
     force: bool,
 ) -> _Small:  # fmt: skip
     """Write some iterations of a loop, `first` from 0 on."""
+    from analyzer.commands.convert._cutting import path_of, write_small
+    from analyzer.structure.cut.chosen_iterations import window
+
     path = path_of(trace, output, number)
     paths, done = write_small(trace, window(loop, first, count), path, session, force=force)
     size = sum(path.stat().st_size for path in paths if path.exists())
@@ -109,6 +116,8 @@ def _levels(small: list[_Small]) -> list[tuple[int, int, float]]:
 
 
 def _json(file: str, small: list[_Small], before: int) -> dict[str, Any]:
+    from analyzer.commands.convert._cutting import cut_json
+
     return {
         "file": file,
         "bytes": before,
@@ -130,6 +139,9 @@ def _json(file: str, small: list[_Small], before: int) -> dict[str, Any]:
 
 
 def _print(small: list[_Small], before: int, console: Console) -> None:
+    from analyzer.commands.convert._cutting import edges_text
+    from analyzer.report.words.table import plain_table
+
     table = plain_table("loop", "level", "iterations", "from", "span", "size", "file")
     for one in small:
         last = one.first + one.count

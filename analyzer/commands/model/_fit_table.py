@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analyzer.commands.model.composing import composed_parameters, inner_models, settings_of_table
-from analyzer.commands.model.measured_table import (
+from analyzer.commands.model._composing import composed_parameters, inner_models, settings_of_table
+from analyzer.commands.model._measured_table import (
     observable_in,
     parameters_of,
     read_measured,
     split_names,
     stated_formula,
 )
-from analyzer.commands.model.stored_model import check_points
+from analyzer.commands.model._stored_model import check_points
 from analyzer.commands.shared.outputs import check_replaceable, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError

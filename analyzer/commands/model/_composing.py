@@ -74,7 +74,7 @@ def predict_composed(
     session: Session, file: str, asked: Sequence[tuple[str, str]], points: Sequence[dict[str, float]], *, as_json: bool
 ) -> None:
     """Print what a stored model expects with the quantities that other stored models expect. Raises TracelibError."""
-    from analyzer.commands.model.stored_model import check_points
+    from analyzer.commands.model._stored_model import check_points
     from analyzer.models.composed_models import Composed
     from analyzer.models.model_file import read_model
     from analyzer.report.composed import composed_json, print_composed, row_at

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from analyzer.commands.shared.options import Latency, Size, all_calls_needed, common_options
+from analyzer.commands.command import Refuses, command
+from analyzer.commands.shared.options import Latency, LazyChoice, Size
 from analyzer.commands.shared.outputs import check_replaceable, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
-from analyzer.machine.description import Machine
-from analyzer.replay.predicted import write_predicted
-from analyzer.replay.simulate import simulate
 from analyzer.report.words import units
-from analyzer.scheduling.ring import Records, Ring
-from analyzer.writers.dim import write_dim
+
+if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    from analyzer.scheduling.ring import Ring
 
 
-@click.command("ring")
+@command(
+    "Make a synthetic application: a message goes around a ring.",
+    place=Refuses("a ring that is made up has no places"),
+    output="NAME.dim, or NAME.h5: its run on an ideal machine.  [ring.dim]",
+    json=1,
+)
 @click.option("--tasks", type=click.IntRange(1), default=8, metavar="N", help="Tasks of the ring [8].")
 @click.option(
     "--compute",
@@ -44,13 +49,10 @@ from analyzer.writers.dim import write_dim
 @click.option("--size", type=Size(), default="0", metavar="SIZE", help="Size of the message [0].")
 @click.option(
     "--priorities",
-    type=click.Choice([*map(str, Records)]),
-    default=str(Records.PATH),
+    type=LazyChoice("analyzer.scheduling.ring", "Records"),
+    default="path",
     help="What the priority records say [path].",
 )
-@all_calls_needed("a ring that is made up has no places")
-@common_options(as_json=True, output="NAME.dim, or NAME.h5: its run on an ideal machine.  [ring.dim]")
-@click.pass_obj
 def ring(
     session: Session,
     tasks: int,
@@ -61,8 +63,6 @@ def ring(
     priorities: str,
     output: str | None,
     force: bool,
-    as_json: bool,
-    quiet: bool,
 ) -> None:
     """Write the synthetic application of the scheduling studies. It can be replayed with others on the same processors.
 
@@ -70,7 +70,8 @@ def ring(
     is so long that its processor is busy for the given share of the time when the application runs alone. The first
     task sends first. Priority records say which task is in the critical path.
     """
-    session.quiet = quiet
+    from analyzer.scheduling.ring import Records, Ring
+
     made = Ring(compute / 1000, demand, tasks, iterations, size, Records(priorities))
     base = output_base(Path("ring.dim"), output, (".dim", ".h5"))
     path = base.with_name(base.name + (".h5" if output and output.endswith(".h5") else ".dim"))
@@ -78,13 +79,18 @@ def ring(
     if session.speaks:
         _write(made, path, force)
     session.team.barrier()
-    if as_json:
+    if session.as_json:
         session.print_json(_as_json(made, path))
     else:
         session.say(_text(made, path))
 
 
 def _write(made: Ring, path: Path, force: bool) -> None:
+    from analyzer.machine.description import Machine
+    from analyzer.replay.predicted import write_predicted
+    from analyzer.replay.simulate import simulate
+    from analyzer.writers.dim import write_dim
+
     trace = made.trace(path.name)
     if path.suffix == ".dim":
         write_dim(trace, path)

@@ -5,20 +5,19 @@ from __future__ import annotations
 import tomllib
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from analyzer.commands.command import Refuses, command
 from analyzer.commands.shared.machine_option import machine_argument
-from analyzer.commands.shared.options import all_calls_needed, common_options
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
-from analyzer.machine.cfg import Configuration
-from analyzer.machine.cfg_text import cfg_text, crashes_dimemas
-from analyzer.machine.description import AS_CALLS, Machine
-from analyzer.machine.options import modules_text
-from analyzer.machine.toml_text import machine_text
 from analyzer.whole import cannot_write, whole_file
+
+if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    from analyzer.machine.cfg import Configuration
+    from analyzer.machine.description import Machine
 
 
 class _Ranks(click.ParamType):
@@ -33,7 +32,12 @@ class _Ranks(click.ParamType):
         return tuple(map(int, words))
 
 
-@click.command("machine")
+@command(
+    "Print a machine, or turn a Dimemas .cfg into TOML and back.",
+    place=Refuses("a machine has no places"),
+    output="NAME.toml, or NAME.cfg with NAME.collectives.cfg.",
+    json=1,
+)
 @machine_argument
 @click.option(
     "--ranks",
@@ -41,28 +45,21 @@ class _Ranks(click.ParamType):
     metavar="N,...",
     help="Ranks of the run, or of each run: a .cfg then names the node of each.",
 )
-@all_calls_needed("a machine has no places")
-@common_options(as_json=True, output="NAME.toml, or NAME.cfg with NAME.collectives.cfg.")
-@click.pass_obj
 def machine_command(
-    session: Session,
-    configuration: Configuration,
-    ranks: tuple[int, ...] | None,
-    output: str | None,
-    force: bool,
-    as_json: bool,
-    quiet: bool,
+    session: Session, configuration: Configuration, ranks: tuple[int, ...] | None, output: str | None, force: bool
 ) -> None:
     """Read a machine (.toml, a Dimemas .cfg, or "ideal") and change it as the options say. Print it as TOML, or write
     it as TOML or as a Dimemas .cfg.
 
     Nothing is replayed. An error in the machine is reported with its line or key.
     """
-    session.quiet = quiet
+    from analyzer.machine.options import modules_text
+    from analyzer.machine.toml_text import machine_text
+
     text = machine_text(configuration.machine) + modules_text(configuration.modules)
     written = _write(configuration, text, ranks, Path(output), force) if output and session.speaks else []
     unsaid = _said_by_options(configuration.machine) if output and output.endswith(".cfg") else ""
-    if as_json:
+    if session.as_json:
         names = [str(path) for path in written]
         session.print_json({"machine": tomllib.loads(text), "written": names, "said_elsewhere": unsaid})
     elif written:
@@ -83,17 +80,23 @@ def _said_by_options(machine: Machine) -> str:
 
 def _eager_limit(machine: Machine) -> int | None:
     """The eager limit if an option can give it, else None."""
+    from analyzer.machine.description import AS_CALLS
+
     limit = machine.eager_limit
     return limit if isinstance(limit, int) and limit != AS_CALLS else None
 
 
 def _crashes(written: list[Path]) -> str:
+    from analyzer.machine.cfg_text import crashes_dimemas
+
     return crashes_dimemas(written[0].read_text()) if written[0].suffix == ".cfg" else ""
 
 
 def _write(
     configuration: Configuration, text: str, ranks: tuple[int, ...] | None, path: Path, force: bool
 ) -> list[Path]:
+    from analyzer.machine.cfg_text import cfg_text
+
     files = {path: text}
     if path.suffix == ".cfg":
         beside = path.with_suffix(".collectives.cfg")

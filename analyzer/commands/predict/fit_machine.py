@@ -3,36 +3,34 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from analyzer.commands.command import REPLAYS_ALL_CALLS, REPLAYS_ALL_RANKS, command
 from analyzer.commands.shared.machine_option import machine_options
-from analyzer.commands.shared.options import FiniteRange, common_options, replays_all_calls, replays_all_ranks
+from analyzer.commands.shared.options import FiniteRange
 from analyzer.commands.shared.outputs import check_replaceable, files_read, output_base
 from analyzer.commands.shared.session import Session
-from analyzer.commands.shared.study import (
-    Draw,
-    Traced,
-    eager_of,
-    numbers,
-    opened,
-    output_options,
-    studied,
-    study_options,
-)
+from analyzer.commands.shared.study import output_options, study_options
 from analyzer.errors import TracelibError
-from analyzer.machine.cfg import Configuration
-from analyzer.machine.description import Machine
-from analyzer.machine.parameters import vary
-from analyzer.machine.toml_text import machine_text
-from analyzer.montecarlo.fit import TOLERANCE, Fit, Wanted, fit
-from analyzer.report.fit_machine import Fitted, fit_json, print_fit
 from analyzer.whole import whole_file
+
+if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    from analyzer.commands.shared.study import Draw, Traced
+    from analyzer.machine.cfg import Configuration
+    from analyzer.machine.description import Machine
+    from analyzer.montecarlo.fit import Fit
 
 ENDINGS = (".toml", ".png", ".samples.jsonl")
 
 
-@click.command("fit-machine")
+@command(
+    "The machine on which replays take as long as runs did.",
+    ranks=REPLAYS_ALL_RANKS,
+    place=REPLAYS_ALL_CALLS,
+    json=1,
+)
 @click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="RUN...")
 @study_options
 @click.option("--weights", metavar="X,...", help="Weights of the runs (default: all equal).")
@@ -40,20 +38,23 @@ ENDINGS = (".toml", ".png", ".samples.jsonl")
 @click.option(
     "--tolerance",
     type=FiniteRange(0, 1, min_open=True),
-    default=TOLERANCE,
+    default=0.1,
     show_default=True,
     help="Largest error of a prediction, as a share.",
 )
 @machine_options
 @output_options("NAME.toml: the fitted machine; NAME.png; NAME.samples.jsonl: samples to go on from.")
-@replays_all_ranks
-@replays_all_calls
-@common_options(as_json=True)
-@click.pass_obj
 def fit_machine(
-    session: Session, files: tuple[str, ...], draw: Draw, weights: str | None, untraced: str | None, tolerance: float,
-    configuration: Configuration, output: str | None, force: bool, as_json: bool, quiet: bool,
-) -> None:  # fmt: skip
+    session: Session,
+    files: tuple[str, ...],
+    draw: Draw,
+    weights: str | None,
+    untraced: str | None,
+    tolerance: float,
+    configuration: Configuration,
+    output: str | None,
+    force: bool,
+) -> None:
     """Find the machine on which replays of the RUNs take as long as the RUNs did, and the range of each parameter in
     which they nearly do.
 
@@ -64,7 +65,10 @@ def fit_machine(
 
     With -o, a study that was interrupted goes on where it stopped. `mpirun -n N analyze fit-machine` shares the work.
     """
-    session.quiet = quiet
+    from analyzer.commands.shared.study import eager_of, numbers, opened, studied
+    from analyzer.montecarlo.fit import Wanted, fit
+    from analyzer.report.fit_machine import Fitted, fit_json, print_fit
+
     if not draw.varied:
         raise TracelibError("nothing is varied", "name parameters: --vary latency=1us..100us")
     shares = numbers(weights, len(files), "--weights") or [1.0] * len(files)
@@ -84,9 +88,9 @@ def fit_machine(
         eager = eager_of(runs, machine, draw)
         bases, incomplete = [run.cpu_time for run in runs], [run.incomplete for run in runs]
         fitted = Fitted(files, bases, incomplete, found, draw.design, machine.seed, written, eager)
-    if as_json:
+    if session.as_json:
         session.print_json(fit_json(fitted))
-    elif not quiet:
+    elif not session.quiet:
         session.print(lambda console: print_fit(fitted, console))
 
 
@@ -106,6 +110,8 @@ def _checked(runs: list[Traced], output: str, force: bool) -> Path:
 
 
 def _write(found: Fit, machine: Machine, files: tuple[str, ...], base: Path) -> list[Path]:
+    from analyzer.machine.parameters import vary
+    from analyzer.machine.toml_text import machine_text
     from analyzer.report.pictures.samples import draw_fit
 
     names = [of.name for of in found.samples.varied]

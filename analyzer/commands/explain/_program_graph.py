@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from analyzer.commands.shared.outputs import check_writable
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
-from analyzer.structure.graph.program_graph import ProgramGraph, program_graph
-from analyzer.trace import Trace
 from analyzer.whole import whole_file
+
+if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    from analyzer.structure.graph.program_graph import ProgramGraph
+    from analyzer.trace import Trace
 
 _ENDINGS = (".svg", ".png", ".dot")
 
@@ -25,6 +28,8 @@ def check_graph(path: str | None, trace: Trace, *, force: bool) -> None:
 
 def found_graph(session: Session, trace: Trace, path: str | None) -> ProgramGraph | None:
     """Find the graph where it is wanted, and write it. Collective over the team."""
+    from analyzer.structure.graph.program_graph import program_graph
+
     if path is None:
         return None
     with session.step("Finding the parts of the program"):

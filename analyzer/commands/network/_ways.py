@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from analyzer.commands.shared.iteration_option import open_wanted
 from analyzer.commands.shared.outputs import check_writable, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
-from analyzer.loggp.observed import Way, observe
-from analyzer.loggp.observed_model import model_of
-from analyzer.report.ways import print_ways, ways_json
-from analyzer.trace import Trace
-from analyzer.trace.at_places import MessagesAt, PlaceChoice
-from analyzer.trace.chosen import Choice
+
+if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    from analyzer.loggp.observed import Way
+    from analyzer.trace import Trace
+    from analyzer.trace.at_places import PlaceChoice
+    from analyzer.trace.chosen import Choice
 
 
 def time_messages(
@@ -22,6 +23,10 @@ def time_messages(
 ) -> None:  # fmt: skip
     """Print what the messages of the trace in `file` say of latency and bandwidth; with `output` write their models.
     place: of those alone that such calls send, or post the receive of."""
+    from analyzer.loggp.observed import observe
+    from analyzer.report.ways import print_ways, ways_json
+    from analyzer.trace.at_places import MessagesAt
+
     trace = open_wanted(session, file, choice=choice)
     session.mention_choice(trace)
     try:
@@ -43,6 +48,8 @@ def time_messages(
 
 def _write(trace: Trace, ways: tuple[Way, ...], base: Path, force: bool) -> list[Path]:
     """Write a model for messages within nodes and one for those between nodes, if known. Names are checked first."""
+    from analyzer.loggp.observed_model import model_of
+
     models = {base.with_name(f"{base.name}.{way.where}.json"): model_of(way) for way in ways}
     known = {path: model for path, model in models.items() if model}
     if not known:

@@ -5,26 +5,31 @@ from __future__ import annotations
 import shutil
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from analyzer.commands.shared.options import all_calls_needed, common_options
+from analyzer.commands.command import Alone, Refuses, command
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
-from analyzer.report.shots import print_results, results_json
-from analyzer.shots.folder import shot_folder
-from analyzer.shots.hosts import HostsFile
-from analyzer.shots.plan import Plan, read_plan
-from analyzer.shots.results import Results
-from analyzer.shots.scheduler import Scheduler
 from analyzer.shots.shot_records import Book
 from analyzer.signals import Ended
 from analyzer.whole import cannot_write
 
+if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    from analyzer.shots.hosts import HostsFile
+    from analyzer.shots.plan import Plan
+    from analyzer.shots.results import Results
+
 _BOOK, _TABLE, _PICTURE = "shots.jsonl", "results.csv", "results.png"
 
 
-@click.command("study")
+@command(
+    "How results of any program spread with its inputs.",
+    place=Refuses("a study runs programs, whose calls it does not see"),
+    json=1,
+    alone=Alone("one process gives shots to hosts"),
+)
 @click.argument("file", type=click.Path(), metavar="STUDY.toml")
 @click.option("-n", "--samples", type=click.IntRange(1), help="Shots, instead of the study's samples.")
 @click.option("--until", metavar="PERCENT", help="End when the mean of each output is known to this, such as 1%.")
@@ -33,13 +38,17 @@ _BOOK, _TABLE, _PICTURE = "shots.jsonl", "results.csv", "results.png"
 @click.option("--retry", is_flag=True, help="Run shots again that failed, hung or were lost.")
 @click.option("-o", "--output", type=click.Path(), help="Folder of the study (default: NAME.study).")
 @click.option("-f", "--force", is_flag=True, help="Begin anew: forget what the folder holds.")
-@all_calls_needed("a study runs programs, whose calls it does not see")
-@common_options(as_json=True)
-@click.pass_obj
 def study_command(
-    session: Session, file: str, samples: int | None, until: str | None, seed: int | None, hosts: str | None,
-    retry: bool, output: str | None, force: bool, as_json: bool, quiet: bool,
-) -> None:  # fmt: skip
+    session: Session,
+    file: str,
+    samples: int | None,
+    until: str | None,
+    seed: int | None,
+    hosts: str | None,
+    retry: bool,
+    output: str | None,
+    force: bool,
+) -> None:
     """Run any program with inputs drawn at random. Print how its outputs spread, and which inputs they depend on.
 
     STUDY.toml names the variables and their distributions, a job script and input files with placeholders {{NAME}}, and
@@ -47,7 +56,12 @@ def study_command(
 
     A study that was interrupted goes on where it stopped.
     """
-    session.quiet = quiet
+    from analyzer.report.shots import print_results, results_json
+    from analyzer.shots.folder import shot_folder
+    from analyzer.shots.hosts import HostsFile
+    from analyzer.shots.plan import read_plan
+    from analyzer.shots.results import Results
+
     if not session.speaks:
         return
     changes = {"samples": samples, "until": until, "seed": seed, "hosts": hosts}
@@ -61,9 +75,9 @@ def study_command(
         count = _run(session, plan, book, folder, found_hosts)
         results = Results(plan, [book.records[shot] for shot in range(1, count + 1)])
     written = _write(results, folder)
-    if as_json:
+    if session.as_json:
         session.print_json(results_json(results, written))
-    elif not quiet:
+    elif not session.quiet:
         session.print(lambda console: print_results(results, written, console))
 
 
@@ -84,6 +98,7 @@ def _opened(plan: Plan, folder: Path, force: bool) -> Book:
 
 def _run(session: Session, plan: Plan, book: Book, folder: Path, hosts: HostsFile) -> int:
     """Run the shots that are missing; returns how many count."""
+    from analyzer.shots.scheduler import Scheduler
 
     def say(line: str) -> None:
         session.mention([line])

@@ -56,7 +56,7 @@ def apply_stored(
     session: Session, file: str, table: str, region: str | None, *, as_json: bool, output: str | None, force: bool
 ) -> None:
     """Print what the model expects of each row of a table, and write the table with it. Raises TracelibError."""
-    from analyzer.commands.model.measured_table import read_measured
+    from analyzer.commands.model._measured_table import read_measured
     from analyzer.experiments.formats import check_ending, write_table
     from analyzer.models.applied_models import apply_model
     from analyzer.models.model_file import read_model

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from analyzer.commands.shared.iteration_option import iteration_option
-from analyzer.commands.shared.options import common_options, file_argument, place_option, ranks_option
+from analyzer.commands.command import Chooses, command
+from analyzer.commands.shared.options import file_argument
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 from analyzer.network_measurement.options import (
@@ -18,9 +20,9 @@ from analyzer.network_measurement.options import (
     TYPICAL,
     Options,
 )
-from analyzer.opening import is_network
-from analyzer.trace.at_places import PlaceChoice
-from analyzer.trace.chosen import Choice
+
+if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    from analyzer.trace.at_places import PlaceChoice
 
 
 class Filter(click.ParamType):
@@ -52,7 +54,14 @@ class Ranks(click.ParamType):
 _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 
-@click.command("loggp")
+@command(
+    "Latency, overhead and gap of the network.",
+    iterations=True,
+    ranks=Chooses(),
+    place=Chooses("messages that these calls send, or post the receive of"),
+    output="Name of the files written, without ending, or a folder for them.",
+    json=1,
+)
 @file_argument
 @click.option(
     "--detector",
@@ -132,15 +141,16 @@ _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
     show_default=True,
     help="Growth of the residual at a change (netgauge).",
 )
-@iteration_option
-@ranks_option
-@place_option
-@common_options(as_json=True, output="Name of the files written, without ending, or a folder for them.")
-@click.pass_obj
 def loggp(
-    session: Session, file: str, detector: str, pair: tuple[int, int] | None, choice: Choice | None,
-    place: PlaceChoice | None, as_json: bool, output: str | None, force: bool, quiet: bool, **settings: object,
-) -> None:  # fmt: skip
+    session: Session,
+    file: str,
+    detector: str,
+    pair: tuple[int, int] | None,
+    place: PlaceChoice | None,
+    output: str | None,
+    force: bool,
+    **settings: object,
+) -> None:
     """Estimate the LoOgGP parameters of the network from FILE, a measurement by `python -m tracelib.ngmpi`. Print
     them, and write each model (NAME.intra.json, NAME.inter.json) and its picture (.png).
 
@@ -148,20 +158,21 @@ def loggp(
     estimated from the messages of that run. Models are written only with -o, and of the other options only --ranks,
     --place and --iteration apply.
     """
-    session.quiet = quiet
+    from analyzer.opening import is_network
+
     if is_network(file):
-        if choice:
+        if session.choice:
             raise TracelibError(f"{file} is a measurement of the network", "--pair names the two ranks to use", 2)
         if place or session.wanted:
             raise TracelibError(f"{file} is a measurement of the network", "it has no calls to choose from", 2)
-        from analyzer.commands.model.network import model_network
+        from analyzer.commands.network._network import model_network
 
         names = DETECTORS if detector == "all" else (detector,)
         if session.speaks:
-            model_network(session, file, names, pair, Options(**settings), output, force, as_json)  # type: ignore[arg-type]
+            model_network(session, file, names, pair, Options(**settings), output, force, session.as_json)  # type: ignore[arg-type]
         return
     if pair:
         raise TracelibError(f"{file} is not a measurement of the network", "leave out --pair")
-    from analyzer.commands.model.ways import time_messages
+    from analyzer.commands.network._ways import time_messages
 
-    time_messages(session, file, choice, place, output, force, as_json)
+    time_messages(session, file, session.choice, place, output, force, session.as_json)

@@ -4,42 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from analyzer.commands.shared.options import FiniteRange, all_calls_needed, common_options
+from analyzer.commands.command import Alone, Refuses, command
+from analyzer.commands.shared.options import FiniteRange, LazyChoice
 from analyzer.commands.shared.outputs import check_replaceable, checked_picture
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
-from analyzer.jobs.application import Application, measured_application, predicted_application
-from analyzer.jobs.cluster import Policy, schedule
-from analyzer.jobs.generator import Design, generate
-from analyzer.jobs.hpl import HPL
-from analyzer.jobs.study import Study, estimates_s, run_study
-from analyzer.jobs.swf import Usable, log_of, read_swf, usable_jobs, with_waits, write_swf
-from analyzer.models.model_file import model_name, read_model
-from analyzer.report.jobs import (
-    Simulated,
-    node_time_of_log,
-    node_time_of_study,
-    print_simulated,
-    print_study,
-    simulated_json,
-    study_json,
-)
-from analyzer.report.node_time import NodeTime
-from analyzer.report.run_times import Distribution, distribution_json, of_study
+
+if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    from analyzer.jobs.application import Application
+    from analyzer.jobs.cluster import Policy
+    from analyzer.jobs.study import Study
+    from analyzer.jobs.swf import Usable
+    from analyzer.report.jobs import Simulated
+    from analyzer.report.node_time import NodeTime
+    from analyzer.report.run_times import Distribution
 
 _STUDY_NODES = 7
 
 
-@click.command("schedule")
+@command(
+    "What predicted run times buy on a cluster with a batch scheduler.",
+    place=Refuses("predicted run times have no places"),
+    output="Write the (first) workload as NAME.swf, as the last policy runs it.",
+    json=1,
+    alone=Alone("one process simulates"),
+)
 @click.argument("log", type=click.Path(), required=False)
 @click.option("--nodes", type=click.IntRange(1), metavar="N", help="Nodes (of a log: processors) of the machine.")
 @click.option(
     "--policy",
     "policies",
-    type=click.Choice([policy.value for policy in Policy]),
+    type=LazyChoice("analyzer.jobs.cluster", "Policy"),
     multiple=True,
     help="Policies to try [all].",
 )
@@ -75,9 +74,6 @@ _STUDY_NODES = 7
     metavar="FILE",
     help="Draw run times by nodes, and finished, cancelled and idle node time, into a .png or .svg file.",
 )
-@all_calls_needed("predicted run times have no places")
-@common_options(as_json=True, output="Write the (first) workload as NAME.swf, as the last policy runs it.")
-@click.pass_obj
 def schedule_command(
     session: Session,
     log: str | None,
@@ -86,8 +82,6 @@ def schedule_command(
     picture: str | None,
     output: str | None,
     force: bool,
-    as_json: bool,
-    quiet: bool,
     **asked: object,
 ) -> None:
     """Simulate the batch scheduler of a cluster, and print what good predictions of run times buy.
@@ -96,7 +90,8 @@ def schedule_command(
     and a job that runs longer than its estimate is cancelled. With LOG, a log in the Standard Workload Format (.swf,
     .swf.gz), its jobs are run by each policy, with the times that their users requested and with perfect predictions.
     """
-    session.quiet = quiet
+    from analyzer.jobs.cluster import Policy
+
     chosen = tuple(Policy(name) for name in dict.fromkeys(policies)) or tuple(Policy)
     if output:
         if not output.endswith(".swf"):
@@ -105,11 +100,11 @@ def schedule_command(
     drawn = checked_picture(picture, [log] if log else [], force)
     given = sorted(name for name, value in asked.items() if value not in (None, ()))
     if log is None:
-        _study(session, _asked(nodes, chosen, asked), output, drawn, as_json)
+        _study(session, _asked(nodes, chosen, asked), output, drawn, session.as_json)
     elif given:
         raise TracelibError(f"a log has its own jobs: --{_OPTIONS[given[0]]} is for generated ones", "leave one out")
     else:
-        _log(session, log, nodes, chosen, output, drawn, as_json)
+        _log(session, log, nodes, chosen, output, drawn, session.as_json)
 
 
 def _draw(
@@ -129,6 +124,9 @@ _OPTIONS = {
 
 
 def _asked(nodes: int | None, policies: tuple[Policy, ...], asked: dict) -> Study:
+    from analyzer.jobs.generator import Design
+    from analyzer.jobs.study import Study
+
     default = Design()
     jobs = asked["jobs"] or default.jobs
     own = asked["own"] or max(round(jobs * default.application_jobs / default.jobs), 1)
@@ -141,6 +139,10 @@ def _asked(nodes: int | None, policies: tuple[Policy, ...], asked: dict) -> Stud
 
 
 def _application(table: str | None, models: Sequence[str]) -> Application:
+    from analyzer.jobs.application import measured_application, predicted_application
+    from analyzer.jobs.hpl import HPL
+    from analyzer.models.model_file import model_name, read_model
+
     if not models:
         return measured_application(table) if table else HPL
     if table is None:
@@ -149,6 +151,10 @@ def _application(table: str | None, models: Sequence[str]) -> Application:
 
 
 def _study(session: Session, study: Study, output: str | None, picture: Path | None, as_json: bool) -> None:
+    from analyzer.jobs.study import run_study
+    from analyzer.report.jobs import node_time_of_study, print_study, study_json
+    from analyzer.report.run_times import of_study
+
     if not session.speaks:
         return
     with session.step("Simulating") as progress:
@@ -166,6 +172,11 @@ def _study(session: Session, study: Study, output: str | None, picture: Path | N
 
 
 def _write_generated(study: Study, output: str) -> None:
+    from analyzer.jobs.cluster import schedule
+    from analyzer.jobs.generator import generate
+    from analyzer.jobs.study import estimates_s
+    from analyzer.jobs.swf import log_of, write_swf
+
     workload = generate(study.design, study.shares[0], study.seeds[0])
     model, deviation = next(iter(study.design.application.deviations.items()))
     estimate = estimates_s(workload, model, deviation, study.ks[-1])
@@ -182,6 +193,10 @@ def _log(
     picture: Path | None,
     as_json: bool,
 ) -> None:
+    from analyzer.jobs.swf import read_swf, usable_jobs, with_waits, write_swf
+    from analyzer.report.jobs import node_time_of_log, print_simulated, simulated_json
+    from analyzer.report.run_times import Distribution, distribution_json
+
     if not session.speaks:
         return
     log = read_swf(path)
@@ -210,6 +225,9 @@ def _log(
 
 
 def _simulated(usable: Usable, nodes: int, policies: tuple[Policy, ...]) -> Iterator[Simulated]:
+    from analyzer.jobs.cluster import schedule
+    from analyzer.report.jobs import Simulated
+
     for policy in policies:
         if not policy.needs_estimates:
             yield Simulated(policy, "", schedule(usable.workload, nodes, policy))

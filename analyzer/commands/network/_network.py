@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-
-import numpy as np
-from rich.console import Console
+from typing import TYPE_CHECKING
 
 from analyzer.commands.shared.outputs import check_replaceable, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
-from analyzer.network_measurement.collectives import Compared, read_compared
-from analyzer.network_measurement.estimate import Estimate, PairModel, compared_pairs, estimates
-from analyzer.network_measurement.intervals import detectors
-from analyzer.network_measurement.netfile import Measurement, read_measurement
 from analyzer.network_measurement.options import Options
-from analyzer.report.collectives import collectives_json, print_collectives
-from analyzer.report.network import PLACES, estimate_json, print_comparison, print_estimate, print_head, print_pairs
-from analyzer.report.pictures import dendrogram
-from analyzer.report.pictures.network import draw
+
+if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    import numpy as np
+    from rich.console import Console
+
+    from analyzer.network_measurement.collectives import Compared
+    from analyzer.network_measurement.estimate import Estimate, PairModel
+    from analyzer.network_measurement.netfile import Measurement
 
 _ENDINGS = (".json", ".png")
 _CLUSTERS = ".clusters.png"
@@ -40,6 +38,11 @@ def model_network(
     output: str | None, force: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """The whole command. It writes the model of the first detector."""
+    from analyzer.network_measurement.collectives import read_compared
+    from analyzer.network_measurement.netfile import read_measurement
+    from analyzer.report.collectives import collectives_json
+    from analyzer.report.network import estimate_json
+
     measurement = read_measurement(file)
     with session.step(f"Fitting {file}"):
         networks = [_network(measurement, where, names, pair, options) for where in _wheres(measurement, pair)]
@@ -62,6 +65,11 @@ def model_network(
 def _write(network: Network, base: Path, options: Options) -> list[Path]:
     """Model and picture of the first detector; and how the thesis's detector has clustered, if it has. What was
     written."""
+    from analyzer.network_measurement.intervals import detectors
+    from analyzer.report.network import PLACES
+    from analyzer.report.pictures import dendrogram
+    from analyzer.report.pictures.network import draw
+
     first = network.estimates[0]
     model, picture, clusters = (base.with_name(f"{base.name}.{network.where}{e}") for e in (*_ENDINGS, _CLUSTERS))
     first.model.write(model)
@@ -89,6 +97,8 @@ def _wheres(measurement: Measurement, pair: tuple[int, int] | None) -> list[str]
 
 
 def _rows(measurement: Measurement, where: str, pair: tuple[int, int] | None) -> np.ndarray:
+    import numpy as np
+
     rows = measurement.rows_of(where)
     return rows if pair is None else rows[np.isin(rows["pair"], measurement.pairs_of(*pair))]
 
@@ -96,6 +106,10 @@ def _rows(measurement: Measurement, where: str, pair: tuple[int, int] | None) ->
 def _network(
     measurement: Measurement, where: str, names: tuple[str, ...], pair: tuple[int, int] | None, options: Options
 ) -> Network:
+    import numpy as np
+
+    from analyzer.network_measurement.estimate import compared_pairs, estimates
+
     rows = _rows(measurement, where, pair)
     ranks = [list(measurement.ranks(int(number))) for number in np.unique(rows["pair"])]
     about = {"where": where, "pairs": ranks, "file": Path(measurement.path).name}
@@ -108,6 +122,9 @@ def _print(
     measurement: Measurement, networks: list[Network], collectives: Mapping[str, Compared], written: list[Path],
     console: Console,
 ) -> None:  # fmt: skip
+    from analyzer.report.collectives import print_collectives
+    from analyzer.report.network import print_comparison, print_estimate, print_head, print_pairs
+
     print_head(measurement, console)
     for network in networks:
         console.print()

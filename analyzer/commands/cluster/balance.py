@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from analyzer.balance.learning import learn, machine_of, machine_of_parts
-from analyzer.balance.plans import Group, load_plan, parts_of, plan_of, save_plan
-from analyzer.balance.repository import MachineModel, load_models, save_models
-from analyzer.balance.traced_run import propose
-from analyzer.commands.predict.balance_compared import compare
-from analyzer.commands.shared.iteration_option import iteration_option, open_wanted
-from analyzer.commands.shared.machine_option import MachineChoice, machine_choice, replaying
-from analyzer.commands.shared.options import common_options, replays_all_calls, replays_all_ranks
+from analyzer.commands.command import REPLAYS_ALL_CALLS, REPLAYS_ALL_RANKS, command
+from analyzer.commands.shared.iteration_option import open_wanted
+from analyzer.commands.shared.machine_option import machine_choice
 from analyzer.commands.shared.outputs import check_replaceable, checked_picture
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
-from analyzer.models.model_file import read_model
-from analyzer.models.part_file import is_parts, read_parts
-from analyzer.report import balance as report
-from analyzer.report.words.left_out import left_out_text
-from analyzer.trace import Trace
+
+if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    from analyzer.balance.repository import MachineModel
+    from analyzer.commands.shared.machine_option import MachineChoice
+    from analyzer.trace import Trace
 
 
 class _Mix(click.ParamType):
@@ -42,7 +37,14 @@ class _Mix(click.ParamType):
         return tuple(found)
 
 
-@click.command("balance")
+@command(
+    "Who should compute how much, and what that gains.",
+    iterations=True,
+    ranks=REPLAYS_ALL_RANKS,
+    place=REPLAYS_ALL_CALLS,
+    output="Write the plan, for tracelib.balance and analyze replay --shares.",
+    json=1,
+)
 @click.argument("files", type=click.Path(), nargs=-1, metavar="[FILE]...")
 @click.option("--region", metavar="NAME", help="What is shared: computation in this region [all].")
 @click.option(
@@ -72,12 +74,7 @@ class _Mix(click.ParamType):
 @click.option("--machines", "mix", type=_Mix(), metavar="LIST", help="A plan for this mix: taurus=8,bio=6,intel=4.")
 @click.option("--size", "sizes", type=click.IntRange(1), multiple=True, metavar="N", help="At this size; repeatable.")
 @click.option("--static", "static_size", type=click.IntRange(1), metavar="N", help="Keep the fractions of this size.")
-@iteration_option
 @machine_choice
-@replays_all_ranks
-@replays_all_calls
-@common_options(as_json=True, output="Write the plan, for tracelib.balance and analyze replay --shares.")
-@click.pass_obj
 def balance_command(
     session: Session,
     files: tuple[str, ...],
@@ -86,8 +83,6 @@ def balance_command(
     choice: MachineChoice,
     output: str | None,
     force: bool,
-    as_json: bool,
-    quiet: bool,
     **asked: Any,
 ) -> None:
     """Propose who should compute how much, so that all ranks finish together, and predict what that gains.
@@ -98,7 +93,8 @@ def balance_command(
     From --models: times of a program on several types of machines become a model for each (--learn), and models become
     fractions for any mix of machines (--machines, --size), with the time to expect.
     """
-    session.quiet = quiet
+    from analyzer.commands.cluster._balance_compared import compare
+
     if bool(files) == (models is not None):
         raise TracelibError("a plan is made from a run, or from --models", "analyze balance RUN, or --models FILE")
     if picture and not asked["compare"]:
@@ -108,12 +104,12 @@ def balance_command(
     if output:
         check_replaceable(Path(output), [Path(name) for name in (*files, models, asked["times"]) if name], force)
     if models is not None:
-        _of_models(session, models, asked, output, as_json)
+        _of_models(session, models, asked, output, session.as_json)
     elif asked["compare"]:
         drawn = checked_picture(picture, [*files, asked["compare"]], force)
-        compare(session, files, choice, asked, drawn, as_json)
+        compare(session, files, choice, asked, drawn, session.as_json)
     else:
-        _of_file(session, files[0], choice, asked, output, as_json)
+        _of_file(session, files[0], choice, asked, output, session.as_json)
 
 
 def _of_file(
@@ -133,6 +129,12 @@ def _of_file(
 def _of_run(
     session: Session, trace: Trace, choice: MachineChoice, asked: dict, output: str | None, as_json: bool
 ) -> None:
+    from analyzer.balance.plans import load_plan, parts_of, save_plan
+    from analyzer.balance.traced_run import propose
+    from analyzer.commands.shared.machine_option import replaying
+    from analyzer.report import balance as report
+    from analyzer.report.words.left_out import left_out_text
+
     with session.step("Replaying"), replaying(trace, session.team):
         known = choice.known(trace, session.team)
         on = known or choice.or_ideal()
@@ -161,6 +163,10 @@ def _of_run(
 
 
 def _of_models(session: Session, path: str, asked: dict, output: str | None, as_json: bool) -> None:
+    from analyzer.balance.plans import Group, plan_of, save_plan
+    from analyzer.balance.repository import load_models
+    from analyzer.report import balance as report
+
     if not session.speaks:
         return
     if asked["times"]:
@@ -197,6 +203,12 @@ def _take_stored(
 ) -> None:
     """Put what `analyze fit -o` wrote into the repository: a model, or those of parts. A machine of this name keeps its
     features."""
+    from analyzer.balance.learning import machine_of, machine_of_parts
+    from analyzer.balance.repository import save_models
+    from analyzer.models.model_file import read_model
+    from analyzer.models.part_file import is_parts, read_parts
+    from analyzer.report import balance as report
+
     features = known[machine].features if machine in known else {}
     if is_parts(file):
         taken = machine_of_parts(machine, read_parts(file), features)
@@ -211,6 +223,10 @@ def _take_stored(
 
 
 def _learn(session: Session, path: str, asked: dict, as_json: bool) -> None:
+    from analyzer.balance.learning import learn
+    from analyzer.balance.repository import load_models, save_models
+    from analyzer.report import balance as report
+
     known = load_models(path) if Path(path).exists() else {}
     machine, equals, file = asked["times"].partition("=")
     if equals and not Path(asked["times"]).exists():

@@ -10,15 +10,15 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from difflib import get_close_matches
-from importlib import import_module
 from pathlib import Path
 from socket import gethostname
 
 import click
 
 from analyzer import signals
+from analyzer.commands import registry
+from analyzer.commands.command import Command
 from analyzer.commands.shared.session import Session
-from analyzer.commands.table import COMMANDS, GROUPS
 from analyzer.errors import TracelibError
 from analyzer.memory import fix_thresholds, search_little_for_cycles
 from analyzer.parallel import Team, team
@@ -52,13 +52,10 @@ class AnalyzeGroup(click.Group):
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return registry.names()
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        module, name = COMMANDS[cmd_name].place.split(":")
-        return getattr(import_module(f"analyzer.commands.{module}"), name)
+        return registry.find(cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -66,21 +63,35 @@ class AnalyzeGroup(click.Group):
         """Under mpirun, say so first where more processes are started than are of use."""
         name, command, rest = super().resolve_command(ctx, args)
         session = ctx.obj
-        if name and session and session.speaks and _SILENT.isdisjoint(rest):
-            said = COMMANDS[name].said_of(session.team.size)
+        if name and isinstance(command, Command) and session and session.speaks and _SILENT.isdisjoint(rest):
+            said = command.spec.remark(session.team.size)
             if said:
                 click.echo(f"analyze{'' if name == 'look' else f' {name}'}: {said}", err=True)
         return name, command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        width = max(map(len, COMMANDS))  # the same in all groups
-        for title, commands in GROUPS.values():
-            with formatter.section(title):
-                formatter.write_dl([(name.ljust(width), entry.line) for name, entry in commands.items() if entry.line])
+        found, wrong = registry.commands()
+        width = max(map(len, found))  # the same in all groups
+        sections: dict[str, list[str]] = {"Start here": list(registry.FIRST)}
+        for title in registry.GROUPS.values():
+            sections[title] = []
+        for name, command in found.items():
+            if name not in registry.FIRST:
+                sections.setdefault(registry.title_of(name, command), []).append(name)
+        for title, names in sections.items():
+            if names:
+                with formatter.section(title):
+                    formatter.write_dl([(name.ljust(width), found[name].spec.summary) for name in names])
+        for error in wrong:
+            click.echo(f"Error: {error} ({error.hint})", err=True)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         own = {option for parameter in self.get_params(ctx) for option in parameter.opts}
-        if args and args[0] not in COMMANDS and args[0] not in own:
+        if args and args[0] in registry.RENAMED:
+            if ctx.obj and ctx.obj.speaks:
+                click.echo(f"analyze {args[0]} is now analyze {_today(args[0])}", err=True)
+            args = [*registry.RENAMED[args[0]], *args[1:]]
+        if args and args[0] not in own and args[0] not in registry.names():
             self._check_names(args)
             args = [self._command_for(args), *args]
         return super().parse_args(ctx, args)
@@ -97,15 +108,23 @@ class AnalyzeGroup(click.Group):
         if name.startswith("-"):
             return
         there = Path(name).exists()
-        if there and others and others[0] in COMMANDS and not Path(others[0]).exists():
-            raise TracelibError(f"the command comes before the file: {others[0]}", f"analyze {others[0]} {name}")
+        known = [*registry.names(), *registry.RENAMED]
+        if there and others and others[0] in known and not Path(others[0]).exists():
+            raise TracelibError(
+                f"the command comes before the file: {others[0]}", f"analyze {_today(others[0])} {name}"
+            )
         if there:
             return
-        close = get_close_matches(name, COMMANDS, n=1)
+        close = get_close_matches(name, known, n=1)
         if close and not Path(name).suffix:
-            raise TracelibError(f"{name}: no such file or command", f"did you mean `analyze {close[0]}`?")
+            raise TracelibError(f"{name}: no such file or command", f"did you mean `analyze {_today(close[0])}`?")
         if not Path(name).suffix and others and Path(others[0]).exists():
             raise TracelibError(f"{name}: no such command", "`analyze --help` lists them")
+
+
+def _today(name: str) -> str:
+    """Return what to type for a command, which may have had another name."""
+    return " ".join(registry.RENAMED.get(name, (name,)))
 
 
 @click.group(cls=AnalyzeGroup, context_settings={"help_option_names": ["-h", "--help"], "terminal_width": 80})

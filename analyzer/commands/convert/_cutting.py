@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-import numpy as np
 
 from analyzer.commands.shared.outputs import check_writable, output_base, stem
 from analyzer.commands.shared.session import Session
-from analyzer.commands.shared.write import write_paraver
 from analyzer.errors import TracelibError
-from analyzer.opening import open_trace
 from analyzer.report.words import units
 from analyzer.signals import discard
-from analyzer.structure.cut.chosen_iterations import FEWEST, typical_stretch
-from analyzer.structure.cut.cut_run import Cut, write_cut
-from analyzer.structure.iterations import Iterations
-from analyzer.trace import Trace
 from analyzer.whole import temporary_name
+
+if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    import numpy as np
+
+    from analyzer.structure.cut.cut_run import Cut
+    from analyzer.structure.iterations import Iterations
+    from analyzer.trace import Trace
 
 FAR = 0.02
 """Efficiencies that differ by more than this are said to."""
@@ -28,6 +29,8 @@ KINDS = (".h5", ".prv", ".dim")
 
 def choose(trace: Trace, session: Session, found: Iterations, count: int | None, first: int | None) -> tuple[int, int]:
     """The first iteration, from 0, and how many. Raises TracelibError where there are fewer."""
+    from analyzer.structure.cut.chosen_iterations import FEWEST, typical_stretch
+
     least = FEWEST if first else 1
     if (first or 1) + (count or least) - 1 > found.count:
         raise TracelibError(f"{trace.path}: there are {found.count} iterations of level {found.level}", "ask for fewer")
@@ -54,6 +57,10 @@ def write_small(
     trace: Trace, windows: np.ndarray, path: Path, session: Session, *, force: bool
 ) -> tuple[list[Path], Cut]:
     """Write what ranks do in their windows as the run `path`; as .prv or .dim by way of a temporary one. Collective."""
+    from analyzer.commands.shared.write import write_paraver
+    from analyzer.opening import open_trace
+    from analyzer.structure.cut.cut_run import write_cut
+
     check_writable(path, trace, force)
     if path.suffix == ".h5":
         with session.step(f"Writing {path}"):

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from analyzer.commands.shared.options import all_calls_needed, common_options
+from analyzer.commands.command import Refuses, command
+from analyzer.commands.shared.options import LazyChoice
 from analyzer.commands.shared.session import Session
 from analyzer.commands.shared.several import measured, scaling_options
 from analyzer.errors import TracelibError
-from analyzer.report.predicted_speedup import prediction_json, prediction_tables
-from analyzer.speedup_model.extrapolation import FORMS, Selector, fitted
-from analyzer.speedup_model.prediction import predict
+
+if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    from analyzer.speedup_model.extrapolation import Selector
 
 _MOST_RANKS = 10**8
 _MODELS = "models"
@@ -34,22 +36,23 @@ class RankCounts(click.ParamType):
         return tuple(map(int, texts))
 
 
-@click.command("predict")
+@command(
+    "Speedup at more ranks, and its worst factor there.",
+    place=Refuses("efficiencies are of all that ranks compute, between whatever calls"),
+    json=1,
+)
 @click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="FILE FILE...")
 @click.option(
     "--ranks", "counts", type=RankCounts(), multiple=True, required=True, metavar="N...", help="Numbers of ranks."
 )
 @click.option(
     "--form",
-    type=click.Choice([*FORMS, _MODELS]),
+    type=LazyChoice("analyzer.speedup_model.extrapolation", "FORMS", _MODELS),
     default="log",
     show_default=True,
     help="Curve of each factor: a + b ln P, or its logarithm as a + b ln P or a + b P; or models chosen from the data.",
 )
 @scaling_options
-@all_calls_needed("efficiencies are of all that ranks compute, between whatever calls")
-@common_options(as_json=True)
-@click.pass_obj
 def predict_command(
     session: Session,
     files: tuple[str, ...],
@@ -59,8 +62,6 @@ def predict_command(
     whole: bool,
     scaling: str | None,
     eager_limit: int | None,
-    as_json: bool,
-    quiet: bool,
 ) -> None:
     """Predict the speedup of a program at other numbers of ranks, from the runs FILE at three or more.
 
@@ -69,19 +70,23 @@ def predict_command(
     that a line, a parabola and a + b ln P through the measured speedups give.
     A FILE with as many ranks as are to be predicted is not fitted, but compared.
     """
-    session.quiet = quiet
+    from analyzer.report.predicted_speedup import prediction_json, prediction_tables
+    from analyzer.speedup_model.prediction import predict
+
     runs = [file for file in files if not _is_count(file)]
     wanted = {count for found in counts for count in found} | {int(file) for file in files if _is_count(file)}
     if not runs:
         raise TracelibError("no run to predict from", "analyze predict RUN RUN RUN --ranks 128")
     found = predict(measured(session, runs, region, eager_limit, whole=whole), sorted(wanted), _selector(form), scaling)
-    if as_json:
+    if session.as_json:
         session.print_json(prediction_json(found))
-    elif not quiet:
+    elif not session.quiet:
         session.print_tables(prediction_tables(found))
 
 
 def _selector(form: str) -> Selector:
+    from analyzer.speedup_model.extrapolation import FORMS, fitted
+
     if form != _MODELS:
         return fitted(FORMS[form])
     from analyzer.models.speedup_curves import selected

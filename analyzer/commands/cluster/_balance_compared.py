@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from analyzer.balance.plans import load_plan
-from analyzer.balance.process_times import ProcessTimes, process_times
+from analyzer.balance.process_times import ProcessTimes
 from analyzer.commands.shared.iteration_option import open_wanted
-from analyzer.commands.shared.machine_option import MachineChoice, replaying
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
-from analyzer.metrics.regions import region_profile
-from analyzer.operations.bursts import check_cpu_time
-from analyzer.operations.program import program_of
-from analyzer.replay.simulate import simulate
 from analyzer.report import balance as report
-from analyzer.report.process_times import print_over_sizes, print_process_times, process_times_json
-from analyzer.report.words.left_out import left_out_lines, left_out_text
-from analyzer.trace import Trace
-from tracelib.schema.shares import Plan
+
+if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    from analyzer.commands.shared.machine_option import MachineChoice
+    from analyzer.trace import Trace
+    from tracelib.schema.shares import Plan
 
 Comparison = tuple[report.Compared, ProcessTimes | None]
 """A run, and its processes; None: the plan does not say what they take."""
@@ -61,6 +57,8 @@ def compare(
 
 
 def _print(session: Session, every: Sequence[Comparison], processes: list[ProcessTimes]) -> None:
+    from analyzer.report.process_times import print_over_sizes, print_process_times
+
     for number, (one, found) in enumerate(every):
         if len(every) > 1:
             session.say(f"{chr(10) if number else ''}{Path(one.file).name}")
@@ -74,10 +72,17 @@ def _print(session: Session, every: Sequence[Comparison], processes: list[Proces
 
 
 def _json(one: report.Compared, found: ProcessTimes | None) -> dict[str, object]:
+    from analyzer.report.process_times import process_times_json
+
     return report.compared_json(one) | {"processes": process_times_json(found) if found else None}
 
 
 def _compared(session: Session, file: str, items: int | None, choice: MachineChoice, asked: dict) -> Comparison:
+    from analyzer.balance.plans import load_plan
+    from analyzer.balance.process_times import process_times
+    from analyzer.commands.shared.machine_option import replaying
+    from analyzer.operations.bursts import check_cpu_time
+
     trace = open_wanted(session, file, region=asked["region"])
     try:
         session.mention_problems(trace)
@@ -120,6 +125,11 @@ def _size(plan: Plan, items: int | None, path: str) -> float:
 def _replayed(session: Session, trace: Trace, choice: MachineChoice) -> tuple[int, str]:
     """The length that the run would have had with a CPU for each rank, on the machine that a proposal takes, too; and
     what this leaves out."""
+    from analyzer.commands.shared.machine_option import replaying
+    from analyzer.operations.program import program_of
+    from analyzer.replay.simulate import simulate
+    from analyzer.report.words.left_out import left_out_lines, left_out_text
+
     with session.step("Replaying"), replaying(trace, session.team):
         machine = choice.known(trace, session.team) or choice.or_ideal()
         program = program_of(trace, session.team, buffered=machine.eager_limit is None)
@@ -129,6 +139,8 @@ def _replayed(session: Session, trace: Trace, choice: MachineChoice) -> tuple[in
 
 def _taken_ns(session: Session, trace: Trace, region: str | None) -> int:
     """The length of the run, or the longest time that a rank was in a region."""
+    from analyzer.metrics.regions import region_profile
+
     if region is None:
         return trace.duration_ns
     profile = region_profile(trace, session.team)

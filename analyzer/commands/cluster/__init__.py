@@ -1,0 +1,1 @@
+"""Commands for clusters: sharing work among unequal nodes, batch schedulers."""
