@@ -13,12 +13,12 @@ static int32_t part(const struct collective *c, int32_t from)
     return c->bytes - from < c->segment_bytes ? c->bytes - from : c->segment_bytes;
 }
 
-static int post(const struct collective *c, int32_t from, intptr_t *request)
+static int post_receive(const struct collective *c, int32_t from, intptr_t *request)
 {
     return mpi_post(c->buffer + from, part(c, from), c->parent, SEGMENT, c->comm, request);
 }
 
-static int hand_on(const struct collective *c, int32_t from)
+static int hand_on_message(const struct collective *c, int32_t from)
 {
     int error = 0;
     for (int32_t k = 0; k < c->children && !error; k++)
@@ -31,14 +31,14 @@ static int along_tree(const struct collective *c)
 {
     bool receives = c->parent >= 0;
     intptr_t requests[2] = {0, 0};
-    int error = receives ? post(c, 0, &requests[0]) : 0;
+    int error = receives ? post_receive(c, 0, &requests[0]) : 0;
     int32_t from = 0;
     for (int k = 0; !error; k ^= 1) {
         int32_t size = part(c, from);
         bool last = c->bytes - from == size;
-        if (receives && !last) error = post(c, from + size, &requests[k ^ 1]);
+        if (receives && !last) error = post_receive(c, from + size, &requests[k ^ 1]);
         if (receives && !error) error = mpi_wait(&requests[k]);
-        if (!error) error = hand_on(c, from);
+        if (!error) error = hand_on_message(c, from);
         if (last) break;
         from += size;
     }

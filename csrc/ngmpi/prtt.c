@@ -50,7 +50,7 @@ static int prtt(const struct prtt_visit *v, int n, uint64_t d, int size, uint64_
     return error;
 }
 
-static int answer(const struct prtt_visit *v, int n, int size)
+static int answer_visit(const struct prtt_visit *v, int n, int size)
 {
     int error = 0;
     for (int i = 0; i < n && !error; i++) error = mpi_receive(v->received, size, v->peer, TAG, v->comm);
@@ -86,13 +86,13 @@ static int measure_row(const struct prtt_visit *v, struct prtt_row *row, long *l
 
 static int answer_row(const struct prtt_visit *v, uint64_t *flags, long *lost)
 {
-    int error = answer(v, 1, v->size);
+    int error = answer_visit(v, 1, v->size);
     *flags = hit_since(lost, FLAG_HIT_ONE);
-    if (!error) error = answer(v, v->train, v->size);
+    if (!error) error = answer_visit(v, v->train, v->size);
     *flags |= hit_since(lost, FLAG_HIT_TRAIN);
-    if (!error) error = answer(v, v->train, v->size);
+    if (!error) error = answer_visit(v, v->train, v->size);
     *flags |= hit_since(lost, FLAG_HIT_DELAYED);
-    if (!error) error = answer(v, 1, 1);
+    if (!error) error = answer_visit(v, 1, 1);
     *flags |= hit_since(lost, FLAG_HIT_ZERO);
     return error;
 }
@@ -114,7 +114,7 @@ int prtt_answer(const struct prtt_visit *visit, uint64_t *flags)
 }
 
 /* Takes n messages, with d ticks between the receives, after having asked for them. */
-static int take(const struct prtt_visit *v, uint64_t d, uint64_t *time, uint64_t *waited)
+static int take_time(const struct prtt_visit *v, uint64_t d, uint64_t *time, uint64_t *waited)
 {
     uint64_t waits = 0;
     int error = mpi_send(v->sent, 1, v->peer, TAG, v->comm);
@@ -142,10 +142,10 @@ int prtt_receive(const struct prtt_visit *v, struct prtt_receiver_row *rows)
     for (struct prtt_receiver_row *row = rows; row < rows + v->rows && !error; row++) {
         long lost = preemptions();
         row->start = clock_ticks();
-        error = take(v, 0, &row->train, NULL);
+        error = take_time(v, 0, &row->train, NULL);
         row->flags = hit_since(&lost, FLAG_HIT_TRAIN);
         row->delay = v->most_delay;
-        if (!error) error = take(v, row->delay, &row->delayed, &row->waited);
+        if (!error) error = take_time(v, row->delay, &row->delayed, &row->waited);
         row->flags |= hit_since(&lost, FLAG_HIT_DELAYED);
     }
     return error;

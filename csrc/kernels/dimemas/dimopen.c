@@ -55,20 +55,20 @@ int32_t dim_open_slots(const struct dim_open *open)
     return open->n_entries;
 }
 
-static size_t place(uint64_t a, uint64_t b, size_t room)
+static size_t place_of_pair(uint64_t a, uint64_t b, size_t room)
 {
     uint64_t x = a * 0x9e3779b97f4a7c15u ^ b * 0xc2b2ae3d27d4eb4fu;
     return (size_t)(x ^ x >> 29) & (room - 1);
 }
 
-static struct queue *find(struct dim_open *open, uint64_t a, uint64_t b)
+static struct queue *find_open_queue(struct dim_open *open, uint64_t a, uint64_t b)
 {
-    size_t k = place(a, b, open->room);
+    size_t k = place_of_pair(a, b, open->room);
     while (open->queues[k].used && (open->queues[k].a != a || open->queues[k].b != b)) k = (k + 1) & (open->room - 1);
     return &open->queues[k];
 }
 
-static bool grow(struct dim_open *open)
+static bool grow_queues(struct dim_open *open)
 {
     size_t old = open->room;
     struct queue *from = open->queues, *to = calloc(old ? 2 * old : FIRST_ROOM, sizeof *to);
@@ -76,18 +76,18 @@ static bool grow(struct dim_open *open)
     open->queues = to;
     open->room = old ? 2 * old : FIRST_ROOM;
     for (size_t i = 0; i < old; i++)
-        if (from[i].used) *find(open, from[i].a, from[i].b) = from[i];
+        if (from[i].used) *find_open_queue(open, from[i].a, from[i].b) = from[i];
     free(from);
     return true;
 }
 
 /* An empty queue goes, and those after it that it had pushed away move up. */
-static void drop(struct dim_open *open, struct queue *queue)
+static void drop_queue(struct dim_open *open, struct queue *queue)
 {
     size_t mask = open->room - 1, hole = (size_t)(queue - open->queues);
     open->n_queues--;
     for (size_t k = (hole + 1) & mask; open->queues[k].used; k = (k + 1) & mask) {
-        size_t home = place(open->queues[k].a, open->queues[k].b, open->room);
+        size_t home = place_of_pair(open->queues[k].a, open->queues[k].b, open->room);
         if (((k - home) & mask) < ((k - hole) & mask)) continue;
         open->queues[hole] = open->queues[k];
         hole = k;
@@ -114,11 +114,11 @@ static int32_t new_entry(struct dim_open *open)
 
 int32_t dim_open_add(struct dim_open *open, uint64_t a, uint64_t b, int64_t bytes)
 {
-    if (2 * (open->n_queues + 1) > open->room && !grow(open)) return NOBODY;
+    if (2 * (open->n_queues + 1) > open->room && !grow_queues(open)) return NOBODY;
     int32_t slot = new_entry(open);
     if (slot == NOBODY) return NOBODY;
     open->entries[slot] = (struct entry){bytes, NOBODY};
-    struct queue *queue = find(open, a, b);
+    struct queue *queue = find_open_queue(open, a, b);
     if (queue->used) {
         open->entries[queue->last].next = slot;
         queue->last = slot;
@@ -131,7 +131,7 @@ int32_t dim_open_add(struct dim_open *open, uint64_t a, uint64_t b, int64_t byte
 
 int32_t dim_open_take(struct dim_open *open, uint64_t a, uint64_t b, int64_t bytes)
 {
-    struct queue *queue = open->room ? find(open, a, b) : NULL;
+    struct queue *queue = open->room ? find_open_queue(open, a, b) : NULL;
     if (!queue || !queue->used) return NOBODY;
     int32_t before = NOBODY, slot = queue->first;
     while (slot != NOBODY && open->entries[slot].bytes != bytes) {
@@ -148,7 +148,7 @@ int32_t dim_open_take(struct dim_open *open, uint64_t a, uint64_t b, int64_t byt
     else
         open->entries[before].next = next;
     if (queue->last == slot) queue->last = before;
-    if (queue->first == NOBODY) drop(open, queue);
+    if (queue->first == NOBODY) drop_queue(open, queue);
     open->entries[slot].next = open->free;
     open->free = slot;
     return slot;

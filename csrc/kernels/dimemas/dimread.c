@@ -6,7 +6,7 @@
 
 #include "dimemas/internal/dimrecord.h"
 
-static void *copy(const void *from, size_t bytes)
+static void *copy_allocated(const void *from, size_t bytes)
 {
     void *to = malloc(bytes ? bytes : 1);
     if (to) memcpy(to, from, bytes);
@@ -27,10 +27,10 @@ struct dim_reader *dim_reader_new(int64_t tasks, const int32_t *threads, int64_t
     for (int64_t k = 0; k < tasks; k++) r->first_stream[k + 1] = r->first_stream[k] + threads[k];
     r->lengths = calloc((size_t)r->first_stream[tasks] + 1, sizeof *r->lengths);
     r->slots = calloc((size_t)r->first_stream[tasks] + 1, sizeof *r->slots);
-    r->ids = copy(ids, (size_t)comms * sizeof *ids);
-    r->index = copy(index, (size_t)comms * sizeof *index);
-    r->offsets = copy(offsets, (size_t)(comms + 1) * sizeof *offsets);
-    r->members = copy(members, (size_t)offsets[comms] * sizeof *members);
+    r->ids = copy_allocated(ids, (size_t)comms * sizeof *ids);
+    r->index = copy_allocated(index, (size_t)comms * sizeof *index);
+    r->offsets = copy_allocated(offsets, (size_t)(comms + 1) * sizeof *offsets);
+    r->members = copy_allocated(members, (size_t)offsets[comms] * sizeof *members);
     r->member = calloc((size_t)comms + 1, sizeof *r->member);
     r->open = dim_open_new();
     bool whole = r->lengths && r->slots && r->ids && r->index && r->offsets && r->members && r->member && r->open;
@@ -108,7 +108,7 @@ static void enter(struct dim_reader *r, struct cursor *c, int64_t task, int64_t 
     for (int64_t k = 0; k < r->comms; k++) r->member[k] = is_member(r, k, r->task);
 }
 
-static enum dim_reason read_line(struct dim_reader *r, const char *line, const char *end)
+static enum dim_reason read_dim_line(struct dim_reader *r, const char *line, const char *end)
 {
     struct cursor c = {line, trimmed_end(line, end), DIM_FINE};
     if (c.at == c.end) return DIM_FINE;
@@ -134,7 +134,7 @@ int64_t dim_read(struct dim_reader *r, const char *text, int64_t length, void *o
         const char *end = memchr(line, '\n', (size_t)(stop - line));
         if (!end) break;
         r->line++;
-        r->reason = read_line(r, line, end);
+        r->reason = read_dim_line(r, line, end);
         if (r->reason != DIM_FINE) break;
         line = end + 1;
     }

@@ -18,7 +18,7 @@ static int numbers(struct cursor *c, int64_t *found)
     return n;
 }
 
-static int64_t within(struct cursor *c, int64_t value, int64_t least, int64_t most, enum dim_reason reason)
+static int64_t number_within(struct cursor *c, int64_t value, int64_t least, int64_t most, enum dim_reason reason)
 {
     if (value < least || value > most) dim_wrong(c, reason);
     return value;
@@ -27,7 +27,7 @@ static int64_t within(struct cursor *c, int64_t value, int64_t least, int64_t mo
 /* Bytes of a message, or of a part in a global operation. */
 static int64_t size(struct cursor *c, int64_t value)
 {
-    return within(c, within(c, value, 0, INT64_MAX, DIM_BAD_FIELD), 0, MOST_BYTES, DIM_BAD_SIZE);
+    return number_within(c, number_within(c, value, 0, INT64_MAX, DIM_BAD_FIELD), 0, MOST_BYTES, DIM_BAD_SIZE);
 }
 
 /* Place of the communicator with this id in the tables; -1: it is not defined. */
@@ -46,9 +46,9 @@ static int64_t communicator(struct dim_reader *r, int64_t id)
     return -1;
 }
 
-static int32_t tag_of(struct cursor *c, int64_t value)
+static int32_t read_tag(struct cursor *c, int64_t value)
 {
-    return (int32_t)(uint32_t)within(c, value, INT32_MIN, UINT32_MAX, DIM_BAD_FIELD);
+    return (int32_t)(uint32_t)number_within(c, value, INT32_MIN, UINT32_MAX, DIM_BAD_FIELD);
 }
 
 /* Which message of those with the same tag it is, where a task has several threads and the record names them. */
@@ -56,13 +56,13 @@ static int64_t threads_named(struct dim_reader *r, struct cursor *c, int64_t pee
 {
     int64_t mine = r->stream - r->first_stream[r->task];
     int64_t most = r->first_stream[peer + 1] - r->first_stream[peer];
-    within(c, its, -2, most - 1, DIM_NO_PEER);
+    number_within(c, its, -2, most - 1, DIM_NO_PEER);
     if (its < 0 || (most == 1 && r->first_stream[r->task + 1] - r->first_stream[r->task] == 1)) return 0;
     return sends ? (mine + 1) << 16 | (its + 1) : (its + 1) << 16 | (mine + 1);
 }
 
 /* Sends and receives: peer, (thread,) bytes, tag, communicator, and how. */
-static struct op message(struct dim_reader *r, struct cursor *c, bool sends, int64_t *how)
+static struct op read_message(struct dim_reader *r, struct cursor *c, bool sends, int64_t *how)
 {
     int64_t f[MOST_FIELDS];
     int n = numbers(c, f);
@@ -70,11 +70,11 @@ static struct op message(struct dim_reader *r, struct cursor *c, bool sends, int
     if (c->reason != DIM_FINE) return (struct op){0};
     const int64_t *rest = f + n - 4;
     struct op op = {.request = -1};
-    op.peer = (int32_t)within(c, f[0], 0, r->tasks - 1, DIM_NO_PEER);
+    op.peer = (int32_t)number_within(c, f[0], 0, r->tasks - 1, DIM_NO_PEER);
     if (c->reason == DIM_FINE && n == 6) op.other = threads_named(r, c, f[0], f[1], sends);
     op.bytes = size(c, rest[0]);
-    op.tag = tag_of(c, rest[1]);
-    int64_t id = within(c, rest[2], 0, INT32_MAX, DIM_BAD_FIELD), comm = communicator(r, id);
+    op.tag = read_tag(c, rest[1]);
+    int64_t id = number_within(c, rest[2], 0, INT32_MAX, DIM_BAD_FIELD), comm = communicator(r, id);
     op.comm = comm < 0 ? (int32_t)~id : r->index[comm]; /* prv2dim names one of its own for each message */
     *how = rest[3];
     return op;
@@ -83,8 +83,8 @@ static struct op message(struct dim_reader *r, struct cursor *c, bool sends, int
 static void read_send(struct dim_reader *r, struct cursor *c)
 {
     int64_t sync = 0;
-    struct op op = message(r, c, true, &sync);
-    within(c, sync, 0, 3, DIM_BAD_FIELD);
+    struct op op = read_message(r, c, true, &sync);
+    number_within(c, sync, 0, 3, DIM_BAD_FIELD);
     op.kind = OP_SEND;
     op.flags = (uint16_t)(OP_FIRST | sync * OP_RENDEZVOUS);
     if (c->reason == DIM_FINE) dim_put(r, op);
@@ -93,8 +93,8 @@ static void read_send(struct dim_reader *r, struct cursor *c)
 static void read_receive(struct dim_reader *r, struct cursor *c)
 {
     int64_t kind = 0;
-    struct op op = message(r, c, false, &kind);
-    within(c, kind, RECEIVE_NOW, RECEIVE_WAIT, DIM_BAD_FIELD);
+    struct op op = read_message(r, c, false, &kind);
+    number_within(c, kind, RECEIVE_NOW, RECEIVE_WAIT, DIM_BAD_FIELD);
     if (c->reason != DIM_FINE) return;
     uint64_t a = (uint64_t)(uint32_t)op.peer << 32 | (uint32_t)op.tag;
     uint64_t b = (uint64_t)(uint32_t)op.comm << 32 | (uint64_t)(uint32_t)op.other;
@@ -114,10 +114,10 @@ static void read_global(struct dim_reader *r, struct cursor *c)
     int n = numbers(c, f);
     if (n != 6 && n != 7) dim_wrong(c, DIM_BAD_FIELD);
     if (c->reason != DIM_FINE) return;
-    int64_t type = n == 7 ? within(c, f[6], GLOBAL_START, GLOBAL_WAIT, DIM_BAD_FIELD) : GLOBAL_WHOLE;
+    int64_t type = n == 7 ? number_within(c, f[6], GLOBAL_START, GLOBAL_WAIT, DIM_BAD_FIELD) : GLOBAL_WHOLE;
     int64_t comm = communicator(r, f[1]);
-    within(c, f[0], 0, COLLECTIVES - 1, DIM_NO_OPERATION);
-    within(c, f[2], 0, 1, DIM_BAD_FIELD);
+    number_within(c, f[0], 0, COLLECTIVES - 1, DIM_NO_OPERATION);
+    number_within(c, f[2], 0, 1, DIM_BAD_FIELD);
     int64_t sent = size(c, f[4]), received = size(c, f[5]);
     if (comm < 0) dim_wrong(c, DIM_NO_COMMUNICATOR);
     if (c->reason == DIM_FINE && !r->member[comm]) dim_wrong(c, DIM_NO_MEMBER);
@@ -145,7 +145,7 @@ static void read_event(struct dim_reader *r, struct cursor *c)
     int64_t f[MOST_FIELDS];
     if (numbers(c, f) != 2) dim_wrong(c, DIM_BAD_FIELD);
     if (c->reason != DIM_FINE) return;
-    uint32_t type = (uint32_t)within(c, f[0], 0, UINT32_MAX, DIM_BAD_FIELD);
+    uint32_t type = (uint32_t)number_within(c, f[0], 0, UINT32_MAX, DIM_BAD_FIELD);
     if (c->reason != DIM_FINE) return;
     struct op op = {.kind = OP_EVENT, .peer = -1, .request = -1};
     switch (type) {
@@ -158,14 +158,14 @@ static void read_event(struct dim_reader *r, struct cursor *c)
     case DIM_SEM_SIGNAL:
         op.kind = type == DIM_SEM_WAIT ? OP_SEM_WAIT : OP_SEM_SIGNAL;
         op.flags = OP_BETWEEN_CALLS;
-        op.tag = (int32_t)within(c, f[1], 0, INT32_MAX, DIM_BAD_FIELD);
+        op.tag = (int32_t)number_within(c, f[1], 0, INT32_MAX, DIM_BAD_FIELD);
         break;
     case DIM_PARALLEL:
         op.kind = OP_PARALLEL;
-        op.other = within(c, f[1], 1, MOST_SHARES, DIM_BAD_FIELD);
+        op.other = number_within(c, f[1], 1, MOST_SHARES, DIM_BAD_FIELD);
         break;
     case DIM_EAGER_LIMIT:
-        r->eager_limit = within(c, f[1], 1, MOST_BYTES + 1, DIM_BAD_FIELD);
+        r->eager_limit = number_within(c, f[1], 1, MOST_BYTES + 1, DIM_BAD_FIELD);
         return;
     default:
         op.tag = (int32_t)type;
@@ -181,11 +181,11 @@ static void read_port(struct dim_reader *r, struct cursor *c, bool sends)
     if (numbers(c, f) != (sends ? 5 : 4)) dim_wrong(c, DIM_BAD_FIELD);
     if (c->reason != DIM_FINE) return;
     struct op op = {.kind = sends ? OP_PORT_SEND : OP_PORT_RECV, .flags = OP_BETWEEN_CALLS, .request = -1};
-    op.comm = (int32_t)within(c, f[0], 0, INT32_MAX, DIM_BAD_FIELD);
-    op.peer = (int32_t)within(c, f[1], 0, INT32_MAX, DIM_BAD_FIELD);
+    op.comm = (int32_t)number_within(c, f[0], 0, INT32_MAX, DIM_BAD_FIELD);
+    op.peer = (int32_t)number_within(c, f[1], 0, INT32_MAX, DIM_BAD_FIELD);
     op.bytes = size(c, f[2]);
-    op.tag = (int32_t)within(c, f[3], 0, INT32_MAX, DIM_BAD_FIELD);
-    if (sends) op.flags |= (uint16_t)(within(c, f[4], 0, 3, DIM_BAD_FIELD) * OP_RENDEZVOUS);
+    op.tag = (int32_t)number_within(c, f[3], 0, INT32_MAX, DIM_BAD_FIELD);
+    if (sends) op.flags |= (uint16_t)(number_within(c, f[4], 0, 3, DIM_BAD_FIELD) * OP_RENDEZVOUS);
     if (c->reason == DIM_FINE) dim_put(r, op);
 }
 

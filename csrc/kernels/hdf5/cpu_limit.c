@@ -10,7 +10,7 @@ static const char *last_words, *doomed;
 static struct sigaction before;
 
 /* Calls only what may be called at any instruction of any library. */
-static void give_up(int number)
+static void stop_at_limit(int number)
 {
     (void)number;
     for (const char *file = doomed; *file; file += strlen(file) + 1) unlink(file);
@@ -30,7 +30,7 @@ int64_t limit_begin(double seconds, const char *words, const char *files)
     if (getitimer(ITIMER_PROF, &timer) || timer.it_value.tv_sec || timer.it_value.tv_usec) return 0;
     last_words = words;
     doomed = files;
-    struct sigaction action = {.sa_handler = give_up};
+    struct sigaction action = {.sa_handler = stop_at_limit};
     sigemptyset(&action.sa_mask);
     if (sigaction(SIGPROF, &action, &before)) return 0;
     double whole = floor(seconds);

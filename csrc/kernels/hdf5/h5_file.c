@@ -9,7 +9,7 @@ enum { SUPERBLOCK_BYTES = 100, GROUP_CACHED = 1, PREFIX_BYTES = 16, MESSAGE_BYTE
 enum { DEFAULT_CHUNKS_HALF = 32 };
 enum { CONSTANT = 1, SHARED = 2, NOT_TO_BE_SHARED = 4 };
 
-static bool fill(struct h5 *f, uint64_t number)
+static bool fill_page(struct h5 *f, uint64_t number)
 {
     uint64_t slot = number % H5_BLOCKS, at = number * H5_BLOCK_BYTES, rest = f->bytes - at;
     f->number[slot] = H5_UNDEFINED;
@@ -25,7 +25,7 @@ bool h5_read(struct h5 *f, uint64_t at, uint64_t bytes, void *into)
     if (bytes > H5_BLOCK_BYTES) return read_whole(f->fd, into, bytes, (int64_t)at) == 1;
     while (bytes) {
         uint64_t number = at / H5_BLOCK_BYTES, slot = number % H5_BLOCKS, skip = at % H5_BLOCK_BYTES;
-        if (f->number[slot] != number && !fill(f, number)) return false;
+        if (f->number[slot] != number && !fill_page(f, number)) return false;
         if (skip >= f->size[slot]) return false;
         uint64_t some = f->size[slot] - skip < bytes ? f->size[slot] - skip : bytes;
         memcpy(into, f->block[slot] + skip, some);
@@ -66,7 +66,7 @@ bool h5_open(struct h5 *f, int fd, uint64_t bytes)
     return h5_read(f, 0, sizeof first, first) && superblock(f, first, bytes);
 }
 
-static bool is_known(uint16_t type)
+static bool message_is_known(uint16_t type)
 {
     const uint32_t known = 1u << H5_NIL | 1u << H5_DATASPACE | 1u << H5_LINK_INFO | 1u << H5_DATATYPE |
                            1u << H5_FILL_VALUE | 1u << H5_LINK | 1u << H5_LAYOUT | 1u << H5_GROUP_INFO |
@@ -75,7 +75,7 @@ static bool is_known(uint16_t type)
     return type < 32 && known >> type & 1;
 }
 
-static bool are_known(uint8_t flags, uint16_t type)
+static bool flags_are_known(uint8_t flags, uint16_t type)
 {
     return flags <= (type == H5_DATATYPE ? CONSTANT | SHARED | NOT_TO_BE_SHARED : CONSTANT);
 }
@@ -94,7 +94,8 @@ static int block_messages(struct h5 *f, struct block block, struct h5_messages *
         struct h5_message message = {block.at + MESSAGE_BYTES, (uint16_t)h5_number(b, 2), (uint16_t)h5_number(b + 2, 2),
                                      b[4] & SHARED};
         uint64_t bytes = MESSAGE_BYTES + (uint64_t)message.size;
-        if (!is_known(message.type) || !are_known(b[4], message.type) || bytes % 8 || bytes > block.bytes) return -1;
+        if (!message_is_known(message.type) || !flags_are_known(b[4], message.type) || bytes % 8 || bytes > block.bytes)
+            return -1;
         if (message.type == H5_CONTINUATION) {
             if (*n == H5_MOST_MESSAGES || message.size < 16 || !h5_read(f, message.at, 16, b)) return -1;
             blocks[(*n)++] = (struct block){h5_number(b, 8), h5_number(b + 8, 8)};

@@ -74,7 +74,7 @@ static bool pass_key(struct walk *w, uint64_t offset)
 }
 
 /* III.A.1: a version 1 tree of type 0. */
-static bool node(struct walk *w, uint64_t at, int level)
+static bool read_group_node(struct walk *w, uint64_t at, int level)
 {
     unsigned char b[NODE_BYTES];
     if (!h5_has(w->file, at, NODE_BYTES + 16 * (uint64_t)w->file->group_most + 8)) return false;
@@ -85,7 +85,7 @@ static bool node(struct walk *w, uint64_t at, int level)
         if (!h5_read(w->file, at + NODE_BYTES + 16 * i, sizeof b, b)) return false;
         if (!pass_key(w, h5_number(b, 8))) return false;
         uint64_t child = h5_number(b + 8, 8);
-        bool whole = level ? node(w, child, level - 1) : symbols(w, child);
+        bool whole = level ? read_group_node(w, child, level - 1) : symbols(w, child);
         if (!whole || !pass_key(w, h5_number(b + 16, 8))) return false;
     }
     return true;
@@ -125,7 +125,7 @@ static bool members_of_tree(struct h5 *f, const struct h5_message *symbol_table,
     if (symbol_table->size < 16 || !h5_read(f, symbol_table->at, 16, b)) return false;
     uint64_t tree = h5_number(b, 8);
     if (!open_heap(&w, h5_number(b + 8, 8)) || !h5_read(f, tree, NODE_BYTES, b)) return false;
-    return b[5] < H5_MOST_LEVELS && node(&w, tree, b[5]);
+    return b[5] < H5_MOST_LEVELS && read_group_node(&w, tree, b[5]);
 }
 
 bool h5_members(struct h5 *f, const struct h5_messages *group, h5_note *note, void *context)

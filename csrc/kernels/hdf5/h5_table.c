@@ -145,7 +145,7 @@ static bool note_chunk(struct tree *t, const struct key *key, uint64_t at)
 }
 
 /* All chunks of a node lie between its first key and its last, as the search for one expects. */
-static bool node(struct tree *t, uint64_t at, int level)
+static bool read_table_node(struct tree *t, uint64_t at, int level)
 {
     unsigned char b[CHUNK_BYTES + KEY_BYTES];
     uint64_t room = NODE_BYTES + (uint64_t)t->file->chunks_most * CHUNK_BYTES + KEY_BYTES;
@@ -158,7 +158,7 @@ static bool node(struct tree *t, uint64_t at, int level)
         if (!read_key(t, b, &left) || !read_key(t, b + CHUNK_BYTES, &right)) return false;
         if (left.row != t->next || left.element) return false;
         uint64_t child = h5_number(b + KEY_BYTES, 8);
-        if (!(level ? node(t, child, level - 1) : note_chunk(t, &left, child))) return false;
+        if (!(level ? read_table_node(t, child, level - 1) : note_chunk(t, &left, child))) return false;
         uint64_t last = t->next - t->table->chunk_rows;
         if (right.row < last || (right.row == last && !right.element)) return false;
     }
@@ -178,5 +178,5 @@ bool h5_chunks(struct h5 *f, const struct h5_table *table, struct h5_chunks *chu
         return true;
     }
     if (!h5_read(f, table->at, NODE_BYTES, b) || b[5] >= H5_MOST_LEVELS) return false;
-    return node(&tree, table->at, b[5]) && chunks->found == chunks->n;
+    return read_table_node(&tree, table->at, b[5]) && chunks->found == chunks->n;
 }

@@ -21,7 +21,7 @@ struct reading {
 };
 
 /* Room for more bytes behind those that are used. Where it is short, what follows counts only. */
-static unsigned char *grow(struct reading *r, struct found_bytes *to, uint64_t bytes)
+static unsigned char *grow_found(struct reading *r, struct found_bytes *to, uint64_t bytes)
 {
     unsigned char *at = to->bytes + to->used;
     if (bytes > (uint64_t)(to->room - to->used)) {
@@ -32,35 +32,35 @@ static unsigned char *grow(struct reading *r, struct found_bytes *to, uint64_t b
     return at;
 }
 
-static void put(struct reading *r, struct found_bytes *to, const void *bytes, uint64_t n)
+static void put_found(struct reading *r, struct found_bytes *to, const void *bytes, uint64_t n)
 {
-    unsigned char *at = grow(r, to, n);
+    unsigned char *at = grow_found(r, to, n);
     if (at) memcpy(at, bytes, n);
 }
 
 static bool put_stored(struct reading *r, struct found_bytes *to, uint64_t at, uint64_t bytes)
 {
     if (!h5_has(&r->file, at, bytes)) return false; /* or room would be made for what is not there */
-    unsigned char *into = grow(r, to, bytes);
+    unsigned char *into = grow_found(r, to, bytes);
     return into && h5_read(&r->file, at, bytes, into);
 }
 
 /* A part of the shape, with its length before it. */
 static void put_part(struct reading *r, const void *part, uint16_t bytes)
 {
-    put(r, &r->into->shape, &bytes, sizeof bytes);
-    put(r, &r->into->shape, part, bytes);
+    put_found(r, &r->into->shape, &bytes, sizeof bytes);
+    put_found(r, &r->into->shape, part, bytes);
 }
 
 static bool put_stored_part(struct reading *r, uint64_t at, uint16_t bytes)
 {
-    put(r, &r->into->shape, &bytes, sizeof bytes);
+    put_found(r, &r->into->shape, &bytes, sizeof bytes);
     return !bytes || put_stored(r, &r->into->shape, at, bytes);
 }
 
-static void put_name(struct reading *r, char kind, const char *name)
+static void put_found_name(struct reading *r, char kind, const char *name)
 {
-    put(r, &r->into->shape, &kind, 1);
+    put_found(r, &r->into->shape, &kind, 1);
     put_part(r, name, (uint16_t)strlen(name));
 }
 
@@ -86,7 +86,7 @@ static bool read_attribute(struct reading *r, const struct h5_message *message)
     uint64_t value_bytes = h5_value_bytes(&r->file, type_at, type_bytes);
     if (!value_bytes || !h5_rows(&r->file, &space, &single, &rows) || rows > (end - value_at) / value_bytes)
         return false;
-    put_name(r, 'A', name);
+    put_found_name(r, 'A', name);
     if (!put_stored_part(r, type_at, type_bytes)) return false;
     put_part(r, &rows, single ? 0 : sizeof rows);
     return put_stored(r, &r->into->values, value_at, rows * value_bytes);
@@ -98,7 +98,7 @@ static bool find_chunks(struct reading *r, const struct h5_table *table, struct 
     chunks->n = (table->rows + table->chunk_rows - 1) / table->chunk_rows;
     uint64_t most = r->file.end / ALIGNED; /* each has an entry in the file */
     if (chunks->n > most) return false;
-    chunks->at = (int64_t *)grow(r, &r->into->data, chunks->n * sizeof *chunks->at);
+    chunks->at = (int64_t *)grow_found(r, &r->into->data, chunks->n * sizeof *chunks->at);
     if (!chunks->at) return false;
     chunks->bytes = malloc(chunks->n * sizeof *chunks->bytes);
     return chunks->bytes && h5_chunks(&r->file, table, chunks);
@@ -128,7 +128,7 @@ static bool read_ends(struct reading *r, const struct h5_table *table, const str
     for (int i = 0; i < 2; i++) {
         uint64_t at =
             (uint64_t)chunks->at[rows[i] / table->chunk_rows] + rows[i] % table->chunk_rows * table->row_bytes;
-        unsigned char *into = grow(r, &r->into->data, table->row_bytes);
+        unsigned char *into = grow_found(r, &r->into->data, table->row_bytes);
         if (!into || !h5_has(&r->file, at, table->row_bytes)) return false;
         if (read_whole(r->file.fd, into, table->row_bytes, (int64_t)at) != 1) return false;
     }
@@ -139,7 +139,7 @@ static bool read_ends(struct reading *r, const struct h5_table *table, const str
 static bool read_one_piece(struct reading *r, const struct h5_table *table, struct found_table *found)
 {
     struct h5_table piece = *table;
-    struct h5_chunks chunks = {.n = 1, .at = (int64_t *)grow(r, &r->into->data, sizeof *chunks.at)};
+    struct h5_chunks chunks = {.n = 1, .at = (int64_t *)grow_found(r, &r->into->data, sizeof *chunks.at)};
     if (!chunks.at || table->rows > UINT32_MAX) return false;
     chunks.at[0] = (int64_t)table->at;
     piece.chunk_rows = (uint32_t)table->rows;
@@ -160,7 +160,7 @@ static bool find_filtered(struct reading *r, const struct h5_table *table, struc
     struct found_bytes *data = &r->into->data;
     struct h5_chunks chunks = {0};
     bool known = find_chunks(r, table, &chunks) && all_lie_in_file(&r->file, &chunks);
-    int64_t *bytes = known ? (int64_t *)grow(r, data, chunks.n * sizeof *bytes) : NULL;
+    int64_t *bytes = known ? (int64_t *)grow_found(r, data, chunks.n * sizeof *bytes) : NULL;
     for (uint64_t k = 0; bytes && k < chunks.n; k++) bytes[k] = chunks.bytes[k];
     free(chunks.bytes);
     found->filtered = bytes != NULL;
@@ -169,7 +169,7 @@ static bool find_filtered(struct reading *r, const struct h5_table *table, struc
     return !r->no_room;
 }
 
-static bool read_rows(struct reading *r, const struct h5_table *table, struct found_table *into, bool whole)
+static bool read_table_rows(struct reading *r, const struct h5_table *table, struct found_table *into, bool whole)
 {
     struct found_bytes *data = &r->into->data;
     struct h5_chunks chunks = {0};
@@ -190,14 +190,15 @@ static bool read_table(struct reading *r, int64_t number, uint64_t header)
     struct found_table *found = &r->into->tables[number];
     struct h5_table table;
     if (found->rows >= 0) return false; /* another table of this name */
-    if (!h5_table(&r->file, header, &table) || !grow(r, data, padded((uint64_t)data->used) - (uint64_t)data->used))
+    if (!h5_table(&r->file, header, &table) ||
+        !grow_found(r, data, padded((uint64_t)data->used) - (uint64_t)data->used))
         return false;
-    put_name(r, 'T', r->names[number]);
+    put_found_name(r, 'T', r->names[number]);
     if (!put_stored_part(r, table.datatype.at, table.datatype.size) ||
         !put_stored_part(r, table.filters.at, table.filters.size))
         return false;
     *found = (struct found_table){(int64_t)table.rows, table.filters.size ? 0 : table.chunk_rows, data->used, 0, 0};
-    if (table.rows && !read_rows(r, &table, found, number < r->whole)) return false;
+    if (table.rows && !read_table_rows(r, &table, found, number < r->whole)) return false;
     found->bytes = data->used - found->at;
     return true;
 }
@@ -211,7 +212,7 @@ static bool note_member(void *context, const char *name, uint64_t header)
     return true;
 }
 
-static bool read_group(struct reading *r, int fd, uint64_t bytes, uint64_t header)
+static bool read_rank_group(struct reading *r, int fd, uint64_t bytes, uint64_t header)
 {
     struct h5_messages group;
     if (!h5_open(&r->file, fd, bytes) || !h5_messages(&r->file, header ? header : r->file.root, &group)) return false;
@@ -236,7 +237,7 @@ enum rank_file_answer rank_file_read(const char *path, int64_t group, const char
     if (fd < 0) return RANK_FILE_OTHER;
     bool read = !fstat(fd, &status);
     if (read && !group) prefetch_small(fd, (uint64_t)status.st_size);
-    read = read && read_group(&r, fd, (uint64_t)status.st_size, (uint64_t)group);
+    read = read && read_rank_group(&r, fd, (uint64_t)status.st_size, (uint64_t)group);
     close(fd);
     if (r.no_room) return RANK_FILE_NO_ROOM;
     if (!read) return RANK_FILE_OTHER;

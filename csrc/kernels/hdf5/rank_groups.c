@@ -42,7 +42,7 @@ static bool note_rank(void *context, const char *name, uint64_t header)
     return true;
 }
 
-static bool list(struct h5 *f, int fd, uint64_t bytes, struct listing *listing)
+static bool list_groups(struct h5 *f, int fd, uint64_t bytes, struct listing *listing)
 {
     struct search search = {0};
     struct h5_messages group;
@@ -58,7 +58,7 @@ int64_t rank_groups(const char *path, int64_t *headers, int64_t room)
     struct listing listing = {headers, room, 0};
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return -1;
-    bool known = !fstat(fd, &status) && list(&file, fd, (uint64_t)status.st_size, &listing);
+    bool known = !fstat(fd, &status) && list_groups(&file, fd, (uint64_t)status.st_size, &listing);
     close(fd);
     return known ? listing.end : -1;
 }

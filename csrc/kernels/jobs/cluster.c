@@ -84,7 +84,7 @@ void cluster_free(struct cluster *c)
 }
 
 /* The first of those that end at `end` or later. */
-static int64_t place(const struct running *r, int64_t end)
+static int64_t place_of_end(const struct running *r, int64_t end)
 {
     int64_t low = 0, high = r->n;
     while (low < high) {
@@ -97,9 +97,9 @@ static int64_t place(const struct running *r, int64_t end)
     return low;
 }
 
-static void insert(struct running *r, int64_t end, int64_t job)
+static void insert_running(struct running *r, int64_t end, int64_t job)
 {
-    int64_t i = place(r, end);
+    int64_t i = place_of_end(r, end);
     size_t rest = (size_t)(r->n - i) * sizeof *r->end;
     memmove(r->end + i + 1, r->end + i, rest);
     memmove(r->job + i + 1, r->job + i, rest);
@@ -108,9 +108,9 @@ static void insert(struct running *r, int64_t end, int64_t job)
     r->n++;
 }
 
-static void take_out(struct running *r, int64_t end, int64_t job)
+static void take_out_running(struct running *r, int64_t end, int64_t job)
 {
-    int64_t i = place(r, end);
+    int64_t i = place_of_end(r, end);
     while (r->job[i] != job) i++;
     size_t rest = (size_t)(r->n - i - 1) * sizeof *r->end;
     memmove(r->end + i, r->end + i + 1, rest);
@@ -130,7 +130,7 @@ static void queue(struct cluster *c, int64_t job)
 }
 
 /* A job of the queue starts now. */
-static void begin(struct cluster *c, int64_t job)
+static void begin_job(struct cluster *c, int64_t job)
 {
     int64_t before = c->before[job], after = c->after[job];
     if (before == NOBODY)
@@ -144,14 +144,14 @@ static void begin(struct cluster *c, int64_t job)
     int64_t length = c->run[job] < c->estimate[job] ? c->run[job] : c->estimate[job];
     c->start[job] = c->now;
     c->free -= c->width[job];
-    insert(&c->by_end, c->now + length, job);
-    insert(&c->by_estimate, c->now + c->estimate[job], job);
+    insert_running(&c->by_end, c->now + length, job);
+    insert_running(&c->by_estimate, c->now + c->estimate[job], job);
 }
 
 /* Starts jobs from the head of the queue while they fit. */
-static void in_order(struct cluster *c)
+static void sort_waiting_jobs(struct cluster *c)
 {
-    while (c->head != NOBODY && c->width[c->head] <= c->free) begin(c, c->head);
+    while (c->head != NOBODY && c->width[c->head] <= c->free) begin_job(c, c->head);
 }
 
 /* The first that can have become startable: nodes that became free are for all, a new job changes nothing for those
@@ -165,7 +165,7 @@ static void first_fit(struct cluster *c, int64_t from)
 {
     for (int64_t job = from, next; job != NOBODY && c->free; job = next) {
         next = c->after[job];
-        if (c->width[job] <= c->free) begin(c, job);
+        if (c->width[job] <= c->free) begin_job(c, job);
     }
 }
 
@@ -173,7 +173,7 @@ static void first_fit(struct cluster *c, int64_t from)
 static void easy(struct cluster *c, int64_t from, bool freed)
 {
     int64_t old = c->head;
-    in_order(c);
+    sort_waiting_jobs(c);
     if (c->head == NOBODY || !c->free) return;
     if (freed || old != c->head) from = c->head;
     int64_t there = c->free, i = 0;
@@ -186,7 +186,7 @@ static void easy(struct cluster *c, int64_t from, bool freed)
         bool ends = c->now + c->estimate[job] <= shadow;
         if (job == c->head || c->width[job] > c->free || (!ends && c->width[job] > spare)) continue;
         if (!ends) spare -= c->width[job];
-        begin(c, job);
+        begin_job(c, job);
     }
 }
 
@@ -235,7 +235,7 @@ static void backfill(struct cluster *c, int64_t first_new, bool early)
     for (int64_t job = c->head, next; job != NOBODY; job = next) {
         next = c->after[job];
         if (c->promise[job] == c->now)
-            begin(c, job);
+            begin_job(c, job);
         else if (c->promise[job] < c->wake)
             c->wake = c->promise[job];
     }
@@ -247,8 +247,8 @@ static bool end_jobs(struct cluster *c, bool *early)
     bool any = false;
     while (c->by_end.n && c->by_end.end[0] == c->now) {
         int64_t job = c->by_end.job[0], estimated = c->start[job] + c->estimate[job];
-        take_out(&c->by_end, c->now, job);
-        take_out(&c->by_estimate, estimated, job);
+        take_out_running(&c->by_end, c->now, job);
+        take_out_running(&c->by_estimate, estimated, job);
         c->free += c->width[job];
         if (estimated > c->now) {
             *early = true;
@@ -269,7 +269,7 @@ static void instant(struct cluster *c)
     while (c->next < c->n && c->submit[c->next] == c->now) queue(c, c->next++);
     switch (c->policy) {
     case CLUSTER_FCFS:
-        in_order(c);
+        sort_waiting_jobs(c);
         break;
     case CLUSTER_FIRST_FIT:
         first_fit(c, first_candidate(c, freed, first_new));

@@ -55,7 +55,7 @@ bool reader_room(struct reader *reader, enum reader_table table, int64_t rows)
     return true;
 }
 
-static int64_t time_of(const struct reader *reader, enum reader_table table, int64_t row)
+static int64_t reader_row_time(const struct reader *reader, enum reader_table table, int64_t row)
 {
     const void *rows = reader->rows[table];
     uint64_t key = table == READER_CALLS   ? ((const struct file_call *)rows)[row].enter
@@ -68,7 +68,7 @@ int64_t reader_cut(const struct reader *reader, enum reader_table table, int64_t
 {
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
-        if (time_of(reader, table, middle) < end)
+        if (reader_row_time(reader, table, middle) < end)
             low = middle + 1;
         else
             high = middle;
@@ -103,7 +103,7 @@ bool reader_read(struct reader *reader, enum reader_table table, int64_t first, 
         int64_t next = found / SHARE > block ? found / SHARE : block;
         int64_t more = end == INT64_MAX || left - found < next ? left - found : next;
         if (!read_block(reader, table, first + found, more, found, &stamps, no_memory)) return false;
-        over = end != INT64_MAX && time_of(reader, table, found + more - 1) >= end;
+        over = end != INT64_MAX && reader_row_time(reader, table, found + more - 1) >= end;
         found = over ? reader_cut(reader, table, found, found + more, end) : found + more;
     }
     *n = found;
@@ -114,7 +114,7 @@ bool reader_time(struct reader *reader, enum reader_table table, int64_t row, in
 {
     struct stamps stamps = {.start = reader->of->first_tick, .stop = reader->of->last_tick, .slack = reader->of->slack};
     if (!read_block(reader, table, row, 1, 0, &stamps, no_memory)) return false;
-    *time = time_of(reader, table, 0);
+    *time = reader_row_time(reader, table, 0);
     return true;
 }
 
@@ -123,5 +123,5 @@ bool reader_read_inside(struct reader *reader, enum reader_table table, int64_t 
 {
     int64_t n;
     if (!reader_read(reader, table, 0, INT64_MAX, &n, no_memory)) return false;
-    return !n || (time_of(reader, table, 0) >= begin && time_of(reader, table, n - 1) < end);
+    return !n || (reader_row_time(reader, table, 0) >= begin && reader_row_time(reader, table, n - 1) < end);
 }

@@ -15,7 +15,7 @@ struct sink {
 /* Reads what it needs of the reader's thread, and writes its records. false: something is otherwise. */
 typedef bool expand(struct reader *reader, struct sink *to, bool *no_memory);
 
-static int64_t each(const struct stored_lane *lanes, int64_t n, struct sink to, expand *expand)
+static int64_t each_lane(const struct stored_lane *lanes, int64_t n, struct sink to, expand *expand)
 {
     struct reader reader = {.fd = -1};
     bool no_memory = false;
@@ -55,10 +55,10 @@ static bool expand_all_requests(struct reader *reader, struct sink *to, bool *no
 
 int64_t stored_calls(const struct stored_lane *lanes, int64_t n, int64_t begin, int64_t end, void *out)
 {
-    return each(lanes, n, (struct sink){begin, end, out}, expand_all_calls);
+    return each_lane(lanes, n, (struct sink){begin, end, out}, expand_all_calls);
 }
 
 int64_t stored_requests(const struct stored_lane *lanes, int64_t n, int64_t begin, int64_t end, void *out)
 {
-    return each(lanes, n, (struct sink){begin, end, out}, expand_all_requests);
+    return each_lane(lanes, n, (struct sink){begin, end, out}, expand_all_requests);
 }

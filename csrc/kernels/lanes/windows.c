@@ -28,7 +28,7 @@ static int64_t from(const struct reader *reader, int64_t begin)
 }
 
 /* The row before the first one of a window that begins then; at least 0. */
-static bool find_row(struct reader *reader, enum reader_table table, int64_t begin, int64_t *row, bool *no_memory)
+static bool find_first_row(struct reader *reader, enum reader_table table, int64_t begin, int64_t *row, bool *no_memory)
 {
     int64_t low = 0, high = reader_count(reader, table), time;
     while (low < high) {
@@ -48,16 +48,16 @@ static const struct window_place *find_place(struct reader *reader, struct windo
     struct window_place *places = lane->places, found = {.time = w->begin};
     for (int i = 0; i < 2; i++)
         if (places[i].time == w->begin) return &places[i];
-    if (!find_row(reader, READER_CALLS, w->begin, &found.calls, &w->no_memory) ||
-        !find_row(reader, READER_POLLS, w->begin, &found.polls, &w->no_memory))
+    if (!find_first_row(reader, READER_CALLS, w->begin, &found.calls, &w->no_memory) ||
+        !find_first_row(reader, READER_POLLS, w->begin, &found.polls, &w->no_memory))
         return NULL;
     places[0] = found;
     return places;
 }
 
 /* The rows of a window from number `first` on, and one behind them; `next`: where the window behind it begins. */
-static bool read_rows(struct reader *reader, enum reader_table table, int64_t first, struct window *w, int64_t *n,
-                      int64_t *next)
+static bool read_window_rows(struct reader *reader, enum reader_table table, int64_t first, struct window *w,
+                             int64_t *n, int64_t *next)
 {
     if (!reader_read(reader, table, first, w->end, n, &w->no_memory)) return false;
     int64_t before = reader_cut(reader, table, 0, *n, from(reader, w->end));
@@ -70,8 +70,8 @@ static bool read_window(struct reader *reader, struct windowed_lane *lane, struc
 {
     const struct window_place *place = find_place(reader, lane, w);
     struct window_place next = {.time = w->end};
-    if (!place || !read_rows(reader, READER_CALLS, place->calls, w, &w->calls, &next.calls) ||
-        !read_rows(reader, READER_POLLS, place->polls, w, &w->polls, &next.polls))
+    if (!place || !read_window_rows(reader, READER_CALLS, place->calls, w, &w->calls, &next.calls) ||
+        !read_window_rows(reader, READER_POLLS, place->polls, w, &w->polls, &next.polls))
         return false;
     lane->places[place == lane->places] = next;
     return true;
@@ -148,8 +148,8 @@ static int64_t put_events(const struct reader *reader, const struct windowed_lan
     return found;
 }
 
-static int64_t each(const struct stored_lane *lanes, struct windowed_lane *windowed, int64_t n, struct window w,
-                    int64_t *counts, expand *put)
+static int64_t each_windowed_lane(const struct stored_lane *lanes, struct windowed_lane *windowed, int64_t n,
+                                  struct window w, int64_t *counts, expand *put)
 {
     struct reader reader = {.fd = -1, .block = BLOCK};
     int64_t k = 0;
@@ -166,13 +166,15 @@ static int64_t each(const struct stored_lane *lanes, struct windowed_lane *windo
 int64_t window_states(const struct stored_lane *lanes, struct windowed_lane *windowed, int64_t n, int64_t begin,
                       int64_t end, int64_t *counts, struct lane_records *into)
 {
-    return each(lanes, windowed, n, (struct window){.begin = begin, .end = end, .into = into}, counts, put_states);
+    return each_windowed_lane(lanes, windowed, n, (struct window){.begin = begin, .end = end, .into = into}, counts,
+                              put_states);
 }
 
 int64_t window_events(const struct stored_lane *lanes, struct windowed_lane *windowed, int64_t n, int64_t begin,
                       int64_t end, int64_t *counts, struct lane_records *into)
 {
-    return each(lanes, windowed, n, (struct window){.begin = begin, .end = end, .into = into}, counts, put_events);
+    return each_windowed_lane(lanes, windowed, n, (struct window){.begin = begin, .end = end, .into = into}, counts,
+                              put_events);
 }
 
 void lane_records_free(struct lane_records *records)

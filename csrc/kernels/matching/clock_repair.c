@@ -60,7 +60,7 @@ void repair_free(struct repair *r)
     free(r);
 }
 
-static int reserve(struct list *l, int64_t n, size_t bytes)
+static int reserve_items(struct list *l, int64_t n, size_t bytes)
 {
     if (n <= l->room) return 0;
     int64_t room = n > 2 * l->room ? n : 2 * l->room;
@@ -105,7 +105,7 @@ static int64_t forward(const struct rank_clock *c, int64_t time)
 /* A new knot takes the place of those behind it that it moves far enough. */
 static int raise_knot(struct list *l, struct knot knot)
 {
-    if (reserve(l, l->n + 1, sizeof knot)) return -1;
+    if (reserve_items(l, l->n + 1, sizeof knot)) return -1;
     struct knot *k = l->items;
     int64_t at = knots_until(l, knot.time);
     if (at && k[at - 1].time == knot.time) at--;
@@ -126,7 +126,7 @@ struct extreme {
 
 static const struct extreme none = {INT64_MIN / 2, INT64_MIN / 2, -1};
 
-static void add(struct extreme *e, int64_t value, int32_t rank)
+static void add_extreme(struct extreme *e, int64_t value, int32_t rank)
 {
     if (value > e->value) {
         if (rank != e->rank) e->other = e->value;
@@ -155,7 +155,7 @@ int64_t repair_count(const struct repair *r, const void *points, int64_t n, int6
     for (const struct point *p = points, *end = p + n; p < end; p++) {
         if (p->kind & FIRST) last = none;
         if (!(p->kind & SINK)) {
-            add(&last, p->time, p->rank);
+            add_extreme(&last, p->time, p->rank);
             continue;
         }
         int64_t early = of_others(&last, p->rank) + r->latency - p->time;
@@ -174,7 +174,7 @@ int64_t repair_forward(struct repair *r, const void *points, int64_t n)
         int64_t value = forward(c, p->time);
         if (p->kind & FIRST) last = none;
         if (!(p->kind & SINK)) {
-            add(&last, value, p->rank);
+            add_extreme(&last, value, p->rank);
             continue;
         }
         int64_t least = of_others(&last, p->rank) + r->latency;
@@ -192,11 +192,11 @@ int64_t repair_cap(struct repair *r, const void *points, int64_t n)
     for (const struct point *begin = points, *p = begin + n; p-- > begin;) {
         struct rank_clock *c = &r->clocks[p->rank];
         if (p->kind & SINK) {
-            add(&first, -forward(c, p->time), p->rank);
+            add_extreme(&first, -forward(c, p->time), p->rank);
         } else {
             int64_t most = -of_others(&first, p->rank) - r->latency;
             if (mapped(c, p->time) > most) {
-                if (reserve(&c->caps, c->caps.n + 1, sizeof(struct knot))) return -1;
+                if (reserve_items(&c->caps, c->caps.n + 1, sizeof(struct knot))) return -1;
                 ((struct knot *)c->caps.items)[c->caps.n++] = (struct knot){p->time, most};
                 caps++;
             }
@@ -206,7 +206,7 @@ int64_t repair_cap(struct repair *r, const void *points, int64_t n)
     return caps;
 }
 
-static int by_time(const void *a, const void *b)
+static int by_clock_time(const void *a, const void *b)
 {
     const struct knot *x = a, *y = b;
     if (x->time != y->time) return x->time < y->time ? -1 : 1;
@@ -223,7 +223,7 @@ struct corner {
 };
 
 /* Knots and caps in order of time, at each time one; the first is the beginning of the trace, which stays there. */
-static int64_t merge(const struct rank_clock *c, struct corner *corners)
+static int64_t merge_corners(const struct rank_clock *c, struct corner *corners)
 {
     const struct knot *knot = c->knots.items, *knots_end = knot + c->knots.n;
     const struct knot *cap = c->caps.items, *caps_end = cap + c->caps.n;
@@ -260,7 +260,8 @@ static void set_values(struct corner *corners, int64_t n)
     }
 }
 
-static struct clock_piece *put(struct clock_piece *out, int64_t origin, int64_t value, int64_t multiplier, int shift)
+static struct clock_piece *put_clock_piece(struct clock_piece *out, int64_t origin, int64_t value, int64_t multiplier,
+                                           int shift)
 {
     *out = (struct clock_piece){origin, value, multiplier, shift};
     return out + 1;
@@ -272,7 +273,7 @@ static struct clock_piece *put_line(struct clock_piece *out, const struct corner
     uint64_t run = (uint64_t)(c[1].time - c->time), rise = (uint64_t)(c[1].value - c->value);
     int shift = 62;
     while (shift && rise / run >> (62 - shift)) shift--;
-    return put(out, c->time, c->value, (int64_t)(((unsigned __int128)rise << shift) / run), shift);
+    return put_clock_piece(out, c->time, c->value, (int64_t)(((unsigned __int128)rise << shift) / run), shift);
 }
 
 /* The clock as the knots left it, from a knot (or from the beginning, where it is right) on. */
@@ -280,10 +281,10 @@ static struct clock_piece *put_slow(struct clock_piece *out, const struct corner
 {
     int64_t ahead = c->value - c->time;
     if (ahead > 0) {
-        out = put(out, c->time, c->value, (1 << RATE) - 1, RATE);
-        return put(out, c->time + ((ahead - 1) << RATE) + 1, c->time + ((ahead - 1) << RATE) + 1, 1, 0);
+        out = put_clock_piece(out, c->time, c->value, (1 << RATE) - 1, RATE);
+        return put_clock_piece(out, c->time + ((ahead - 1) << RATE) + 1, c->time + ((ahead - 1) << RATE) + 1, 1, 0);
     }
-    return put(out, c->time, c->time, 1, 0);
+    return put_clock_piece(out, c->time, c->time, 1, 0);
 }
 
 /* The pieces that begin in the slow part but where the fast one has begun go, and the fast one comes: it begins at the
@@ -300,7 +301,7 @@ static struct clock_piece *put_fast(struct clock_piece *slow, struct clock_piece
     }
     while (out > slow + 1 && out[-1].origin >= low) out--;
     if (low == c[1].time) return out;
-    return put(out, low, c[1].value - hurried(c[1].time - low), (1 << RATE) + 1, RATE);
+    return put_clock_piece(out, low, c[1].value - hurried(c[1].time - low), (1 << RATE) + 1, RATE);
 }
 
 static int64_t write_pieces(const struct corner *corners, int64_t n, struct clock_piece *pieces)
@@ -332,14 +333,14 @@ static int64_t drop_idle(struct corner *corners, int64_t n)
 
 static int amortize(struct rank_clock *c)
 {
-    if (c->caps.n) qsort(c->caps.items, (size_t)c->caps.n, sizeof(struct knot), by_time);
+    if (c->caps.n) qsort(c->caps.items, (size_t)c->caps.n, sizeof(struct knot), by_clock_time);
     int64_t most = c->knots.n + c->caps.n + 1;
     struct corner *corners = malloc((size_t)most * sizeof *corners);
-    if (!corners || reserve(&c->pieces, 3 * most, sizeof(struct clock_piece))) {
+    if (!corners || reserve_items(&c->pieces, 3 * most, sizeof(struct clock_piece))) {
         free(corners);
         return -1;
     }
-    int64_t n = merge(c, corners);
+    int64_t n = merge_corners(c, corners);
     set_values(corners, n);
     n = drop_idle(corners, n);
     c->pieces.n = write_pieces(corners, n, c->pieces.items);

@@ -33,7 +33,7 @@ static int is_receive(const struct file_request *row)
 }
 
 /* Partitioned operations never match ordinary ones, and find their partners by the order in which they were made. */
-static int32_t channel_of(const struct file_request *row)
+static int32_t channel_of_request(const struct file_request *row)
 {
     unsigned what = what_of(row);
     int partitioned = what == WHAT_PARTITIONED_SEND_STARTED || what == WHAT_PARTITIONED_RECV_DONE;
@@ -51,7 +51,7 @@ static struct half request_half(const struct lane *lane, const struct file_reque
         .comm = lane_communicator_index(lane, row->comm),
         .thread = lane->thread,
         .call = -1,
-        .channel = channel_of(row),
+        .channel = channel_of_request(row),
     };
 }
 

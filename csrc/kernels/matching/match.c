@@ -46,7 +46,7 @@ void match_free(struct matcher *m)
     free(m);
 }
 
-static uint64_t hash(struct key k)
+static uint64_t hash_key(struct key k)
 {
     uint64_t h = ((uint64_t)(uint32_t)k.source << 32 | (uint32_t)k.destination) * 0x9e3779b97f4a7c15u;
     h ^= h >> 29;
@@ -54,17 +54,17 @@ static uint64_t hash(struct key k)
     return h ^ h >> 32;
 }
 
-static int same(struct key a, struct key b)
+static int same_key(struct key a, struct key b)
 {
     return a.tag == b.tag && a.source == b.source && a.destination == b.destination && a.comm == b.comm &&
            a.channel == b.channel;
 }
 
 /* The slot of a key, or the empty one where it would go. */
-static struct queue *find(const struct matcher *m, struct key key)
+static struct queue *find_queue(const struct matcher *m, struct key key)
 {
-    uint64_t i = hash(key) & m->mask;
-    while (m->slots[i].head != NONE && !same(m->slots[i].key, key)) i = (i + 1) & m->mask;
+    uint64_t i = hash_key(key) & m->mask;
+    while (m->slots[i].head != NONE && !same_key(m->slots[i].key, key)) i = (i + 1) & m->mask;
     return &m->slots[i];
 }
 
@@ -76,17 +76,17 @@ static int grow_slots(struct matcher *m)
     m->slots = bigger;
     m->mask = 2 * n - 1;
     for (uint64_t i = 0; i < n; i++)
-        if (old[i].head != NONE) *find(m, old[i].key) = old[i];
+        if (old[i].head != NONE) *find_queue(m, old[i].key) = old[i];
     free(old);
     return 0;
 }
 
 /* Empties a slot and moves up those behind it that its being full had pushed on. */
-static void erase(struct matcher *m, struct queue *slot)
+static void erase_queue(struct matcher *m, struct queue *slot)
 {
     uint64_t hole = (uint64_t)(slot - m->slots);
     for (uint64_t i = (hole + 1) & m->mask; m->slots[i].head != NONE; i = (i + 1) & m->mask) {
-        uint64_t home = hash(m->slots[i].key) & m->mask;
+        uint64_t home = hash_key(m->slots[i].key) & m->mask;
         if (((i - home) & m->mask) >= ((i - hole) & m->mask)) {
             m->slots[hole] = m->slots[i];
             hole = i;
@@ -110,7 +110,7 @@ static int grow_pool(struct matcher *m)
     return 0;
 }
 
-static int append(struct matcher *m, struct queue *q, struct key key, int holds_sends, struct waiting entry)
+static int append_waiting(struct matcher *m, struct queue *q, struct key key, int holds_sends, struct waiting entry)
 {
     if (m->free == NONE && grow_pool(m)) return -1;
     int64_t i = m->free;
@@ -128,7 +128,7 @@ static int append(struct matcher *m, struct queue *q, struct key key, int holds_
     return 2 * m->used > m->mask ? grow_slots(m) : 0;
 }
 
-static struct waiting take(struct matcher *m, struct queue *q)
+static struct waiting take_waiting(struct matcher *m, struct queue *q)
 {
     int64_t i = q->head;
     struct waiting entry = m->pool[i];
@@ -136,7 +136,7 @@ static struct waiting take(struct matcher *m, struct queue *q)
     m->free = i;
     m->waiting -= !entry.half.ghost;
     if (entry.next == NONE)
-        erase(m, q);
+        erase_queue(m, q);
     else
         q->head = entry.next;
     return entry;
@@ -144,17 +144,17 @@ static struct waiting take(struct matcher *m, struct queue *q)
 
 /* Lets a half or a ghost meet those of the other side that wait, else waits itself. Returns 1 where two halves have met
  * (the waiting one is in *other), 0 where none did, -1 without memory. */
-static int meet(struct matcher *m, struct key key, int is_send, struct waiting *mine, struct waiting *other)
+static int meet_waiting(struct matcher *m, struct key key, int is_send, struct waiting *mine, struct waiting *other)
 {
     for (int64_t n = mine->half.ghost ? mine->half.bytes : 1; n > 0;) {
-        struct queue *q = find(m, key);
+        struct queue *q = find_queue(m, key);
         if (q->head == NONE || q->holds_sends == is_send) {
             if (mine->half.ghost) mine->half.bytes = n;
-            return append(m, q, key, is_send, *mine);
+            return append_waiting(m, q, key, is_send, *mine);
         }
         struct half *first = &m->pool[q->head].half;
         if (!first->ghost && !mine->half.ghost) {
-            *other = take(m, q);
+            *other = take_waiting(m, q);
             return 1;
         }
         int64_t there = first->ghost ? first->bytes : 1, both = there < n ? there : n;
@@ -163,7 +163,7 @@ static int meet(struct matcher *m, struct key key, int is_send, struct waiting *
         if (there > both)
             first->bytes -= both;
         else
-            take(m, q);
+            take_waiting(m, q);
     }
     return 0;
 }
@@ -176,7 +176,7 @@ static int64_t received_at(const struct half *send, const struct half *receive)
 }
 
 /* Puts a message to those that are complete; -1 without memory. */
-static int put(struct matcher *m, struct key key, const struct waiting *send, const struct waiting *receive)
+static int put_waiting(struct matcher *m, struct key key, const struct waiting *send, const struct waiting *receive)
 {
     if (m->found == m->room) {
         int64_t room = m->room ? 2 * m->room : FIRST_SLOTS;
@@ -208,8 +208,8 @@ static int add_send(struct matcher *m, const struct half *half, int32_t source, 
 {
     struct key key = {half->comm, source, half->peer, half->tag, half->channel};
     struct waiting send = {*half, number, NONE}, receive;
-    int met = meet(m, key, 1, &send, &receive);
-    return met < 0 || (met && put(m, key, &send, &receive)) ? -1 : 0;
+    int met = meet_waiting(m, key, 1, &send, &receive);
+    return met < 0 || (met && put_waiting(m, key, &send, &receive)) ? -1 : 0;
 }
 
 static int put_out(struct matcher *m, const struct half *half, int32_t source, int32_t number)
@@ -258,8 +258,8 @@ int match_add_receives(struct matcher *m, int32_t destination, const struct half
     for (int64_t k = 0; k < n; k++) {
         struct key key = {receives[k].comm, receives[k].peer, destination, receives[k].tag, receives[k].channel};
         struct waiting receive = {receives[k], 0, NONE}, send;
-        int met = meet(m, key, 0, &receive, &send);
-        if (met < 0 || (met && put(m, key, &send, &receive))) return -1;
+        int met = meet_waiting(m, key, 0, &receive, &send);
+        if (met < 0 || (met && put_waiting(m, key, &send, &receive))) return -1;
     }
     return 0;
 }

@@ -99,7 +99,8 @@ static int64_t late_of(const struct window *w, int32_t rank, const struct late_r
 }
 
 /* Reads what a thread did in the window, late rows behind its other requests. */
-static bool read_window(struct reader *reader, struct window *w, const int64_t *taken, int64_t n[3], bool *no_memory)
+static bool read_match_window(struct reader *reader, struct window *w, const int64_t *taken, int64_t n[3],
+                              bool *no_memory)
 {
     const struct late_request *late;
     n[2] = late_of(w, reader->of->lane->rank, &late);
@@ -116,7 +117,7 @@ static int add_lane(struct matcher *m, struct reader *reader, struct window *w, 
 {
     bool no_memory = false;
     int64_t n[3];
-    if (!read_window(reader, w, taken, n, &no_memory)) return no_memory ? MATCH_NO_MEMORY : MATCH_UNUSUAL;
+    if (!read_match_window(reader, w, taken, n, &no_memory)) return no_memory ? MATCH_NO_MEMORY : MATCH_UNUSUAL;
     taken[0] += n[0];
     taken[1] += n[1];
     return match_add_rows(m, reader->of->lane, reader->rows[READER_CALLS], n[0], reader->rows[READER_REQUESTS], n[1],

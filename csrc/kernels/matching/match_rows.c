@@ -16,7 +16,7 @@ static struct half *room_for(struct matcher *m, int64_t n)
     return halves;
 }
 
-static int is_ordered(const struct half *halves, int64_t n)
+static int halves_are_ordered(const struct half *halves, int64_t n)
 {
     int64_t k = 1;
     while (k < n && halves[k - 1].posted <= halves[k].posted) k++;
@@ -24,9 +24,9 @@ static int is_ordered(const struct half *halves, int64_t n)
 }
 
 /* Halves in order of posting, equal ones in theirs: `halves`, or `sorted`. NULL: no memory. */
-static struct half *in_order(struct half *halves, int64_t n, struct half *sorted)
+static struct half *sort_halves(struct half *halves, int64_t n, struct half *sorted)
 {
-    if (is_ordered(halves, n)) return halves;
+    if (halves_are_ordered(halves, n)) return halves;
     struct timed_row *order = malloc((size_t)(n + n / 2) * sizeof *order);
     if (!order) return NULL;
     for (int64_t k = 0; k < n; k++) order[k] = (struct timed_row){halves[k].posted, k};
@@ -55,9 +55,10 @@ int match_add_rows(struct matcher *m, const struct lane *lane, const void *calls
     if (!sends) return MATCH_NO_MEMORY;
     int64_t n_sends = match_sends(lane, calls, n_calls, requests, n_requests, sends);
     int64_t n_receives = match_receives(lane, calls, n_calls, requests, n_requests + late, begin, end, receives);
-    int usual = is_ordered(sends, n_sends) && all_known(m, sends, n_sends) && all_known(m, receives, n_receives);
+    int usual =
+        halves_are_ordered(sends, n_sends) && all_known(m, sends, n_sends) && all_known(m, receives, n_receives);
     if (!usual) return MATCH_UNUSUAL;
-    receives = in_order(receives, n_receives, receives + most);
+    receives = sort_halves(receives, n_receives, receives + most);
     if (!receives) return MATCH_NO_MEMORY;
     match_names(lane, calls, n_calls, sends, n_sends);
     match_names(lane, calls, n_calls, receives, n_receives);

@@ -27,7 +27,7 @@ void op_place_events(const struct op_rows *rows, struct op_thread *thread, struc
     }
 }
 
-static void put_event(struct op_walk *walk, struct op_thread *thread, const struct program_event *row)
+static void put_event_op(struct op_walk *walk, struct op_thread *thread, const struct program_event *row)
 {
     if (row->type == PROGRAM_SIGNAL || row->type == PROGRAM_WAIT)
         op_put(walk, thread,
@@ -52,7 +52,7 @@ int64_t op_put_events(struct op_walk *walk, const struct op_rows *rows, struct o
         int64_t until = wall > 0 && ns > 0 ? (int64_t)((__int128)ns * row->at / wall) : 0;
         thread->burst += until - written;
         written = until;
-        put_event(walk, thread, row);
+        put_event_op(walk, thread, row);
     }
     return written;
 }

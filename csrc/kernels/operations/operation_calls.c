@@ -7,8 +7,8 @@
 #include "operations/internal/operation_windows.h"
 #include "operations/partitioned.h"
 
-static void put_send(struct op_walk *walk, struct op_thread *thread, int32_t peer, int64_t bytes, int32_t tag,
-                     int32_t comm, int sync, int64_t message)
+static void put_send_op(struct op_walk *walk, struct op_thread *thread, int32_t peer, int64_t bytes, int32_t tag,
+                        int32_t comm, int sync, int64_t message)
 {
     if (peer < 0) return;
     op_put(walk, thread,
@@ -78,7 +78,7 @@ static void start_partitioned(struct op_walk *walk, const struct op_plans *plans
 
 static void send_partitioned(struct op_walk *walk, struct op_thread *thread, const struct partitioned_send *send)
 {
-    put_send(walk, thread, send->peer, send->bytes, send->tag, send->channel, SEND_IMMEDIATE, 0);
+    put_send_op(walk, thread, send->peer, send->bytes, send->tag, send->channel, SEND_IMMEDIATE, 0);
 }
 
 static void end_partitioned(struct op_walk *walk, struct op_thread *thread, const struct op_plans *plans,
@@ -134,7 +134,7 @@ void op_put_posted(struct op_walk *walk, struct op_thread *thread, const struct 
 {
     switch (op_what_of(r)) {
     case WHAT_SEND_STARTED:
-        put_send(walk, thread, r->peer, r->bytes, r->tag, r->comm + 1, SEND_IMMEDIATE, r->reserved);
+        put_send_op(walk, thread, r->peer, r->bytes, r->tag, r->comm + 1, SEND_IMMEDIATE, r->reserved);
         break;
     case WHAT_COLLECTIVE_STARTED:
         put_started(walk, thread, plans, r);
@@ -197,7 +197,7 @@ void op_put_call(struct op_walk *walk, struct op_thread *thread, const struct op
     const int32_t *plan = plans->call + 2 * call->call;
     bool on_world = plan[0] == PLAN_GLOBAL_ON_WORLD, starts = plan[0] == PLAN_GLOBAL_START;
     if (plan[0] == PLAN_SEND) {
-        put_send(walk, thread, call->peer, call->sent, call->tag, call->comm + 1, plan[1], message);
+        put_send_op(walk, thread, call->peer, call->sent, call->tag, call->comm + 1, plan[1], message);
     } else if (plan[0] == PLAN_RECEIVE) {
         if (call->peer < 0) return;
         struct op op = receive_op(OP_RECV, call->peer, call->received, call->tag, call->comm + 1);

@@ -51,7 +51,7 @@ static void put_accesses_wait(struct op_walk *walk, struct op_thread *thread, in
     op_put(walk, thread, (struct op){.kind = OP_ACCESSES_WAIT, .peer = target, .comm = window, .request = -1});
 }
 
-static void keep(struct op_walk *walk, struct window_rest *rest, struct op op)
+static void keep_for_next_window(struct op_walk *walk, struct window_rest *rest, struct op op)
 {
     if (rest->n == rest->room && !ARRAY_GROW(rest->at, rest->room, 64)) {
         walk->failed = true;
@@ -64,7 +64,7 @@ static void keep(struct op_walk *walk, struct window_rest *rest, struct op op)
    has started. */
 static void defer_from_here(struct op_walk *walk, int32_t window)
 {
-    keep(walk, &walk->deferred, (struct op){.kind = OP_NONE, .comm = window});
+    keep_for_next_window(walk, &walk->deferred, (struct op){.kind = OP_NONE, .comm = window});
 }
 
 static bool is_deferred(const struct op_walk *walk, int32_t window)
@@ -88,7 +88,7 @@ static void put_access(struct op_walk *walk, struct op_thread *thread, const str
                     .bytes = puts ? call->sent : call->received};
     if (call->peer < 0) return;
     if (is_deferred(walk, window->window)) {
-        keep(walk, &walk->deferred, op);
+        keep_for_next_window(walk, &walk->deferred, op);
     } else if (has_request) {
         const struct open_request *request =
             op_open(walk, thread, call->enter, call->peer, TAG_OF_ACCESS, call->comm + 1, completer);
@@ -130,7 +130,7 @@ static void put_lock(struct op_walk *walk, struct op_thread *thread, const struc
                     .request = -1};
     if (!all && call->peer < 0) return;
     if (window->detail & NO_CHECK)
-        keep(walk, &walk->unchecked, op);
+        keep_for_next_window(walk, &walk->unchecked, op);
     else
         op_put(walk, thread, op);
 }

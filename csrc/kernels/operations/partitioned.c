@@ -12,7 +12,7 @@ int partitioned_start(struct partitioned *sends, struct partitioned_send send)
     return 1;
 }
 
-static void forget(struct partitioned *sends, size_t k)
+static void forget_partitioned(struct partitioned *sends, size_t k)
 {
     sends->n--;
     memmove(&sends->at[k], &sends->at[k + 1], (sends->n - k) * sizeof *sends->at);
@@ -27,7 +27,7 @@ int partitioned_ready(struct partitioned *sends, int32_t comm, int32_t peer, int
         send->left -= bytes;
         *done = *send;
         if (send->left || !send->bytes) return 0; /* parts of no bytes are not counted: it ends with its completion */
-        forget(sends, k);
+        forget_partitioned(sends, k);
         return 1;
     }
     return 0;
@@ -40,7 +40,7 @@ int partitioned_end(struct partitioned *sends, int32_t channel, int32_t peer, in
         struct partitioned_send *send = &sends->at[k];
         if (send->channel != channel || send->peer != peer || send->tag != tag) continue;
         *done = *send;
-        forget(sends, k);
+        forget_partitioned(sends, k);
         return 1;
     }
     return 0;

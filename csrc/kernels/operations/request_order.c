@@ -6,7 +6,7 @@
 
 #include "common/array.h"
 
-static int64_t key_of(const struct request_order *o, const struct trace_request *record)
+static int64_t record_order_time(const struct request_order *o, const struct trace_request *record)
 {
     return o->by_completed ? record->completed : record->posted;
 }
@@ -27,7 +27,7 @@ static bool lie_in_order(const struct request_order *o, uint64_t least_ticks)
     return true;
 }
 
-static bool sort(struct request_order *o)
+static bool sort_request_order(struct request_order *o)
 {
     int64_t count = 0, room = o->n + o->n / 2;
     if (room > o->order_room) {
@@ -40,7 +40,7 @@ static bool sort(struct request_order *o)
         struct trace_request record;
         request_record(&o->reader, &o->rows[k], &record);
         if (o->wanted[record.what] && record.posted >= o->least)
-            o->order[count++] = (struct timed_row){key_of(o, &record), k};
+            o->order[count++] = (struct timed_row){record_order_time(o, &record), k};
     }
     time_order(o->order, count, o->order + count);
     o->n = count;
@@ -59,7 +59,7 @@ static bool read_on(struct request_source *source)
         const struct file_request *row = &o->rows[o->is_sorted ? o->order[at].row : at];
         if (o->wanted[row->what]) {
             request_record(&o->reader, row, to);
-            if (o->late < o->end && key_of(o, o->late) < key_of(o, to)) {
+            if (o->late < o->end && record_order_time(o, o->late) < record_order_time(o, to)) {
                 *to++ = *o->late++;
                 continue;
             }
@@ -84,7 +84,7 @@ bool request_order_rows(struct request_order *o, const struct file_request *rows
     o->at = o->rest_at = 0;
     o->least = least;
     o->is_sorted = !lie_in_order(o, least_ticks);
-    return !o->is_sorted || sort(o);
+    return !o->is_sorted || sort_request_order(o);
 }
 
 /* Rows of `rest` that were not read yet lie behind those that are kept: each of these was read before. */

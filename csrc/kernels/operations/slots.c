@@ -9,7 +9,7 @@
 enum { LEAST_ROOM = 64 };
 
 /* Room for one more: gaps are closed where they are many, so that each request is moved a few times at most. */
-static bool make_room(struct slots *slots)
+static bool make_room_for_slot(struct slots *slots)
 {
     size_t kept = 0;
     for (size_t k = slots->first; k < slots->end; k++)
@@ -27,7 +27,7 @@ static bool make_free_room(struct slots *slots)
 
 /* A program that repeats itself has the same slots again: whenever nothing is open, they are taken from the first on.
  */
-static int32_t next_slot(struct slots *slots)
+static int32_t take_free_slot(struct slots *slots)
 {
     if (slots->n_free) return slots->free[--slots->n_free];
     if (slots->next == slots->own) slots->own++;
@@ -37,7 +37,7 @@ static int32_t next_slot(struct slots *slots)
 struct open_request *slots_take(struct slots *slots, int64_t posted, int32_t peer, int32_t tag, int32_t comm,
                                 int32_t shared)
 {
-    if (slots->end == slots->room && !make_room(slots)) return NULL;
+    if (slots->end == slots->room && !make_room_for_slot(slots)) return NULL;
     if ((size_t)slots->own >= slots->free_room && !make_free_room(slots)) return NULL;
     struct open_request *request = &slots->at[slots->end];
     if (slots->end > slots->first) slots->is_unordered |= posted < request[-1].posted;
@@ -45,7 +45,7 @@ struct open_request *slots_take(struct slots *slots, int64_t posted, int32_t pee
     request->peer = peer;
     request->tag = tag;
     request->comm = comm;
-    request->slot = shared ? slots->shared++ : next_slot(slots);
+    request->slot = shared ? slots->shared++ : take_free_slot(slots);
     request->shared = shared;
     request->gone = false;
     slots->end++;
@@ -60,7 +60,7 @@ static bool is_it(const struct open_request *request, int64_t posted, int32_t pe
 }
 
 /* The first of [first, end) that was posted at `posted` or later. */
-static size_t lower_bound(const struct slots *slots, int64_t posted)
+static size_t first_slot_at(const struct slots *slots, int64_t posted)
 {
     size_t low = slots->first, high = slots->end;
     while (low < high) {
@@ -74,9 +74,9 @@ static size_t lower_bound(const struct slots *slots, int64_t posted)
 }
 
 /* Where it is; slots->end: nowhere. */
-static size_t find(const struct slots *slots, int64_t posted, int32_t peer, int32_t tag, int32_t comm)
+static size_t find_slot_of(const struct slots *slots, int64_t posted, int32_t peer, int32_t tag, int32_t comm)
 {
-    size_t k = slots->is_unordered ? slots->first : lower_bound(slots, posted);
+    size_t k = slots->is_unordered ? slots->first : first_slot_at(slots, posted);
     for (; k < slots->end && (slots->is_unordered || slots->at[k].posted == posted); k++)
         if (is_it(&slots->at[k], posted, peer, tag, comm)) return k;
     return slots->end;
@@ -92,7 +92,7 @@ const struct open_request *slots_give(struct slots *slots, int64_t posted, int32
 {
     size_t k = slots->first;
     if (k == slots->end) return NULL;
-    if (!is_it(&slots->at[k], posted, peer, tag, comm)) k = find(slots, posted, peer, tag, comm);
+    if (!is_it(&slots->at[k], posted, peer, tag, comm)) k = find_slot_of(slots, posted, peer, tag, comm);
     if (k == slots->end) return NULL;
     struct open_request *found = &slots->at[k];
     found->gone = true;

@@ -48,7 +48,7 @@ void translation_close(struct translation *t)
 }
 
 /* Room for one more batch of packed operations. */
-static bool make_room(struct translation *t)
+static bool make_room_for_ops(struct translation *t)
 {
     if (t->room - t->packed.n_bytes < OPERATIONS_AT_ONCE * PACK_MOST) {
         int64_t room = 2 * t->room + OPERATIONS_AT_ONCE * PACK_MOST;
@@ -69,7 +69,7 @@ static void pack(struct op_walk *walk)
     struct packed_window *to = &t->packed;
     int64_t n = walk->out - t->operations;
     walk->out = t->operations;
-    walk->failed |= !make_room(t);
+    walk->failed |= !make_room_for_ops(t);
     if (walk->failed) return;
     int64_t *begin = &to->begins[to->n_begins];
     *begin = -1;

@@ -251,7 +251,7 @@ static void feed_send(struct builder *b, const struct trace_message *m)
     add_row(b, &b->requests, &row, t->rank);
 }
 
-static struct trace_request received_row(const struct trace_message *m, int32_t what)
+static struct trace_request received_message_row(const struct trace_message *m, int32_t what)
 {
     return (struct trace_request){.completed = m->physical_receive,
                                   .bytes = m->size,
@@ -270,12 +270,12 @@ static void feed_receive(struct builder *b, const struct trace_message *m)
     if (!s) return;
     s->receives++;
     if (s->role & PRV_POSTS) {
-        struct trace_request row = received_row(m, WHAT_RECV_DONE);
+        struct trace_request row = received_message_row(m, WHAT_RECV_DONE);
         row.posted = s->call.enter;
         b->failed |= !open_receive(&t->open, &row);
     } else {
         s->call.received += m->size;
-        if (s->role & (PRV_SENDS | PRV_COMPLETES)) s->received = received_row(m, WHAT_RECEIVED);
+        if (s->role & (PRV_SENDS | PRV_COMPLETES)) s->received = received_message_row(m, WHAT_RECEIVED);
     }
     if (!(s->role & PRV_SENDS)) name_peer(&s->call, m->source, m->tag);
 }
@@ -388,7 +388,7 @@ void prv_calls_counts(const void *builder, int64_t *counts)
     counts[1] = b->requests.count;
 }
 
-static void take(struct rows *rows, void *data, int32_t *ranks)
+static void take_rows(struct rows *rows, void *data, int32_t *ranks)
 {
     if (rows->count) {
         memcpy(data, rows->data, (size_t)rows->count * rows->size);
@@ -401,6 +401,6 @@ static void take(struct rows *rows, void *data, int32_t *ranks)
 void prv_calls_take(void *builder, void *calls, int32_t *call_ranks, void *requests, int32_t *request_ranks)
 {
     struct builder *b = builder;
-    take(&b->calls, calls, call_ranks);
-    take(&b->requests, requests, request_ranks);
+    take_rows(&b->calls, calls, call_ranks);
+    take_rows(&b->requests, requests, request_ranks);
 }

@@ -50,40 +50,40 @@ struct place {
     int32_t cpu, rank, thread;
 };
 
-static void fail(struct cursor *c, enum prv_reason reason)
+static void fail_line(struct cursor *c, enum prv_reason reason)
 {
     if (c->reason == PRV_FINE) c->reason = reason;
 }
 
-static int64_t number(struct cursor *c)
+static int64_t read_number(struct cursor *c)
 {
     int64_t value;
-    if (!field_integer(&c->at, c->end, &value)) fail(c, PRV_NO_NUMBER);
+    if (!field_integer(&c->at, c->end, &value)) fail_line(c, PRV_NO_NUMBER);
     return value;
 }
 
 static int64_t timestamp(struct cursor *c, const struct reader *r)
 {
-    int64_t t = number(c);
+    int64_t t = read_number(c);
     if (t < 0 || t > LATEST_NS / r->nanoseconds) {
-        fail(c, PRV_BAD_TIME);
+        fail_line(c, PRV_BAD_TIME);
         return 0;
     }
     return t * r->nanoseconds;
 }
 
-static struct place place(struct cursor *c, struct reader *r)
+static struct place read_place(struct cursor *c, struct reader *r)
 {
-    int64_t cpu = number(c), application = number(c), task = number(c), thread = number(c);
+    int64_t cpu = read_number(c), application = read_number(c), task = read_number(c), thread = read_number(c);
     struct place none = {0, 0, 0};
     if (c->reason != PRV_FINE) return none;
-    if (application < 1 || application > r->applications) return fail(c, PRV_NO_OBJECT), none;
+    if (application < 1 || application > r->applications) return fail_line(c, PRV_NO_OBJECT), none;
     int64_t first = r->first_rank[application - 1];
-    if (task < 1 || task > r->first_rank[application] - first) return fail(c, PRV_NO_OBJECT), none;
+    if (task < 1 || task > r->first_rank[application] - first) return fail_line(c, PRV_NO_OBJECT), none;
     int64_t rank = first + task - 1;
-    if (thread < 1 || thread > r->threads[rank]) return fail(c, PRV_NO_OBJECT), none;
+    if (thread < 1 || thread > r->threads[rank]) return fail_line(c, PRV_NO_OBJECT), none;
     if (r->cpus[2 * rank + 1] == 0) cpu = 0; // no resource model: the field says nothing
-    if (cpu != 0 && (cpu < r->cpus[2 * rank] || cpu > r->cpus[2 * rank + 1])) return fail(c, PRV_NO_CPU), none;
+    if (cpu != 0 && (cpu < r->cpus[2 * rank] || cpu > r->cpus[2 * rank + 1])) return fail_line(c, PRV_NO_CPU), none;
     if (cpu > r->cpu) r->cpu = (int32_t)cpu;
     return (struct place){(int32_t)cpu, (int32_t)rank, (int32_t)thread - 1};
 }
@@ -117,14 +117,14 @@ static void see_interval(struct reader *r, int32_t rank, int64_t begin, int64_t 
 
 static int read_state(struct cursor *c, struct reader *r, struct trace_state *row)
 {
-    struct place at = place(c, r);
+    struct place at = read_place(c, r);
     int64_t begin = timestamp(c, r);
     int open = c->end - c->at > 3 && memcmp(c->at, "-1:", 3) == 0;
     if (open) c->at += 3;
     int64_t end = open ? (begin > r->duration ? begin : r->duration) : timestamp(c, r);
-    int64_t state = number(c);
-    if (c->reason == PRV_FINE && end < begin) fail(c, PRV_BAD_END);
-    if (c->reason == PRV_FINE && (c->at != c->end || state < 0 || state > INT32_MAX)) fail(c, PRV_NO_NUMBER);
+    int64_t state = read_number(c);
+    if (c->reason == PRV_FINE && end < begin) fail_line(c, PRV_BAD_END);
+    if (c->reason == PRV_FINE && (c->at != c->end || state < 0 || state > INT32_MAX)) fail_line(c, PRV_NO_NUMBER);
     if (c->reason != PRV_FINE) return 0;
     *row = (struct trace_state){begin, end, at.rank, at.thread, (int32_t)state, at.cpu};
     see(r, end);
@@ -147,16 +147,16 @@ static void see_event(struct reader *r, const struct trace_event *e)
 // Number of rows, or -1 if `room` is too small.
 static int64_t read_events(struct cursor *c, struct reader *r, struct trace_event *rows, int64_t room)
 {
-    struct place at = place(c, r);
+    struct place at = read_place(c, r);
     int64_t time = timestamp(c, r);
     int64_t n = 0;
-    if (c->reason == PRV_FINE && c->at == c->end) fail(c, PRV_BAD_PAIRS);
+    if (c->reason == PRV_FINE && c->at == c->end) fail_line(c, PRV_BAD_PAIRS);
     while (c->reason == PRV_FINE && c->at < c->end) {
-        int64_t type = number(c);
-        if (c->reason == PRV_FINE && c->at == c->end) fail(c, PRV_BAD_PAIRS);
-        if (c->reason == PRV_FINE && (type < 0 || type > UINT32_MAX)) fail(c, PRV_BAD_TYPE);
-        int64_t value = number(c);
-        if (is_size(type) && value > MOST_BYTES) fail(c, PRV_BAD_SIZE);
+        int64_t type = read_number(c);
+        if (c->reason == PRV_FINE && c->at == c->end) fail_line(c, PRV_BAD_PAIRS);
+        if (c->reason == PRV_FINE && (type < 0 || type > UINT32_MAX)) fail_line(c, PRV_BAD_TYPE);
+        int64_t value = read_number(c);
+        if (is_size(type) && value > MOST_BYTES) fail_line(c, PRV_BAD_SIZE);
         if (c->reason != PRV_FINE) return 0;
         if (n == room) return -1;
         rows[n++] = (struct trace_event){time, value, (uint32_t)type, at.rank, at.thread, at.cpu};
@@ -172,13 +172,13 @@ static int64_t read_events(struct cursor *c, struct reader *r, struct trace_even
 
 static int read_message(struct cursor *c, struct reader *r, struct trace_message *row)
 {
-    struct place from = place(c, r);
+    struct place from = read_place(c, r);
     int64_t logical_send = timestamp(c, r), physical_send = timestamp(c, r);
-    struct place to = place(c, r);
+    struct place to = read_place(c, r);
     int64_t logical_receive = timestamp(c, r), physical_receive = timestamp(c, r);
-    int64_t size = number(c), tag = number(c);
-    if (c->reason == PRV_FINE && (c->at != c->end || size < 0)) fail(c, PRV_NO_NUMBER);
-    if (size > MOST_BYTES) fail(c, PRV_BAD_SIZE);
+    int64_t size = read_number(c), tag = read_number(c);
+    if (c->reason == PRV_FINE && (c->at != c->end || size < 0)) fail_line(c, PRV_NO_NUMBER);
+    if (size > MOST_BYTES) fail_line(c, PRV_BAD_SIZE);
     if (c->reason != PRV_FINE) return 0;
     *row = (struct trace_message){.logical_send = logical_send,
                                   .physical_send = physical_send,
@@ -216,7 +216,7 @@ struct tables {
 };
 
 // One line; 0 if its rows do not fit.
-static int read_line(struct reader *r, const char *line, const char *end, const struct tables *t)
+static int read_prv_line(struct reader *r, const char *line, const char *end, const struct tables *t)
 {
     struct cursor c = {line + 2, trimmed_end(line, end), PRV_FINE};
     if (c.end == line) return 1;
@@ -230,7 +230,7 @@ static int read_line(struct reader *r, const char *line, const char *end, const 
         n = read_events(&c, r, t->events + t->counts[1], t->room - t->counts[1]);
         if (n < 0 && t->counts[1] > 0) return 0;
         if (n < 0)
-            fail(&c, PRV_FULL);
+            fail_line(&c, PRV_FULL);
         else
             t->counts[1] += n;
         break;
@@ -244,10 +244,10 @@ static int read_line(struct reader *r, const char *line, const char *end, const 
     case 'C':
     case 'i':
     case 'I':
-        fail(&c, PRV_LATE_COMMUNICATOR);
+        fail_line(&c, PRV_LATE_COMMUNICATOR);
         break;
     default:
-        fail(&c, PRV_NO_RECORD);
+        fail_line(&c, PRV_NO_RECORD);
     }
     if (c.reason != PRV_FINE) note_problem(r, c.reason);
     return 1;
@@ -266,7 +266,7 @@ int64_t prv_read(void *reader, const char *text, int64_t length, void *states, v
         const char *end = memchr(line, '\n', (size_t)(stop - line));
         if (!end) break;
         r->line++;
-        if (!read_line(r, line, end, &tables)) {
+        if (!read_prv_line(r, line, end, &tables)) {
             r->line--;
             break;
         }

@@ -16,7 +16,7 @@ bool open_receive(struct open_requests *open, const struct trace_request *row)
     return true;
 }
 
-static void sift_down(struct trace_request *heap, int64_t n)
+static void sift_down_request(struct trace_request *heap, int64_t n)
 {
     for (int64_t i = 0, child; (child = 2 * i + 1) < n; i = child) {
         if (child + 1 < n && heap[child + 1].completed < heap[child].completed) child++;
@@ -32,7 +32,7 @@ bool close_receive(struct open_requests *open, int64_t time, struct trace_reques
     if (!open->receive_count || open->receives[0].completed > time) return false;
     *row = open->receives[0];
     open->receives[0] = open->receives[--open->receive_count];
-    sift_down(open->receives, open->receive_count);
+    sift_down_request(open->receives, open->receive_count);
     return true;
 }
 

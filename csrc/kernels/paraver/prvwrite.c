@@ -58,7 +58,7 @@ static char *put_unsigned(const struct writer *w, char *p, uint64_t v)
     return put_eight(w, p, (uint32_t)(v % 100000000));
 }
 
-static char *put(const struct writer *w, char *p, int64_t v)
+static char *put_decimal(const struct writer *w, char *p, int64_t v)
 {
     if (v >= 0) return put_unsigned(w, p, (uint64_t)v);
     *p = '-';
@@ -70,7 +70,7 @@ static inline char *put_time(struct writer *w, char *p, int64_t v)
 {
     uint64_t low = (uint64_t)v - (uint64_t)w->high;
     if (low >= LOW) {
-        if (v < LOW) return put(w, p, v);
+        if (v < LOW) return put_decimal(w, p, v);
         low = (uint64_t)v % LOW;
         w->high = v - (int64_t)low;
         w->high_length = (int32_t)(put_unsigned(w, w->high_text, (uint64_t)v / LOW) - w->high_text);
@@ -88,14 +88,14 @@ static inline char *put_time_field(struct writer *w, char *p, int64_t v)
 
 static char *put_field(const struct writer *w, char *p, int64_t v)
 {
-    p = put(w, p, v);
+    p = put_decimal(w, p, v);
     *p = ':';
     return p + 1;
 }
 
 static char *end_line(const struct writer *w, char *p, int64_t v)
 {
-    p = put(w, p, v);
+    p = put_decimal(w, p, v);
     *p = '\n';
     return p + 1;
 }
@@ -138,7 +138,7 @@ static int same_line(const struct trace_event *a, const struct trace_event *b)
 }
 
 // One line for all events of one thread at one time. Advances *e past them.
-static char *put_events(struct writer *w, char *p, const struct trace_event **e, const struct trace_event *last)
+static char *put_prv_events(struct writer *w, char *p, const struct trace_event **e, const struct trace_event *last)
 {
     const struct trace_event *first = *e;
     if (!known(w, first->rank, first->thread)) return NULL;
@@ -155,7 +155,7 @@ static char *put_events(struct writer *w, char *p, const struct trace_event **e,
     return p;
 }
 
-static char *put_message(struct writer *w, char *p, const struct trace_message *m)
+static char *put_prv_message(struct writer *w, char *p, const struct trace_message *m)
 {
     if (!known(w, m->source, m->source_thread) || !known(w, m->destination, m->destination_thread)) return NULL;
     memcpy(p, "3:", 2);
@@ -239,9 +239,9 @@ int64_t prv_write(void *writer, const void *states, int64_t state_count, const v
                 if (p > out) break; // the whole line goes into the next buffer
                 stop = e + (room - EVENT_HEAD_ROOM) / EVENT_PAIR_ROOM;
             }
-            p = put_events(w, p, &e, stop);
+            p = put_prv_events(w, p, &e, stop);
         } else {
-            p = put_message(w, p, m++);
+            p = put_prv_message(w, p, m++);
         }
     }
     done[0] = s - (const struct trace_state *)states;

@@ -75,7 +75,7 @@ void path_add(struct path *p, const void *depends, int64_t n)
 }
 
 /* One sink less has to be looked at before this source. */
-static void settle(struct path *p, uint32_t source)
+static void settle_source(struct path *p, uint32_t source)
 {
     if (--p->pending[source]) return;
     if (source >= p->nodes) {
@@ -103,7 +103,7 @@ static void ignore_impossible(struct path *p, uint32_t sink, int64_t until)
         if (source == sink)
             p->pending[source]--;
         else if (!done)
-            settle(p, source);
+            settle_source(p, source);
     }
 }
 
@@ -112,7 +112,7 @@ static void bound_sources(struct path *p, uint32_t sink, int64_t latest)
     for (uint32_t i = p->first[sink]; i < p->first[sink + 1]; i++) {
         if (p->source[i] == IGNORED) continue;
         limit(&p->latest[p->source[i]], latest);
-        settle(p, p->source[i]);
+        settle_source(p, p->source[i]);
     }
 }
 

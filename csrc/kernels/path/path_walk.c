@@ -47,7 +47,7 @@ static int64_t over_at(const struct path *p, int64_t stream, int64_t time)
 }
 
 /* Where the path goes on from the beginning of a stream; stream -1: it began there. A beginning is passed but once. */
-static struct place before(struct path *p, int64_t stream)
+static struct place place_before(struct path *p, int64_t stream)
 {
     int64_t begin = p->node[p->offsets[stream]].enter;
     int32_t parent = p->parent[stream];
@@ -75,7 +75,7 @@ int64_t path_walk(struct path *p, struct path_segment *segments, int64_t most)
             if (source == IGNORED) continue;
             next = (struct place){stream_of(p, source), source, p->node[source].enter};
         } else {
-            next = before(p, here->stream);
+            next = place_before(p, here->stream);
         }
         segments[n++] = (struct path_segment){next.time, here->time, here->stream};
         *here = next;

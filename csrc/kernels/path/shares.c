@@ -1,15 +1,7 @@
 /* What a critical path consists of, by function, and the slack of what is computed. */
 #include "path/shares.h"
 
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
+#include "rows/inline/min_max.h"
 
 /* ns of the path on a thread before `time`, which is not before the one that was asked for last. */
 static int64_t path_before(struct share_thread *thread, int64_t time)
@@ -21,7 +13,7 @@ static int64_t path_before(struct share_thread *thread, int64_t time)
     thread->stay = next;
     if (!next) return 0;
     const struct path_segment *stay = &stays[next - 1];
-    return thread->before + smaller(time - stay->begin, stay->end - stay->begin);
+    return thread->before + min_i64(time - stay->begin, stay->end - stay->begin);
 }
 
 static void add_time(int64_t *sums, int32_t function, int64_t time)
@@ -33,7 +25,7 @@ static void add_slack(struct slack_sum *sum, int64_t burst, int64_t slack)
 {
     sum->computing += burst;
     if (!slack) sum->none += burst;
-    sum->least = smaller(sum->least, slack);
+    sum->least = min_i64(sum->least, slack);
     sum->weighted += (double)burst * (double)slack;
 }
 
@@ -51,7 +43,7 @@ void shares_add(struct share_sums *sums, struct share_thread *thread, const stru
     int64_t begin = thread->begin, held = thread->held;
     for (const struct node *node = nodes; node < nodes + n; node++) {
         int32_t ahead = thread->is_on ? node->region + 1 : (int32_t)sums->launch, inside = sums->of_call[node->call];
-        int64_t until = smaller(larger(held, begin), larger(node->enter, begin));
+        int64_t until = min_i64(max_i64(held, begin), max_i64(node->enter, begin));
         int64_t path[] = {path_before(thread, begin), path_before(thread, until), path_before(thread, node->enter),
                           path_before(thread, node->exit)};
         sums->on_path[sums->tracer] += path[1] - path[0];
@@ -67,7 +59,7 @@ void shares_add(struct share_sums *sums, struct share_thread *thread, const stru
         }
         thread->is_on = 1;
         begin = node->exit;
-        held = larger(held, node->exit + node->tracer);
+        held = max_i64(held, node->exit + node->tracer);
     }
     thread->begin = begin;
     thread->held = held;

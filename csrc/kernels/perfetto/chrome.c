@@ -11,7 +11,7 @@
 
 enum { MORE = 512 }; /* bytes of what is said at once, without texts */
 
-__attribute__((format(printf, 3, 4))) static void say(struct timeline *t, int64_t texts, const char *form, ...)
+__attribute__((format(printf, 3, 4))) static void chrome_print(struct timeline *t, int64_t texts, const char *form, ...)
 {
     char *p = timeline_room(t, MORE + texts);
     if (!p) return;
@@ -21,60 +21,60 @@ __attribute__((format(printf, 3, 4))) static void say(struct timeline *t, int64_
     va_end(values);
 }
 
-static void begin(struct timeline *t)
+static void chrome_begin(struct timeline *t)
 {
-    say(t, 0, "{\n  \"format\": \"tracelib-chrome\",\n  \"displayTimeUnit\": \"ns\",\n  \"traceEvents\": [\n");
+    chrome_print(t, 0, "{\n  \"format\": \"tracelib-chrome\",\n  \"displayTimeUnit\": \"ns\",\n  \"traceEvents\": [\n");
 }
 
-static void end(struct timeline *t)
+static void chrome_end(struct timeline *t)
 {
-    say(t, 0, "\n]}\n");
+    chrome_print(t, 0, "\n]}\n");
 }
 
-static void put_name(struct timeline *t, int kind, int64_t number, const char *text, int64_t length)
+static void chrome_name(struct timeline *t, int kind, int64_t number, const char *text, int64_t length)
 {
     timeline_keep(t, &t->names[kind], number, text, length);
 }
 
 /* What all events begin with: phase, process, thread, and the time in microseconds. */
-static void event(struct timeline *t, const char *phase, int64_t lane, int64_t time)
+static void chrome_event(struct timeline *t, const char *phase, int64_t lane, int64_t time)
 {
-    say(t, 0, "%s{\"ph\":\"%s\",\"pid\":%" PRId64 ",\"tid\":%" PRId64 ",\"ts\":%" PRId64 ".%03d", t->said ? ",\n" : "",
-        phase, t->lane[lane].process + 1, lane + 1, time / 1000, (int)(time % 1000));
+    chrome_print(t, 0, "%s{\"ph\":\"%s\",\"pid\":%" PRId64 ",\"tid\":%" PRId64 ",\"ts\":%" PRId64 ".%03d",
+                 t->said ? ",\n" : "", phase, t->lane[lane].process + 1, lane + 1, time / 1000, (int)(time % 1000));
     t->said = true;
 }
 
 static void ends(struct timeline *t)
 {
-    say(t, 0, "}");
+    chrome_print(t, 0, "}");
 }
 
 static void say_name(struct timeline *t, const char *what, const char *text)
 {
-    say(t, (int64_t)strlen(text), ",\"%s\":%s", what, text);
+    chrome_print(t, (int64_t)strlen(text), ",\"%s\":%s", what, text);
 }
 
 static void called(struct timeline *t, int64_t lane, const char *what, const char *text)
 {
-    event(t, "M", lane, 0);
-    say(t, 0, ",\"name\":\"%s\",\"args\":{", what);
-    say(t, (int64_t)strlen(text), "\"name\":%s}}", text);
+    chrome_event(t, "M", lane, 0);
+    chrome_print(t, 0, ",\"name\":\"%s\",\"args\":{", what);
+    chrome_print(t, (int64_t)strlen(text), "\"name\":%s}}", text);
 }
 
 static void put_process(struct timeline *t, int64_t lane, const char *name)
 {
     called(t, lane, "process_name", name);
-    event(t, "M", lane, 0);
-    say(t, 0, ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":%" PRId64 "}}", lane);
+    chrome_event(t, "M", lane, 0);
+    chrome_print(t, 0, ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":%" PRId64 "}}", lane);
 }
 
-static void put_lane(struct timeline *t, int64_t lane, const char *rank, const char *thread)
+static void chrome_lane(struct timeline *t, int64_t lane, const char *rank, const char *thread)
 {
     if (t->lane[lane].process == lane) put_process(t, lane, rank);
     called(t, lane, "thread_name", thread);
 }
 
-static void put_counter(struct timeline *t, int64_t track, int64_t lane, const char *name)
+static void chrome_counter(struct timeline *t, int64_t track, int64_t lane, const char *name)
 {
     int64_t *lanes = realloc(t->counter_lane, (size_t)(track + 1) * sizeof *lanes);
     if (lanes) t->counter_lane = lanes;
@@ -89,20 +89,20 @@ static void put_counter(struct timeline *t, int64_t track, int64_t lane, const c
 
 static void argument(struct timeline *t, bool *some, const char *name, int64_t value)
 {
-    say(t, 0, "%s\"%s\":%" PRId64, *some ? "," : "", name, value);
+    chrome_print(t, 0, "%s\"%s\":%" PRId64, *some ? "," : "", name, value);
     *some = true;
 }
 
 static void text_argument(struct timeline *t, bool *some, const char *name, const char *text)
 {
-    say(t, (int64_t)strlen(text), "%s\"%s\":%s", *some ? "," : "", name, text);
+    chrome_print(t, (int64_t)strlen(text), "%s\"%s\":%s", *some ? "," : "", name, text);
     *some = true;
 }
 
 static void arguments(struct timeline *t, const struct trace_call *call, int64_t place)
 {
     bool some = false;
-    say(t, 0, ",\"args\":{");
+    chrome_print(t, 0, ",\"args\":{");
     if (call->peer >= 0) argument(t, &some, "peer", call->peer);
     if (call->tag >= 0) argument(t, &some, "tag", call->tag);
     if (call->sent > 0) argument(t, &some, "sent_bytes", call->sent);
@@ -110,71 +110,71 @@ static void arguments(struct timeline *t, const struct trace_call *call, int64_t
     if (call->count > 1) argument(t, &some, "calls", call->count);
     if (call->comm >= 0) text_argument(t, &some, "comm", t->names[NAME_OF_COMM][call->comm].bytes);
     if (place > 0) text_argument(t, &some, "place", t->names[NAME_OF_PLACE][place].bytes);
-    say(t, 0, "}");
+    chrome_print(t, 0, "}");
 }
 
 /* The end of an arrow belongs to the slice around it, which is written before and ends after it. */
 static void arrow(struct timeline *t, int64_t lane, int64_t time, const struct timeline_flow *flow)
 {
-    event(t, flow->closes ? "f" : "s", lane, time);
-    say(t, 0, ",\"name\":\"message\",\"cat\":\"message\",\"id\":%" PRId64 "%s}", flow->id,
-        flow->closes ? ",\"bp\":\"e\"" : "");
+    chrome_event(t, flow->closes ? "f" : "s", lane, time);
+    chrome_print(t, 0, ",\"name\":\"message\",\"cat\":\"message\",\"id\":%" PRId64 "%s}", flow->id,
+                 flow->closes ? ",\"bp\":\"e\"" : "");
 }
 
-static void put_open(struct timeline *t, int64_t lane, const struct slice *slice, const struct timeline_flow *flows,
-                     int64_t n)
+static void chrome_open(struct timeline *t, int64_t lane, const struct slice *slice, const struct timeline_flow *flows,
+                        int64_t n)
 {
-    event(t, "B", lane, slice->time);
+    chrome_event(t, "B", lane, slice->time);
     say_name(t, "name", t->names[slice->kind][slice->name].bytes);
-    say(t, 0, ",\"cat\":\"%s\"", slice->kind == NAME_OF_CALL ? "mpi" : "region");
+    chrome_print(t, 0, ",\"cat\":\"%s\"", slice->kind == NAME_OF_CALL ? "mpi" : "region");
     if (slice->call) arguments(t, slice->call, slice->place);
     ends(t);
     for (int64_t i = 0; i < n; i++) arrow(t, lane, slice->time, &flows[i]);
 }
 
-static void put_close(struct timeline *t, int64_t lane, int64_t time, const struct timeline_flow *flows, int64_t n)
+static void chrome_close(struct timeline *t, int64_t lane, int64_t time, const struct timeline_flow *flows, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) arrow(t, lane, time, &flows[i]);
-    event(t, "E", lane, time);
+    chrome_event(t, "E", lane, time);
     ends(t);
 }
 
 /* An arrow needs a slice: one that takes no time. */
-static void put_instant(struct timeline *t, int64_t lane, const struct timeline_flow *flow)
+static void chrome_instant(struct timeline *t, int64_t lane, const struct timeline_flow *flow)
 {
-    event(t, "B", lane, flow->time);
-    say(t, 0, ",\"name\":\"message\",\"cat\":\"message\"}");
-    put_close(t, lane, flow->time, flow, 1);
+    chrome_event(t, "B", lane, flow->time);
+    chrome_print(t, 0, ",\"name\":\"message\",\"cat\":\"message\"}");
+    chrome_close(t, lane, flow->time, flow, 1);
 }
 
 static void counted(struct timeline *t, int64_t track, int64_t time)
 {
-    event(t, "C", t->counter_lane[track], time);
+    chrome_event(t, "C", t->counter_lane[track], time);
     say_name(t, "name", t->counters[track].bytes);
 }
 
-static void put_value(struct timeline *t, const struct timeline_value *value)
+static void chrome_value(struct timeline *t, const struct timeline_value *value)
 {
     counted(t, value->track, value->time);
-    say(t, 0, ",\"args\":{\"value\":%" PRId64 "}}", value->value);
+    chrome_print(t, 0, ",\"args\":{\"value\":%" PRId64 "}}", value->value);
 }
 
-static void put_measure(struct timeline *t, const struct timeline_measure *measure)
+static void chrome_measure(struct timeline *t, const struct timeline_measure *measure)
 {
     counted(t, measure->track, measure->time);
-    say(t, 0, ",\"args\":{\"value\":%.17g}}", measure->value);
+    chrome_print(t, 0, ",\"args\":{\"value\":%.17g}}", measure->value);
 }
 
-static void put_note(struct timeline *t, const struct timeline_note *note)
+static void chrome_note(struct timeline *t, const struct timeline_note *note)
 {
-    event(t, "i", note->lane, note->time);
+    chrome_event(t, "i", note->lane, note->time);
     say_name(t, "name", t->names[NAME_OF_EVENT][note->event].bytes);
-    say(t, 0, ",\"cat\":\"event\",\"s\":\"t\",\"args\":{\"value\":%" PRId64, note->value);
+    chrome_print(t, 0, ",\"cat\":\"event\",\"s\":\"t\",\"args\":{\"value\":%" PRId64, note->value);
     if (note->name >= 0) say_name(t, "label", t->names[NAME_OF_VALUE][note->name].bytes);
-    say(t, 0, "}}");
+    chrome_print(t, 0, "}}");
 }
 
 const struct format chrome_format = {
-    begin,    end,       put_name,    put_lane,  put_process, put_counter,
-    put_open, put_close, put_instant, put_value, put_measure, put_note,
+    chrome_begin, chrome_end,   chrome_name,    chrome_lane,  put_process,    chrome_counter,
+    chrome_open,  chrome_close, chrome_instant, chrome_value, chrome_measure, chrome_note,
 };

@@ -135,7 +135,7 @@ static int64_t instants(struct timeline *t, int64_t lane, const struct timeline_
     return flow - first;
 }
 
-static void close_call(struct timeline *t, int64_t lane, struct rest *r, int64_t time)
+static void close_timeline_call(struct timeline *t, int64_t lane, struct rest *r, int64_t time)
 {
     struct timeline_flow *kept = r->receive, *first = kept;
     for (; r->receive < r->receive_end && r->receive->time <= time; r->receive++) {
@@ -148,11 +148,11 @@ static void close_call(struct timeline *t, int64_t lane, struct rest *r, int64_t
     t->lane[lane].open = false;
 }
 
-static void open_call(struct timeline *t, int64_t lane, struct rest *r)
+static void open_timeline_call(struct timeline *t, int64_t lane, struct rest *r)
 {
     const struct trace_call *call = r->call++;
     struct slice slice = {call->enter, NAME_OF_CALL, call->call, call, r->place ? *r->place++ : 0};
-    if (t->lane[lane].open) close_call(t, lane, r, call->enter);
+    if (t->lane[lane].open) close_timeline_call(t, lane, r, call->enter);
     r->receive += instants(t, lane, r->receive, r->receive_end, call->enter);
     r->send += instants(t, lane, r->send, r->send_end, call->enter);
     const struct timeline_flow *first = r->send;
@@ -182,11 +182,11 @@ static void write_lane(struct timeline *t, int64_t lane, struct rest *r, int64_t
         int64_t call = r->call < r->call_end ? r->call->enter : INT64_MAX;
         int64_t mark = r->mark < r->mark_end ? r->mark->time : INT64_MAX;
         if (l->open && l->end < until && l->end <= mark && l->end <= call)
-            close_call(t, lane, r, l->end);
+            close_timeline_call(t, lane, r, l->end);
         else if (mark != INT64_MAX && mark <= call)
             put_mark(t, lane, r->mark++);
         else if (call != INT64_MAX)
-            open_call(t, lane, r);
+            open_timeline_call(t, lane, r);
         else
             break;
     }

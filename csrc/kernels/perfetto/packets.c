@@ -42,28 +42,28 @@ enum {
 }; /* names of annotations */
 enum { MESSAGE_NAME = 1, MORE = 1024 }; /* bytes of a packet without texts and arrows */
 
-static char *put(char *p, uint64_t v)
+static char *put_varint(char *p, uint64_t v)
 {
     for (; v >= 128; v >>= 7) *p++ = (char)(v | 128);
     *p++ = (char)v;
     return p;
 }
 
-static char *number(char *p, int field, int64_t v)
+static char *put_number_field(char *p, int field, int64_t v)
 {
-    return put(put(p, (uint64_t)field << 3 | VARINT), (uint64_t)v);
+    return put_varint(put_varint(p, (uint64_t)field << 3 | VARINT), (uint64_t)v);
 }
 
 static char *fixed(char *p, int field, const void *v)
 {
-    p = put(p, (uint64_t)field << 3 | FIXED64);
+    p = put_varint(p, (uint64_t)field << 3 | FIXED64);
     memcpy(p, v, sizeof(uint64_t));
     return p + sizeof(uint64_t);
 }
 
 static char *string(char *p, int field, const char *text, int64_t length)
 {
-    p = put(put(p, (uint64_t)field << 3 | BYTES), (uint64_t)length);
+    p = put_varint(put_varint(p, (uint64_t)field << 3 | BYTES), (uint64_t)length);
     memcpy(p, text, (size_t)length);
     return p + length;
 }
@@ -71,13 +71,13 @@ static char *string(char *p, int field, const char *text, int64_t length)
 /* A message inside begins: its length, one byte unless it turns out to be longer, lies before what is returned. */
 static char *inside(char *p, int field)
 {
-    return put(p, (uint64_t)field << 3 | BYTES) + 1;
+    return put_varint(p, (uint64_t)field << 3 | BYTES) + 1;
 }
 
 static char *inside_ends(char *begin, char *p)
 {
     char length[10];
-    int64_t n = p - begin, more = put(length, (uint64_t)n) - length - 1;
+    int64_t n = p - begin, more = put_varint(length, (uint64_t)n) - length - 1;
     if (more) memmove(begin + more, begin, (size_t)n);
     memcpy(begin - 1, length, (size_t)more + 1);
     return p + more;
@@ -94,10 +94,10 @@ static void intern(struct timeline *t, int field, int64_t iid, const char *text,
     char *p = timeline_room(t, MORE + length);
     if (!p) return;
     char *packet = p = inside(p, PACKET);
-    p = number(number(p, SEQUENCE, 1), FLAGS, NEEDS_STATE);
+    p = put_number_field(put_number_field(p, SEQUENCE, 1), FLAGS, NEEDS_STATE);
     char *data = p = inside(p, INTERNED);
     char *entry = p = inside(p, field);
-    p = string(number(p, IID, iid), TEXT, text, length);
+    p = string(put_number_field(p, IID, iid), TEXT, text, length);
     done(t, packet, inside_ends(data, inside_ends(entry, p)));
 }
 
@@ -107,12 +107,12 @@ static int64_t iid_of(int kind, int64_t name)
     return MESSAGE_NAME + 1 + NAME_OF_COMM * name + kind % NAME_OF_COMM;
 }
 
-static void put_name(struct timeline *t, int kind, int64_t number, const char *text, int64_t length)
+static void packets_name(struct timeline *t, int kind, int64_t number, const char *text, int64_t length)
 {
     intern(t, kind < NAME_OF_COMM ? EVENT_NAME : STRING, iid_of(kind, number), text, length);
 }
 
-static void begin(struct timeline *t)
+static void packets_begin(struct timeline *t)
 {
     static const char *const categories[] = {"mpi", "region", "message", "event"};
     static const char *const arguments[] = {"peer", "tag",   "sent_bytes", "received_bytes", "calls",
@@ -120,14 +120,14 @@ static void begin(struct timeline *t)
     char *p = timeline_room(t, MORE);
     if (!p) return;
     char *packet = p = inside(p, PACKET);
-    done(t, packet, number(number(p, SEQUENCE, 1), FLAGS, STATE_CLEARED));
+    done(t, packet, put_number_field(put_number_field(p, SEQUENCE, 1), FLAGS, STATE_CLEARED));
     for (int i = 0; i < OF_EVENTS; i++) intern(t, CATEGORY, i + 1, categories[i], (int64_t)strlen(categories[i]));
     for (int i = 0; i < ARGUMENTS - 1; i++)
         intern(t, ANNOTATION_NAME, i + 1, arguments[i], (int64_t)strlen(arguments[i]));
     intern(t, EVENT_NAME, MESSAGE_NAME, "message", strlen("message"));
 }
 
-static void end(struct timeline *t)
+static void packets_end(struct timeline *t)
 {
     (void)t;
 }
@@ -152,15 +152,15 @@ struct description {
     char *packet, *track, *p;
 };
 
-static bool describe(struct timeline *t, struct description *d, int64_t uuid, int64_t parent, const char *name)
+static bool describe_track(struct timeline *t, struct description *d, int64_t uuid, int64_t parent, const char *name)
 {
     int64_t length = (int64_t)strlen(name);
     char *p = timeline_room(t, MORE + 3 * length);
     if (!p) return false;
     d->packet = p = inside(p, PACKET);
-    d->track = p = inside(number(p, SEQUENCE, 1), TRACK);
-    p = number(p, UUID, uuid);
-    if (parent) p = number(p, PARENT, parent);
+    d->track = p = inside(put_number_field(p, SEQUENCE, 1), TRACK);
+    p = put_number_field(p, UUID, uuid);
+    if (parent) p = put_number_field(p, PARENT, parent);
     d->p = string(p, NAME, name, length);
     return true;
 }
@@ -173,29 +173,29 @@ static void described(struct timeline *t, struct description d)
 static void put_rank(struct timeline *t, int64_t lane, const char *rank)
 {
     struct description d;
-    if (!describe(t, &d, of_process(t, lane), 0, rank)) return;
+    if (!describe_track(t, &d, of_process(t, lane), 0, rank)) return;
     char *process = inside(d.p, PROCESS);
-    char *p = number(process, PID, of_lane(lane));
+    char *p = put_number_field(process, PID, of_lane(lane));
     d.p = inside_ends(process, string(p, PROCESS_NAME, rank, (int64_t)strlen(rank)));
     described(t, d);
 }
 
-static void put_lane(struct timeline *t, int64_t lane, const char *rank, const char *text)
+static void packets_lane(struct timeline *t, int64_t lane, const char *rank, const char *text)
 {
     struct description d;
     if (t->lane[lane].process == lane) put_rank(t, lane, rank);
-    if (!describe(t, &d, of_lane(lane), of_process(t, lane), text)) return;
+    if (!describe_track(t, &d, of_lane(lane), of_process(t, lane), text)) return;
     char *thread = inside(d.p, THREAD);
-    char *p = number(number(thread, PID, of_lane(t->lane[lane].process)), TID, of_lane(lane));
+    char *p = put_number_field(put_number_field(thread, PID, of_lane(t->lane[lane].process)), TID, of_lane(lane));
     d.p = inside_ends(thread, string(p, THREAD_NAME, text, (int64_t)strlen(text)));
     described(t, d);
 }
 
-static void put_counter(struct timeline *t, int64_t number, int64_t lane, const char *name)
+static void packets_counter(struct timeline *t, int64_t number, int64_t lane, const char *name)
 {
     struct description d;
     int64_t parent = lane < t->threads ? of_lane(lane) : of_process(t, lane);
-    if (!describe(t, &d, of_counter(t, number), parent, name)) return;
+    if (!describe_track(t, &d, of_counter(t, number), parent, name)) return;
     d.p = inside_ends(inside(d.p, COUNTER), inside(d.p, COUNTER));
     described(t, d);
 }
@@ -205,18 +205,18 @@ struct event {
     char *packet, *event, *p;
 };
 
-static bool event(struct timeline *t, struct event *e, int64_t time, int type, int64_t uuid, int64_t arrows)
+static bool packets_event(struct timeline *t, struct event *e, int64_t time, int type, int64_t uuid, int64_t arrows)
 {
     char *p = timeline_room(t, MORE + 16 * arrows);
     if (!p) return false;
     e->packet = p = inside(p, PACKET);
-    p = number(number(number(p, TIMESTAMP, time), SEQUENCE, 1), FLAGS, NEEDS_STATE);
+    p = put_number_field(put_number_field(put_number_field(p, TIMESTAMP, time), SEQUENCE, 1), FLAGS, NEEDS_STATE);
     e->event = p = inside(p, TRACK_EVENT);
-    e->p = number(number(p, TYPE, type), TRACK_UUID, uuid);
+    e->p = put_number_field(put_number_field(p, TYPE, type), TRACK_UUID, uuid);
     return true;
 }
 
-static void put_event(struct timeline *t, struct event e, const struct timeline_flow *flows, int64_t n)
+static void packets_put_event(struct timeline *t, struct event e, const struct timeline_flow *flows, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) e.p = fixed(e.p, flows[i].closes ? CLOSES : OPENS, &flows[i].id);
     done(t, e.packet, inside_ends(e.event, e.p));
@@ -225,7 +225,7 @@ static void put_event(struct timeline *t, struct event e, const struct timeline_
 static char *annotation(char *p, int name, int field, int64_t value)
 {
     char *begin = inside(p, ANNOTATION);
-    return inside_ends(begin, number(number(begin, ANNOTATION_IID, name), field, value));
+    return inside_ends(begin, put_number_field(put_number_field(begin, ANNOTATION_IID, name), field, value));
 }
 
 static char *annotations(char *p, const struct trace_call *call, int64_t place)
@@ -239,58 +239,59 @@ static char *annotations(char *p, const struct trace_call *call, int64_t place)
     return place > 0 ? annotation(p, PLACE, STRING_IID, iid_of(NAME_OF_PLACE, place)) : p;
 }
 
-static void put_open(struct timeline *t, int64_t lane, const struct slice *slice, const struct timeline_flow *flows,
-                     int64_t n)
+static void packets_open(struct timeline *t, int64_t lane, const struct slice *slice, const struct timeline_flow *flows,
+                         int64_t n)
 {
     struct event e;
-    if (!event(t, &e, slice->time, SLICE_BEGIN, of_lane(lane), n)) return;
-    e.p = number(e.p, CATEGORY_IID, slice->kind == NAME_OF_CALL ? OF_CALLS : OF_REGIONS);
-    e.p = number(e.p, NAME_IID, iid_of(slice->kind, slice->name));
+    if (!packets_event(t, &e, slice->time, SLICE_BEGIN, of_lane(lane), n)) return;
+    e.p = put_number_field(e.p, CATEGORY_IID, slice->kind == NAME_OF_CALL ? OF_CALLS : OF_REGIONS);
+    e.p = put_number_field(e.p, NAME_IID, iid_of(slice->kind, slice->name));
     if (slice->call) e.p = annotations(e.p, slice->call, slice->place);
-    put_event(t, e, flows, n);
+    packets_put_event(t, e, flows, n);
 }
 
-static void put_close(struct timeline *t, int64_t lane, int64_t time, const struct timeline_flow *flows, int64_t n)
+static void packets_close(struct timeline *t, int64_t lane, int64_t time, const struct timeline_flow *flows, int64_t n)
 {
     struct event e;
-    if (event(t, &e, time, SLICE_END, of_lane(lane), n)) put_event(t, e, flows, n);
+    if (packets_event(t, &e, time, SLICE_END, of_lane(lane), n)) packets_put_event(t, e, flows, n);
 }
 
-static void put_instant(struct timeline *t, int64_t lane, const struct timeline_flow *flow)
+static void packets_instant(struct timeline *t, int64_t lane, const struct timeline_flow *flow)
 {
     struct event e;
-    if (!event(t, &e, flow->time, INSTANT, of_lane(lane), 1)) return;
-    e.p = number(number(e.p, CATEGORY_IID, OF_MESSAGES), NAME_IID, MESSAGE_NAME);
-    put_event(t, e, flow, 1);
+    if (!packets_event(t, &e, flow->time, INSTANT, of_lane(lane), 1)) return;
+    e.p = put_number_field(put_number_field(e.p, CATEGORY_IID, OF_MESSAGES), NAME_IID, MESSAGE_NAME);
+    packets_put_event(t, e, flow, 1);
 }
 
-static void put_value(struct timeline *t, const struct timeline_value *value)
+static void packets_value(struct timeline *t, const struct timeline_value *value)
 {
     struct event e;
-    if (!event(t, &e, value->time, COUNTER_VALUE, of_counter(t, value->track), 0)) return;
-    e.p = number(e.p, VALUE, value->value);
-    put_event(t, e, NULL, 0);
+    if (!packets_event(t, &e, value->time, COUNTER_VALUE, of_counter(t, value->track), 0)) return;
+    e.p = put_number_field(e.p, VALUE, value->value);
+    packets_put_event(t, e, NULL, 0);
 }
 
-static void put_measure(struct timeline *t, const struct timeline_measure *measure)
+static void packets_measure(struct timeline *t, const struct timeline_measure *measure)
 {
     struct event e;
-    if (!event(t, &e, measure->time, COUNTER_VALUE, of_counter(t, measure->track), 0)) return;
+    if (!packets_event(t, &e, measure->time, COUNTER_VALUE, of_counter(t, measure->track), 0)) return;
     e.p = fixed(e.p, MEASURE, &measure->value);
-    put_event(t, e, NULL, 0);
+    packets_put_event(t, e, NULL, 0);
 }
 
-static void put_note(struct timeline *t, const struct timeline_note *note)
+static void packets_note(struct timeline *t, const struct timeline_note *note)
 {
     struct event e;
-    if (!event(t, &e, note->time, INSTANT, of_lane(note->lane), 0)) return;
-    e.p = number(number(e.p, CATEGORY_IID, OF_EVENTS), NAME_IID, iid_of(NAME_OF_EVENT, note->event));
+    if (!packets_event(t, &e, note->time, INSTANT, of_lane(note->lane), 0)) return;
+    e.p =
+        put_number_field(put_number_field(e.p, CATEGORY_IID, OF_EVENTS), NAME_IID, iid_of(NAME_OF_EVENT, note->event));
     e.p = annotation(e.p, EVENT_VALUE, INTEGER, note->value);
     if (note->name >= 0) e.p = annotation(e.p, VALUE_NAME, STRING_IID, iid_of(NAME_OF_VALUE, note->name));
-    put_event(t, e, NULL, 0);
+    packets_put_event(t, e, NULL, 0);
 }
 
 const struct format perfetto_format = {
-    begin,    end,       put_name,    put_lane,  put_rank,    put_counter,
-    put_open, put_close, put_instant, put_value, put_measure, put_note,
+    packets_begin, packets_end,   packets_name,    packets_lane,  put_rank,        packets_counter,
+    packets_open,  packets_close, packets_instant, packets_value, packets_measure, packets_note,
 };

@@ -2,17 +2,9 @@
 #include "rows/expand.h"
 
 #include "records.h"
+#include "rows/inline/min_max.h"
 #include "rows/inline/row_records.h"
 #include "rows/inline/ticks.h"
-
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* Disjoint intervals of one kind in order of time, the next one loaded. begin is INT64_MAX after the last. */
 struct stream {
@@ -33,8 +25,8 @@ typedef void load(struct stream *);
 /* A call that begins before the one before it ended (nothing a runtime writes) is cut, never counted twice. */
 static void set(struct stream *s, int64_t begin, int64_t end)
 {
-    s->begin = larger(begin, s->end);
-    s->end = larger(end, s->begin);
+    s->begin = max_i64(begin, s->end);
+    s->end = max_i64(end, s->begin);
 }
 
 /* A call as an event shows it: a look at the clock as long as it took. */
@@ -82,9 +74,9 @@ static void load_flush(struct stream *s)
     s->state = row->state;
 }
 
-static inline void advance(struct stream *s, load *load)
+static inline void advance_stream(struct stream *s, load *load)
 {
-    s->held = larger(s->held, s->tracer);
+    s->held = max_i64(s->held, s->tracer);
     if (++s->i < s->n)
         load(s);
     else
@@ -100,13 +92,13 @@ static struct stream open_stream(const struct lane *lane, const void *rows, int6
                        .end = INT64_MIN,
                        .tracer = INT64_MIN,
                        .held = INT64_MIN};
-    advance(&s, load);
+    advance_stream(&s, load);
     return s;
 }
 
 static inline void skip_to(struct stream *s, int64_t t, load *load)
 {
-    while (s->end <= t && s->begin != INT64_MAX) advance(s, load);
+    while (s->end <= t && s->begin != INT64_MAX) advance_stream(s, load);
 }
 
 /* The state at time t, and until when it lasts. A flush hides a call, a call hides polls, and both the tracer. */
@@ -118,17 +110,17 @@ static inline int32_t state_at(const struct stream *flush, const struct stream *
         return flush->state;
     }
     if (call->begin <= t) {
-        *until = smaller(call->end, flush->begin);
+        *until = min_i64(call->end, flush->begin);
         return call->procedure->state;
     }
-    int64_t next = smaller(call->begin, flush->begin);
+    int64_t next = min_i64(call->begin, flush->begin);
     if (poll->begin <= t) {
-        *until = smaller(poll->end, next);
+        *until = min_i64(poll->end, next);
         return poll->procedure->state;
     }
-    next = smaller(poll->begin, next);
-    int64_t held = larger(call->held, poll->held);
-    *until = held > t ? smaller(held, next) : next;
+    next = min_i64(poll->begin, next);
+    int64_t held = max_i64(call->held, poll->held);
+    *until = held > t ? min_i64(held, next) : next;
     return held > t ? STATE_TRACER : STATE_RUNNING;
 }
 
@@ -142,13 +134,13 @@ int64_t expand_states(const struct lane *lane, const void *calls, int64_t n_call
     if (begin <= 0 && end > 0 && lane->start > 0)
         *out++ = (struct trace_state){0, lane->start, lane->rank, lane->thread, STATE_NOT_CREATED, lane->cpu};
     /* From before the window: the state that goes on at its begin is not ours, but the next one is. */
-    for (int64_t t = larger(lane->start, begin - 1 - lane->overhead); t < smaller(lane->stop, end);) {
+    for (int64_t t = max_i64(lane->start, begin - 1 - lane->overhead); t < min_i64(lane->stop, end);) {
         int64_t until;
         skip_to(&flush, t, load_flush);
         skip_to(&call, t, load_call_state);
         skip_to(&poll, t, load_poll_state);
         int32_t state = state_at(&flush, &call, &poll, t, &until);
-        until = smaller(until, lane->stop);
+        until = min_i64(until, lane->stop);
         if (t >= begin) *out++ = (struct trace_state){t, until, lane->rank, lane->thread, state, lane->cpu};
         t = until;
     }
@@ -163,7 +155,7 @@ struct sink {
     struct trace_event *next;
 };
 
-static inline void put(struct sink *to, int64_t time, uint32_t type, int64_t value)
+static inline void put_sunk_event(struct sink *to, int64_t time, uint32_t type, int64_t value)
 {
     if (time < to->begin || time >= to->end) return;
     *to->next++ = (struct trace_event){time, value, type, to->lane->rank, to->lane->thread, to->lane->cpu};
@@ -173,10 +165,10 @@ static void put_collective(struct sink *to, int64_t time, const struct file_call
 {
     const struct file_communicator *c = lane_communicator(to->lane, row->comm);
     int root = row->peer == PEER_ROOT || (row->peer >= 0 && row->peer == c->rank && !c->remote_size);
-    put(to, time, EVENTTYPE_COLLECTIVE_SEND_SIZE, (int64_t)row->sent);
-    put(to, time, EVENTTYPE_COLLECTIVE_RECEIVE_SIZE, (int64_t)row->received);
-    put(to, time, EVENTTYPE_COLLECTIVE_ROOT, root);
-    put(to, time, EVENTTYPE_COLLECTIVE_COMMUNICATOR, lane_communicator_index(to->lane, row->comm) + 1);
+    put_sunk_event(to, time, EVENTTYPE_COLLECTIVE_SEND_SIZE, (int64_t)row->sent);
+    put_sunk_event(to, time, EVENTTYPE_COLLECTIVE_RECEIVE_SIZE, (int64_t)row->received);
+    put_sunk_event(to, time, EVENTTYPE_COLLECTIVE_ROOT, root);
+    put_sunk_event(to, time, EVENTTYPE_COLLECTIVE_COMMUNICATOR, lane_communicator_index(to->lane, row->comm) + 1);
 }
 
 /* The accesses of a thread, one after the other: each belongs to the call that was entered then. */
@@ -188,20 +180,20 @@ static void put_one_sided(struct sink *to, int64_t time, const struct file_call 
 {
     while (a->row < a->end && a->row->enter < call->enter) a->row++;
     if (call->peer < 0) return; /* failed, or to MPI_PROC_NULL */
-    put(to, time, EVENTTYPE_RMA_SIZE, (int64_t)(call->sent > call->received ? call->sent : call->received));
-    put(to, time, EVENTTYPE_RMA_TARGET, lane_world(to->lane, call->comm, call->peer));
+    put_sunk_event(to, time, EVENTTYPE_RMA_SIZE, (int64_t)(call->sent > call->received ? call->sent : call->received));
+    put_sunk_event(to, time, EVENTTYPE_RMA_TARGET, lane_world(to->lane, call->comm, call->peer));
     int known = a->row < a->end && a->row->enter == call->enter && a->row->offset >= 0;
-    if (known) put(to, time, EVENTTYPE_RMA_OFFSET, a->row->offset);
+    if (known) put_sunk_event(to, time, EVENTTYPE_RMA_OFFSET, a->row->offset);
 }
 
 static void put_entry(struct sink *to, const struct stream *s)
 {
-    put(to, s->begin, s->procedure->type, s->procedure->value);
+    put_sunk_event(to, s->begin, s->procedure->type, s->procedure->value);
 }
 
 static void put_exit(struct sink *to, const struct stream *s)
 {
-    put(to, s->end, s->procedure->type, 0);
+    put_sunk_event(to, s->end, s->procedure->type, 0);
 }
 
 static int64_t event_time(const struct lane *lane, const struct file_event *rows, int64_t n, int64_t i)
@@ -220,23 +212,23 @@ int64_t expand_events(const struct lane *lane, const void *calls, int64_t n_call
     const struct file_event *event = events;
     int64_t i = 0, time = event_time(lane, event, n_events, 0);
     int in_call = 0, in_poll = 0;
-    if (lane->thread == 0) put(&to, lane->start, EVENTTYPE_APPLICATION, 1);
+    if (lane->thread == 0) put_sunk_event(&to, lane->start, EVENTTYPE_APPLICATION, 1);
     /* At equal times: exits, then events (a flush lies between an exit and an entry), then entries. */
     for (;;) {
         int64_t call_time = in_call ? call.end : call.begin;
         int64_t poll_time = in_poll ? poll.end : poll.begin;
-        int64_t first = smaller(time, smaller(call_time, poll_time));
+        int64_t first = min_i64(time, min_i64(call_time, poll_time));
         if (first == INT64_MAX || first >= end) break;
         if (in_call && call_time == first) {
             put_exit(&to, &call);
             in_call = 0;
-            advance(&call, load_call);
+            advance_stream(&call, load_call);
         } else if (in_poll && poll_time == first) {
             put_exit(&to, &poll);
             in_poll = 0;
-            advance(&poll, load_poll);
+            advance_stream(&poll, load_poll);
         } else if (time == first) {
-            put(&to, time, event[i].type, event[i].value);
+            put_sunk_event(&to, time, event[i].type, event[i].value);
             time = event_time(lane, event, n_events, ++i);
         } else if (poll_time == first) {
             put_entry(&to, &poll);
@@ -249,7 +241,7 @@ int64_t expand_events(const struct lane *lane, const void *calls, int64_t n_call
             in_call = 1;
         }
     }
-    if (lane->thread == 0) put(&to, lane->stop, EVENTTYPE_APPLICATION, 0);
+    if (lane->thread == 0) put_sunk_event(&to, lane->stop, EVENTTYPE_APPLICATION, 0);
     return to.next - (struct trace_event *)out;
 }
 

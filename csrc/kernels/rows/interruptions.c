@@ -11,7 +11,7 @@ enum { FLUSH, SYNC, PATHS, CPU_WAIT, TRACING, KINDS };
 static const int32_t state_of[KINDS] = {STATE_IO, STATE_OTHERS, STATE_PATHS, STATE_SCHEDULING, STATE_TRACING_DISABLED};
 
 /* KINDS: none of them. */
-static int kind_of(const struct file_event *event)
+static int interruption_kind(const struct file_event *event)
 {
     switch (event->type) {
     case FLUSH_TYPE:
@@ -43,7 +43,7 @@ int64_t interruptions(const struct lane *lane, const void *events, int64_t n, vo
     bool goes_on[KINDS + 1] = {[TRACING] = begins_without_recording(event, n), [KINDS] = false};
     int64_t since = lane->start;
     for (int64_t i = 0; i <= n; i++) {
-        int kind = i < n ? kind_of(&event[i]) : KINDS, now = 0;
+        int kind = i < n ? interruption_kind(&event[i]) : KINDS, now = 0;
         if (i < n && kind == KINDS) continue;
         int64_t time = i < n ? lane_ns(lane, event[i].time) : lane->stop;
         while (now < KINDS && !goes_on[now]) now++;

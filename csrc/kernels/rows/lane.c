@@ -15,26 +15,26 @@ struct run {
     const char *end;
 };
 
-static int before(const struct run *a, const struct run *b)
+static int run_is_before(const struct run *a, const struct run *b)
 {
     return a->time < b->time || (a->time == b->time && a->number < b->number);
 }
 
-static void sink(struct run *heap, int64_t n, int64_t i)
+static void sink_run(struct run *heap, int64_t n, int64_t i)
 {
     struct run moved = heap[i];
     for (;;) {
         int64_t child = 2 * i + 1;
         if (child >= n) break;
-        if (child + 1 < n && before(&heap[child + 1], &heap[child])) child++;
-        if (!before(&heap[child], &moved)) break;
+        if (child + 1 < n && run_is_before(&heap[child + 1], &heap[child])) child++;
+        if (!run_is_before(&heap[child], &moved)) break;
         heap[i] = heap[child];
         i = child;
     }
     heap[i] = moved;
 }
 
-static int64_t time_of(const char *record)
+static int64_t lane_record_time(const char *record)
 {
     int64_t time;
     memcpy(&time, record, sizeof time);
@@ -46,13 +46,13 @@ static int64_t lead(const struct run *first, const struct run *second, int64_t r
 {
     const char *p = first->next;
     do p += record_bytes;
-    while (p < first->end &&
-           (time_of(p) < second->time || (time_of(p) == second->time && first->number < second->number)));
+    while (p < first->end && (lane_record_time(p) < second->time ||
+                              (lane_record_time(p) == second->time && first->number < second->number)));
     return p - first->next;
 }
 
 /* Records are some eight bytes each, and lanes take turns: a call for each would cost more than copying it. */
-static inline void copy(char *to, const char *from, int64_t bytes)
+static inline void copy_bytes(char *to, const char *from, int64_t bytes)
 {
     if (bytes > LONG_COPY || bytes % WORD) {
         memcpy(to, from, (size_t)bytes);
@@ -66,8 +66,8 @@ static char *merge_two(const struct run *a, const struct run *b, int64_t record_
 {
     const char *of_a = a->next, *of_b = b->next;
     while (of_a < a->end && of_b < b->end) {
-        const char **next = time_of(of_b) < time_of(of_a) ? &of_b : &of_a;
-        copy(to, *next, record_bytes);
+        const char **next = lane_record_time(of_b) < lane_record_time(of_a) ? &of_b : &of_a;
+        copy_bytes(to, *next, record_bytes);
         *next += record_bytes;
         to += record_bytes;
     }
@@ -86,21 +86,21 @@ int64_t lane_merge(const void *records, const int64_t *offsets, int64_t runs, in
     for (int64_t r = 0; r < runs; r++) {
         const char *next = (const char *)records + offsets[r] * record_bytes;
         const char *end = (const char *)records + offsets[r + 1] * record_bytes;
-        if (next < end) heap[n++] = (struct run){time_of(next), r, next, end};
+        if (next < end) heap[n++] = (struct run){lane_record_time(next), r, next, end};
     }
-    for (int64_t i = n / 2; i-- > 0;) sink(heap, n, i);
+    for (int64_t i = n / 2; i-- > 0;) sink_run(heap, n, i);
     char *to = out;
     while (n > 2) {
-        const struct run *second = before(&heap[2], &heap[1]) ? &heap[2] : &heap[1];
+        const struct run *second = run_is_before(&heap[2], &heap[1]) ? &heap[2] : &heap[1];
         int64_t bytes = lead(&heap[0], second, record_bytes);
-        copy(to, heap[0].next, bytes);
+        copy_bytes(to, heap[0].next, bytes);
         to += bytes;
         heap[0].next += bytes;
         if (heap[0].next == heap[0].end)
             heap[0] = heap[--n];
         else
-            heap[0].time = time_of(heap[0].next);
-        sink(heap, n, 0);
+            heap[0].time = lane_record_time(heap[0].next);
+        sink_run(heap, n, 0);
     }
     if (n == 1) {
         memcpy(to, heap[0].next, (size_t)(heap[0].end - heap[0].next));

@@ -17,7 +17,7 @@ struct room {
     int64_t n;
 };
 
-static inline int64_t time_of(const char *record)
+static inline int64_t run_record_time(const char *record)
 {
     int64_t time;
     memcpy(&time, record, sizeof time);
@@ -30,7 +30,7 @@ static inline uint64_t span(const char *begin, const char *end, int64_t bytes, i
     int64_t last = INT64_MIN;
     *first = INT64_MAX;
     for (const char *p = begin; p < end; p += bytes) {
-        int64_t time = time_of(p);
+        int64_t time = run_record_time(p);
         *first = time < *first ? time : *first;
         last = time > last ? time : last;
     }
@@ -38,23 +38,23 @@ static inline uint64_t span(const char *begin, const char *end, int64_t bytes, i
 }
 
 /* A few records into order; what is at the same time stays as it is. */
-static inline void insert(char *records, int64_t n, int64_t bytes)
+static inline void insertion_sort(char *records, int64_t n, int64_t bytes)
 {
     char moved[USUAL_BYTES];
     for (int64_t k = 1; k < n; k++) {
         char *at = records + k * bytes;
-        int64_t time = time_of(at);
-        if (time_of(at - bytes) <= time) continue;
+        int64_t time = run_record_time(at);
+        if (run_record_time(at - bytes) <= time) continue;
         memcpy(moved, at, (size_t)bytes);
         do {
             memcpy(at, at - bytes, (size_t)bytes);
             at -= bytes;
-        } while (at > records && time_of(at - bytes) > time);
+        } while (at > records && run_record_time(at - bytes) > time);
         memcpy(at, moved, (size_t)bytes);
     }
 }
 
-static bool make_room(struct room *room, int64_t n, int64_t bytes)
+static bool make_sort_room(struct room *room, int64_t n, int64_t bytes)
 {
     if (n <= room->n) return true;
     free(room->order);
@@ -65,10 +65,10 @@ static bool make_room(struct room *room, int64_t n, int64_t bytes)
     return room->n;
 }
 
-static bool sort(char *records, int64_t n, int64_t bytes, struct room *room)
+static bool sort_runs(char *records, int64_t n, int64_t bytes, struct room *room)
 {
-    if (!make_room(room, n, bytes)) return false;
-    for (int64_t k = 0; k < n; k++) room->order[k] = (struct timed_row){time_of(records + k * bytes), k};
+    if (!make_sort_room(room, n, bytes)) return false;
+    for (int64_t k = 0; k < n; k++) room->order[k] = (struct timed_row){run_record_time(records + k * bytes), k};
     time_order(room->order, n, room->order + n);
     for (int64_t k = 0; k < n; k++)
         memcpy(room->records + k * bytes, records + room->order[k].row * bytes, (size_t)bytes);
@@ -87,10 +87,11 @@ static inline bool to_buckets(const char *records, const int64_t *offsets, int64
     int64_t buckets = (int64_t)(length >> shift) + 1;
     int64_t *ends = calloc((size_t)buckets + 1, sizeof *ends);
     if (!ends) return false;
-    for (const char *p = begin; p < end; p += bytes) ends[(((uint64_t)time_of(p) - (uint64_t)first) >> shift) + 1]++;
+    for (const char *p = begin; p < end; p += bytes)
+        ends[(((uint64_t)run_record_time(p) - (uint64_t)first) >> shift) + 1]++;
     for (int64_t b = 0; b < buckets; b++) ends[b + 1] += ends[b];
     for (const char *p = begin; p < end; p += bytes) {
-        int64_t *to = &ends[((uint64_t)time_of(p) - (uint64_t)first) >> shift];
+        int64_t *to = &ends[((uint64_t)run_record_time(p) - (uint64_t)first) >> shift];
         memcpy(out + (*to)++ * bytes, p, (size_t)bytes);
     }
     struct room room = {0};
@@ -98,9 +99,9 @@ static inline bool to_buckets(const char *records, const int64_t *offsets, int64
     for (int64_t b = 0, from = 0; good && b < buckets; from = ends[b++]) {
         if (ends[b] - from < 2) continue;
         if (ends[b] - from <= FEW && bytes <= USUAL_BYTES)
-            insert(out + from * bytes, ends[b] - from, bytes);
+            insertion_sort(out + from * bytes, ends[b] - from, bytes);
         else
-            good = sort(out + from * bytes, ends[b] - from, bytes, &room);
+            good = sort_runs(out + from * bytes, ends[b] - from, bytes, &room);
     }
     free(room.order);
     free(room.records);

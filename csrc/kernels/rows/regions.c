@@ -47,7 +47,7 @@ static void cut(struct nest *to, const struct file_event *row, int64_t *counts)
     while (to->depth) put_end(to, &end);
 }
 
-static int64_t number(const int32_t *numbers, int64_t n, int64_t in_file)
+static int64_t region_number(const int32_t *numbers, int64_t n, int64_t in_file)
 {
     return in_file >= 0 && in_file < n ? numbers[in_file] : 0;
 }
@@ -60,15 +60,15 @@ int64_t regions_nest(void *open, int64_t *n_open, const void *rows, int64_t n, c
     for (; row < last; row++) {
         struct file_event kept = *row;
         if (row->type == PARAMETER_TYPE) {
-            int64_t parameter = number(parameters, n_parameters, row->flags & (REAL - 1));
+            int64_t parameter = region_number(parameters, n_parameters, row->flags & (REAL - 1));
             kept.flags = (uint16_t)(parameter | (row->flags & REAL));
             if (parameter) *to.out++ = kept;
         } else if (row->type != REGION_TYPE) {
             if (row->type == TRACING_TYPE && row->flags == GAP) cut(&to, row, counts);
             *to.out++ = kept;
         } else if (row->flags == ENDS) {
-            end_region(&to, row, number(regions, n_regions, row->value), counts);
-        } else if ((kept.value = number(regions, n_regions, row->value)) && row->flags == BEGINS) {
+            end_region(&to, row, region_number(regions, n_regions, row->value), counts);
+        } else if ((kept.value = region_number(regions, n_regions, row->value)) && row->flags == BEGINS) {
             *to.out++ = to.open[to.depth++] = kept;
         }
     }

@@ -6,29 +6,29 @@
 #include "records.h"
 #include "rows/inline/time_order.h"
 
-static int64_t key_of(const struct trace_request *row, int by_completed)
+static int64_t request_order_time(const struct trace_request *row, int by_completed)
 {
     return by_completed ? row->completed : row->posted;
 }
 
 /* Whether rows are in order. */
-static int is_ordered(const struct trace_request *rows, int64_t n, int by_completed)
+static int requests_are_ordered(const struct trace_request *rows, int64_t n, int by_completed)
 {
     int64_t k = 1;
-    while (k < n && key_of(&rows[k - 1], by_completed) <= key_of(&rows[k], by_completed)) k++;
+    while (k < n && request_order_time(&rows[k - 1], by_completed) <= request_order_time(&rows[k], by_completed)) k++;
     return k >= n;
 }
 
 /* Write them in order; 0: no memory. */
-static int put_in_order(const struct trace_request *row, int64_t n, const uint8_t *wanted, int64_t least,
-                        int by_completed, int64_t count, struct trace_request *out)
+static int sort_requests(const struct trace_request *row, int64_t n, const uint8_t *wanted, int64_t least,
+                         int by_completed, int64_t count, struct trace_request *out)
 {
     struct timed_row *order = malloc((size_t)(count + count / 2) * sizeof *order);
     if (!order) return 0;
     int64_t found = 0;
     for (int64_t k = 0; k < n; k++)
         if (wanted[row[k].what] && row[k].posted >= least)
-            order[found++] = (struct timed_row){key_of(&row[k], by_completed), k};
+            order[found++] = (struct timed_row){request_order_time(&row[k], by_completed), k};
     time_order(order, count, order + count);
     for (int64_t k = 0; k < count; k++) out[k] = row[order[k].row];
     free(order);
@@ -43,8 +43,8 @@ int64_t requests_pick(const void *rows, int64_t n, const uint8_t *wanted, int64_
     int64_t count = 0;
     for (int64_t k = 0; k < n; k++)
         if (wanted[row[k].what] && row[k].posted >= least) to[count++] = row[k];
-    if (is_ordered(to, count, by_completed)) return count;
-    return put_in_order(row, n, wanted, least, by_completed, count, to) ? count : -1;
+    if (requests_are_ordered(to, count, by_completed)) return count;
+    return sort_requests(row, n, wanted, least, by_completed, count, to) ? count : -1;
 }
 
 int64_t requests_pick_each(const void *rows, const int64_t *cuts, int64_t n, const uint8_t *wanted,

@@ -26,7 +26,7 @@ static void count(struct stamps *s, const struct stamped *row, int64_t number, i
 }
 
 /* Without a jump where all is good. */
-static inline void look(struct stamps *s, struct stamped row, int64_t number, int64_t n)
+static inline void look_at_stamp(struct stamps *s, struct stamped row, int64_t number, int64_t n)
 {
     bool bad = (row.from < s->start) | (row.begin < s->start) | (row.begin > s->stop) | (row.end > s->stop) |
                (row.begin + s->slack < s->latest) | row.reversed | row.inside_long | row.no_call;
@@ -41,7 +41,7 @@ void stamps_of_calls(struct stamps *stamps, const void *rows, int64_t n)
     for (int64_t i = 0; i < n; i++) {
         struct stamped row = {r[i].enter, r[i].enter, r[i].exit, r[i].exit, r[i].exit + stamps->slack < r[i].enter,
                               false,      false};
-        look(stamps, row, i, n);
+        look_at_stamp(stamps, row, i, n);
     }
 }
 
@@ -53,7 +53,7 @@ void stamps_of_requests(struct stamps *stamps, const void *rows, int64_t n)
     for (int64_t i = 0; i < n; i++) {
         uint64_t key = r[i].completed ? r[i].completed : r[i].posted;
         struct stamped row = {r[i].posted, key, key, key, key + stamps->slack < r[i].posted, false, false};
-        look(stamps, row, i, n);
+        look_at_stamp(stamps, row, i, n);
     }
 }
 
@@ -65,7 +65,7 @@ void stamps_of_polls(struct stamps *stamps, const void *rows, int64_t n)
         bool reversed = r[i].exit + stamps->slack < r[i].enter;
         bool inside_long = r[i].exit > r[i].enter && r[i].inside > r[i].exit - r[i].enter;
         struct stamped row = {r[i].enter, r[i].enter, r[i].exit, r[i].exit, reversed, inside_long, !r[i].count};
-        look(stamps, row, i, n);
+        look_at_stamp(stamps, row, i, n);
     }
 }
 
@@ -74,7 +74,7 @@ void stamps_of_events(struct stamps *stamps, const void *rows, int64_t n)
     const struct file_event *r = rows;
     stamps->first = n;
     for (int64_t i = 0; i < n; i++)
-        look(stamps, (struct stamped){r[i].time, r[i].time, r[i].time, r[i].time, false, false, false}, i, n);
+        look_at_stamp(stamps, (struct stamped){r[i].time, r[i].time, r[i].time, r[i].time, false, false, false}, i, n);
 }
 
 void stamps_of_accesses(struct stamps *stamps, const void *rows, int64_t n)
@@ -82,7 +82,8 @@ void stamps_of_accesses(struct stamps *stamps, const void *rows, int64_t n)
     const struct file_access *r = rows;
     stamps->first = n;
     for (int64_t i = 0; i < n; i++)
-        look(stamps, (struct stamped){r[i].enter, r[i].enter, r[i].enter, r[i].enter, false, false, false}, i, n);
+        look_at_stamp(stamps, (struct stamped){r[i].enter, r[i].enter, r[i].enter, r[i].enter, false, false, false}, i,
+                      n);
 }
 
 /* Calls that are summed up by procedure overlap: only their begins are in order. Bytes that were received in another
@@ -95,6 +96,7 @@ void stamps_of_summaries(struct stamps *stamps, const void *rows, int64_t n)
         uint64_t end = r[i].count ? r[i].exit : r[i].enter;
         bool reversed = end + stamps->slack < r[i].enter;
         bool inside_long = end > r[i].enter && r[i].inside > end - r[i].enter;
-        look(stamps, (struct stamped){r[i].enter, r[i].enter, end, r[i].enter, reversed, inside_long, false}, i, n);
+        look_at_stamp(stamps, (struct stamped){r[i].enter, r[i].enter, end, r[i].enter, reversed, inside_long, false},
+                      i, n);
     }
 }

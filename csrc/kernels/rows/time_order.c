@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static int is_ordered(const struct timed_row *rows, int64_t n)
+static int times_are_ordered(const struct timed_row *rows, int64_t n)
 {
     int64_t k = 1;
     while (k < n && rows[k - 1].time <= rows[k].time) k++;
@@ -11,7 +11,7 @@ static int is_ordered(const struct timed_row *rows, int64_t n)
 }
 
 /* Merge the neighbours [0, middle) and [middle, n). */
-static void merge(struct timed_row *rows, int64_t middle, int64_t n, struct timed_row *part)
+static void merge_timed(struct timed_row *rows, int64_t middle, int64_t n, struct timed_row *part)
 {
     memcpy(part, rows, (size_t)middle * sizeof *rows);
     int64_t i = 0, j = middle, to = 0;
@@ -21,9 +21,9 @@ static void merge(struct timed_row *rows, int64_t middle, int64_t n, struct time
 
 void time_order(struct timed_row *rows, int64_t n, struct timed_row *part)
 {
-    if (is_ordered(rows, n)) return;
+    if (times_are_ordered(rows, n)) return;
     int64_t middle = n / 2;
     time_order(rows, middle, part);
     time_order(rows + middle, n - middle, part);
-    merge(rows, middle, n, part);
+    merge_timed(rows, middle, n, part);
 }

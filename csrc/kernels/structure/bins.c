@@ -22,7 +22,7 @@ static inline struct place place_of(const struct signal_bins *bins, double per_n
     return place;
 }
 
-static void step(const struct signal_bins *bins, struct place place, double weight)
+static void put_step(const struct signal_bins *bins, struct place place, double weight)
 {
     if (place.bin >= bins->count) return;
     bins->change[place.bin] += weight;
@@ -36,8 +36,8 @@ static void step_up_and_down(const struct signal_bins *bins, struct place from, 
         if (from.bin < bins->count) bins->area[from.bin] += weight * (from.rest - to.rest);
         return;
     }
-    step(bins, from, weight);
-    step(bins, to, -weight);
+    put_step(bins, from, weight);
+    put_step(bins, to, -weight);
 }
 
 void signal_add(const struct signal_bins *bins, const int64_t *from, const int64_t *to, const double *weight, int64_t n)
@@ -65,7 +65,7 @@ static struct signals signals_of(const struct signal_bins *bins, const uint8_t *
     return (struct signals){bins, kinds, left, 1 / (double)bins->width, INT64_MIN, {0, 0}};
 }
 
-static inline void put(struct signals *to, const struct trace_call *call)
+static inline void put_call(struct signals *to, const struct trace_call *call)
 {
     const struct signal_bins *bins = to->bins;
     uint8_t kind = to->kinds[call->call];
@@ -87,7 +87,7 @@ void signal_calls(const struct signal_bins *bins, const void *calls, int64_t n, 
 {
     struct signals to = signals_of(bins, kinds, left);
     const struct trace_call *row = calls;
-    for (int64_t i = 0; i < n; i++) put(&to, &row[i]);
+    for (int64_t i = 0; i < n; i++) put_call(&to, &row[i]);
 }
 
 void signal_rows(const struct signal_bins *bins, const struct lane *lane, const void *calls, int64_t n_calls,
@@ -100,10 +100,10 @@ void signal_rows(const struct signal_bins *bins, const struct lane *lane, const 
     for (;;) {
         for (; call < end && (poll == last || call->enter < poll->enter); call++) {
             struct trace_call one = bare_call_record(&reader, call);
-            put(&to, &one);
+            put_call(&to, &one);
         }
         if (poll == last) break;
         struct trace_call one = poll_record(&reader, poll++);
-        put(&to, &one);
+        put_call(&to, &one);
     }
 }

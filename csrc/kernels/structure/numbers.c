@@ -20,7 +20,7 @@ struct numbering {
     int64_t count;
 };
 
-static int64_t slot_of(const struct numbering *s, uint64_t key)
+static int64_t slot_of_key(const struct numbering *s, uint64_t key)
 {
     const uint64_t last = (uint64_t)s->room - 1;
     uint64_t at = (key * MIX >> 29) & last;
@@ -28,7 +28,7 @@ static int64_t slot_of(const struct numbering *s, uint64_t key)
     return (int64_t)at;
 }
 
-static int grow(struct numbering *s)
+static int grow_numbering(struct numbering *s)
 {
     const int64_t room = s->room ? 4 * s->room : FIRST_ROOM;
     uint64_t *keys = realloc(s->keys, (size_t)(room / 2) * sizeof *keys);
@@ -41,14 +41,14 @@ static int grow(struct numbering *s)
     free(s->slots);
     s->slots = slots;
     s->room = room;
-    for (int64_t number = 0; number < s->count; number++) slots[slot_of(s, s->keys[number])] = (int32_t)number + 1;
+    for (int64_t number = 0; number < s->count; number++) slots[slot_of_key(s, s->keys[number])] = (int32_t)number + 1;
     return 0;
 }
 
 struct numbering *numbering_new(void)
 {
     struct numbering *s = calloc(1, sizeof *s);
-    if (s && grow(s)) {
+    if (s && grow_numbering(s)) {
         numbering_free(s);
         return NULL;
     }
@@ -66,11 +66,11 @@ void numbering_free(struct numbering *s)
 int64_t numbering_feed(struct numbering *s, const uint64_t *keys, int64_t n, int32_t *numbers)
 {
     for (int64_t i = 0; i < n; i++) {
-        int64_t at = slot_of(s, keys[i]);
+        int64_t at = slot_of_key(s, keys[i]);
         if (!s->slots[at]) {
             if (2 * s->count == s->room) {
-                if (grow(s)) return -1;
-                at = slot_of(s, keys[i]);
+                if (grow_numbering(s)) return -1;
+                at = slot_of_key(s, keys[i]);
             }
             s->keys[s->count] = keys[i];
             s->slots[at] = (int32_t)++s->count;
@@ -103,7 +103,7 @@ int64_t numbering_order(const struct numbering *s, int32_t *place)
 }
 
 /* Renumbers in order of keys. */
-static int in_order(const struct numbering *s, int32_t *numbers, int64_t n)
+static int sort_numbers(const struct numbering *s, int32_t *numbers, int64_t n)
 {
     int32_t *place = malloc((size_t)(s->count ? s->count : 1) * sizeof *place);
     if (!place || numbering_order(s, place)) {
@@ -116,7 +116,7 @@ static int in_order(const struct numbering *s, int32_t *numbers, int64_t n)
 }
 
 /* A hash of the `context` symbols up to each one: that of twice as many is of the one here and the one before these. */
-static void hash(const int32_t *symbols, int64_t n, int64_t context, uint64_t *keys)
+static void hash_contexts(const int32_t *symbols, int64_t n, int64_t context, uint64_t *keys)
 {
     for (int64_t i = 0; i < n; i++) keys[i] = (uint64_t)symbols[i] + 1;
     for (int64_t width = 1; width < context; width *= 2)
@@ -133,8 +133,9 @@ int64_t numbers_in_context(const int32_t *symbols, int64_t n, int64_t context, i
     struct numbering *numbering = numbering_new();
     int64_t found = -1;
     if (keys && numbering) {
-        hash(symbols, n, context, keys);
-        if (!numbering_feed(numbering, keys, n, numbers) && !in_order(numbering, numbers, n)) found = numbering->count;
+        hash_contexts(symbols, n, context, keys);
+        if (!numbering_feed(numbering, keys, n, numbers) && !sort_numbers(numbering, numbers, n))
+            found = numbering->count;
     }
     free(keys);
     numbering_free(numbering);

@@ -16,18 +16,18 @@ struct best {
 /* After so many changes of a full heap, what is passed over is set anew. */
 enum { LOOK_AGAIN = 64 };
 
-static void put(struct best *best, int64_t place, uint32_t subset, double score)
+static void put_subset(struct best *best, int64_t place, uint32_t subset, double score)
 {
     best->subsets[place] = subset;
     best->scores[place] = score;
 }
 
-static void add(struct best *best, uint32_t subset, double score)
+static void add_subset(struct best *best, uint32_t subset, double score)
 {
     int64_t place = best->number++;
     for (; place > 0 && best->scores[(place - 1) / 2] < score; place = (place - 1) / 2)
-        put(best, place, best->subsets[(place - 1) / 2], best->scores[(place - 1) / 2]);
-    put(best, place, subset, score);
+        put_subset(best, place, best->subsets[(place - 1) / 2], best->scores[(place - 1) / 2]);
+    put_subset(best, place, subset, score);
 }
 
 static void replace_worst(struct best *best, uint32_t subset, double score)
@@ -36,10 +36,10 @@ static void replace_worst(struct best *best, uint32_t subset, double score)
     for (int64_t below = 1; below < best->number; below = 2 * place + 1) {
         if (below + 1 < best->number && best->scores[below + 1] > best->scores[below]) below++;
         if (best->scores[below] <= score) break;
-        put(best, place, best->subsets[below], best->scores[below]);
+        put_subset(best, place, best->subsets[below], best->scores[below]);
         place = below;
     }
-    put(best, place, subset, score);
+    put_subset(best, place, subset, score);
 }
 
 /* What is neither among the best nor the best of its size is passed over. */
@@ -53,7 +53,7 @@ static void set_needs(struct best *best)
     }
 }
 
-static double take(struct walk *walk, uint32_t subset, int size, double rss)
+static double take_best(struct walk *walk, uint32_t subset, int size, double rss)
 {
     struct best *best = (struct best *)walk;
     double score = walk_score(walk->problem, size, rss);
@@ -65,7 +65,7 @@ static double take(struct walk *walk, uint32_t subset, int size, double rss)
         best->of_size[size] = subset;
     }
     if (!full)
-        add(best, subset, score);
+        add_subset(best, subset, score);
     else if (among)
         replace_worst(best, subset, score);
     if (full ? ++best->changes % LOOK_AGAIN == 0 : best->number == best->keep) set_needs(best);
@@ -75,7 +75,7 @@ static double take(struct walk *walk, uint32_t subset, int size, double rss)
 int64_t subsets_best(const struct subset_problem *problem, int64_t keep, uint32_t *subsets, double *scores,
                      uint32_t *of_size, double *rss_of_size)
 {
-    struct best best = {{.problem = problem, .take = take}, keep, 0, subsets, scores, of_size, rss_of_size, 0};
+    struct best best = {{.problem = problem, .take = take_best}, keep, 0, subsets, scores, of_size, rss_of_size, 0};
     for (int size = 0; size <= problem->columns; size++) {
         of_size[size] = 0;
         rss_of_size[size] = INFINITY;

@@ -39,7 +39,7 @@ static int hopeless(const struct walk *walk, const struct node *node)
 }
 
 /* Rows j to the end without column j become a triangle again; returns the square of what is left of y below it. */
-static double drop(const struct node *node, int j, double *r)
+static double drop_column(const struct node *node, int j, double *r)
 {
     int wide = node->free + 1, left = node->free - j - 1;
     const double *below = node->r + (size_t)j * wide + j + 1;
@@ -65,7 +65,7 @@ static double without(struct walk *walk, const struct node *node, int j, uint32_
 {
     double r[MOST_COLUMNS * (MOST_COLUMNS + 1)];
     struct node child = {fixed, node->size + j, node->free - j - 1, node->columns + j + 1, r, 0};
-    child.tail = node->tail + drop(node, j, r);
+    child.tail = node->tail + drop_column(node, j, r);
     return visit(walk, &child);
 }
 

@@ -12,7 +12,7 @@ struct weights {
     int64_t bins;
 };
 
-static double take(struct walk *walk, uint32_t subset, int size, double rss)
+static double take_weight(struct walk *walk, uint32_t subset, int size, double rss)
 {
     struct weights *all = (struct weights *)walk;
     double more = walk_score(walk->problem, size, rss) - all->best;
@@ -28,7 +28,7 @@ static double take(struct walk *walk, uint32_t subset, int size, double rss)
 double subsets_weigh(const struct subset_problem *problem, double best, double range, double *importance,
                      double *weights, int64_t *numbers, int64_t bins)
 {
-    struct weights all = {{.problem = problem, .take = take}, best, range, weights, numbers, bins};
+    struct weights all = {{.problem = problem, .take = take_weight}, best, range, weights, numbers, bins};
     memset(weights, 0, bins * sizeof *weights);
     memset(numbers, 0, bins * sizeof *numbers);
     for (int size = 1; size <= problem->columns; size++)

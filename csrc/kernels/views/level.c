@@ -55,7 +55,7 @@ static double both(int operation, double a, double b)
     return (operation == LEVEL_MAXIMUM) == (a > b) ? a : b;
 }
 
-static void put(double *node, int64_t n, int64_t leaf, double value, int operation)
+static void put_leaf(double *node, int64_t n, int64_t leaf, double value, int operation)
 {
     int64_t i = n + leaf;
     node[i] = value;
@@ -63,7 +63,7 @@ static void put(double *node, int64_t n, int64_t leaf, double value, int operati
 }
 
 /* Puts the top of the heap where it belongs. */
-static void sink(int64_t *heap, int64_t n, const int64_t *at, const int64_t *time)
+static void sink_leaf(int64_t *heap, int64_t n, const int64_t *at, const int64_t *time)
 {
     int64_t top = heap[0], i = 0;
     for (int64_t next; (next = 2 * i + 1) < n; i = next) {
@@ -99,9 +99,9 @@ int64_t level_feed(struct level *l, const int64_t *first, const int64_t *time, c
             int64_t now = time[l->at[l->heap[0]]];
             while (waiting && time[l->at[l->heap[0]]] == now) {
                 int64_t k = l->heap[0];
-                put(node, n, k, value[l->at[k]], l->operation);
+                put_leaf(node, n, k, value[l->at[k]], l->operation);
                 if (++l->at[k] == first[child[k] + 1]) l->heap[0] = l->heap[--waiting];
-                if (waiting) sink(l->heap, waiting, l->at, time);
+                if (waiting) sink_leaf(l->heap, waiting, l->at, time);
             }
             if (n > 1 && node[1] == l->last[row] && now) continue; /* one child: its steps are those of the row */
             out_row[written] = row;

@@ -25,7 +25,7 @@ void stacks_free(struct stacks *s)
     free(s);
 }
 
-static int push(struct stack *stack, double value)
+static int push_value(struct stack *stack, double value)
 {
     if (stack->n == stack->room) {
         int64_t room = stack->room ? 2 * stack->room : 8;
@@ -43,7 +43,7 @@ int64_t stacks_feed(struct stacks *s, int64_t n, const int64_t *row, const doubl
     for (int64_t i = 0; i < n; i++) {
         struct stack *stack = &s->of[row[i]];
         if (value[i]) {
-            if (push(stack, value[i])) return -1;
+            if (push_value(stack, value[i])) return -1;
         } else if (stack->n) {
             stack->n--;
         }

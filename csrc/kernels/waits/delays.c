@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rows/inline/min_max.h"
+
 enum { SHORTEST_STEP = 1024, SEGMENTS_AN_ACTIVITY = 8, DIRECT = 0, BY_WAITS = 1 };
 
 /* Times by activity, and which activities are not 0. */
@@ -30,7 +32,7 @@ struct delays {
     double *running; /* of each lane, for a ns of its waits */
 };
 
-static void add(struct vector *v, int32_t activity, int64_t ns)
+static void add_delay(struct vector *v, int32_t activity, int64_t ns)
 {
     if (!v->is_used[activity]) {
         v->is_used[activity] = 1;
@@ -66,17 +68,7 @@ static void add_checkpoint(struct delays *w, int32_t lane, int64_t number, int64
 {
     const int64_t *sums = w->checkpoints + (w->checkpoint_of[lane] + number) * w->t->activities;
     for (int32_t a = 0; a < w->t->activities; a++)
-        if (sums[a]) add(&w->excess, a, sign * sums[a]);
-}
-
-static int64_t later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
+        if (sums[a]) add_delay(&w->excess, a, sign * sums[a]);
 }
 
 /* Adds sign times what a lane does in [begin, end). */
@@ -95,8 +87,8 @@ static void add_times(struct delays *w, int32_t lane, int64_t begin, int64_t end
             at = first + to * w->step;
             jump = stop;
         }
-        int64_t ns = earlier(end, t->segments[at + 1].begin) - later(begin, t->segments[at].begin);
-        if (ns > 0) add(&w->excess, t->segments[at].activity, sign * ns);
+        int64_t ns = min_i64(end, t->segments[at + 1].begin) - max_i64(begin, t->segments[at].begin);
+        if (ns > 0) add_delay(&w->excess, t->segments[at].activity, sign * ns);
         at++;
     }
 }
@@ -123,7 +115,7 @@ static int64_t total_excess(const struct vector *v)
     return sum;
 }
 
-static void share_out(const struct vector *v, double *costs, double own, double caused)
+static void share_out_cost(const struct vector *v, double *costs, double own, double caused)
 {
     for (int32_t i = 0; i < v->n_used; i++) {
         int32_t activity = v->used[i];
@@ -150,7 +142,7 @@ static struct range waits_of_cause(const struct delays *w, const struct delay_wa
     int64_t before = r.first - 1;
     if (before >= t->place_first[wait->cause]) {
         int64_t end = t->entered[before] + t->waited_before[before + 1] - t->waited_before[before];
-        r.part = later(0, earlier(end, wait->cause_enter) - wait->since);
+        r.part = max_i64(0, min_i64(end, wait->cause_enter) - wait->since);
     }
     r.ns += r.part;
     return r;
@@ -166,7 +158,7 @@ static void charge(struct delays *w, int32_t lane, struct range r, double a_ns)
 }
 
 /* Takes one wait; returns how much of it is due to waits of its cause. */
-static double take(struct delays *w, const struct delay_wait *wait, double caused, double *costs)
+static double take_wait(struct delays *w, const struct delay_wait *wait, double caused, double *costs)
 {
     struct range waits = waits_of_cause(w, wait);
     add_times(w, wait->cause, wait->since, wait->cause_enter, 1);
@@ -179,7 +171,7 @@ static double take(struct delays *w, const struct delay_wait *wait, double cause
     }
     double size = (double)(wait->end - wait->enter), sum = (double)(excess + waits.ns);
     if (sum > 0) {
-        share_out(&w->excess, costs + 2 * w->t->activities * wait->cause, size / sum, caused / sum);
+        share_out_cost(&w->excess, costs + 2 * w->t->activities * wait->cause, size / sum, caused / sum);
         charge(w, wait->cause, waits, (size + caused) / sum);
     }
     clear(&w->excess);
@@ -231,7 +223,7 @@ void delays_free(struct delays *w)
 static int open_work(struct delays *w)
 {
     size_t lanes = (size_t)w->t->lanes + 1, activities = (size_t)w->t->activities;
-    w->step = later(SHORTEST_STEP, SEGMENTS_AN_ACTIVITY * w->t->activities);
+    w->step = max_i64(SHORTEST_STEP, SEGMENTS_AN_ACTIVITY * w->t->activities);
     w->checkpoint_of = calloc(lanes, sizeof *w->checkpoint_of);
     w->excess.ns = calloc(activities, sizeof *w->excess.ns);
     w->excess.used = calloc(activities, sizeof *w->excess.used);
@@ -261,11 +253,11 @@ void delays_take(struct delays *w, const struct delay_wait *waits, int64_t n, do
 {
     for (int64_t k = n - 1; k >= 0; k--) {
         const struct delay_wait *wait = &waits[k];
-        w->taken[wait->lane] = earlier(w->taken[wait->lane], wait->place);
+        w->taken[wait->lane] = min_i64(w->taken[wait->lane], wait->place);
         w->running[wait->lane] += w->c.charge[wait->place];
         double a_ns = w->running[wait->lane] > 0 ? w->running[wait->lane] : 0;
         double later_waits = a_ns * (double)(wait->end - wait->enter) + w->c.alone[wait->place];
         caused[wait->place] = later_waits;
-        indirect[wait->place] = take(w, wait, later_waits, costs);
+        indirect[wait->place] = take_wait(w, wait, later_waits, costs);
     }
 }

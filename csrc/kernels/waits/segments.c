@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "records.h"
+#include "rows/inline/min_max.h"
 #include "rows/inline/time_order.h"
 
 enum { WAITING = 0, NOTHING_YET = -1 };
@@ -58,17 +59,7 @@ int64_t segment_walk_first(const struct segment_walk *walk)
     return walk->first;
 }
 
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int make_room(struct points *points, size_t n)
+static int make_room_for_points(struct points *points, size_t n)
 {
     if (n <= points->room) return 1;
     struct segment_point *bigger = realloc(points->at, 2 * n * sizeof *bigger);
@@ -78,7 +69,7 @@ static int make_room(struct points *points, size_t n)
     return 1;
 }
 
-static void put(struct points *points, int32_t of, int64_t time, int64_t value)
+static void put_point(struct points *points, int32_t of, int64_t time, int64_t value)
 {
     points->at[points->n++] = (struct segment_point){time, value, of, 0};
 }
@@ -87,13 +78,13 @@ static void put(struct points *points, int32_t of, int64_t time, int64_t value)
    waits for the last one. `next`: the call after it, or NULL. */
 static void put_call(struct points *points, const struct trace_call *call, const struct trace_call *next)
 {
-    int64_t between = smaller(call->tracer, call->exit - call->enter - call->inside);
+    int64_t between = min_i64(call->tracer, call->exit - call->enter - call->inside);
     int64_t enter = call->exit - call->inside, left = call->exit + call->tracer - between;
-    if (next) left = larger(call->exit, smaller(left, next->enter));
-    put(points, SEGMENT_TRACER, enter - between, 1);
-    put(points, SEGMENT_CALL, enter, 1 + (int64_t)call->call);
-    put(points, SEGMENT_CALL, call->exit, 0);
-    put(points, SEGMENT_TRACER, left, 0);
+    if (next) left = max_i64(call->exit, min_i64(left, next->enter));
+    put_point(points, SEGMENT_TRACER, enter - between, 1);
+    put_point(points, SEGMENT_CALL, enter, 1 + (int64_t)call->call);
+    put_point(points, SEGMENT_CALL, call->exit, 0);
+    put_point(points, SEGMENT_TRACER, left, 0);
 }
 
 static const struct trace_call *next_of(const struct trace_call *call, const struct trace_call *end, int32_t thread)
@@ -113,7 +104,7 @@ static void put_calls(struct points *points, const struct trace_call *call, int6
 }
 
 /* By time, those of one time as they came. */
-static int put_in_order(struct segment_walk *walk)
+static int sort_segments(struct segment_walk *walk)
 {
     struct points *here = &walk->here;
     size_t n = here->n, k = 1;
@@ -125,7 +116,7 @@ static int put_in_order(struct segment_walk *walk)
         walk->order = malloc(walk->order_room * sizeof *walk->order);
         if (!walk->order) walk->order_room = 0;
     }
-    if (!walk->order || !make_room(here, 2 * n)) return 0;
+    if (!walk->order || !make_room_for_points(here, 2 * n)) return 0;
     for (k = 0; k < n; k++) walk->order[k] = (struct timed_row){here->at[k].time, (int64_t)k};
     time_order(walk->order, (int64_t)n, walk->order + n);
     struct segment_point *copy = here->at + n;
@@ -134,7 +125,7 @@ static int put_in_order(struct segment_walk *walk)
     return 1;
 }
 
-static int32_t number_of(struct activities *activities, int64_t path, int64_t what)
+static int32_t activity_number(struct activities *activities, int64_t path, int64_t what)
 {
     int64_t pair = path * activities->what + what;
     if (!activities->number[pair]) {
@@ -150,7 +141,7 @@ static int32_t activity_now(const struct segment_walk *walk, struct activities *
     if (v[SEGMENT_WAIT] > 0) return WAITING;
     int64_t outside = !v[SEGMENT_LOST] && v[SEGMENT_TRACER] > 0 ? activities->of_tracer : v[SEGMENT_LOST];
     int64_t what = v[SEGMENT_CALL] > 0 ? activities->first_call - 1 + v[SEGMENT_CALL] : outside;
-    return number_of(activities, v[SEGMENT_PATH], what);
+    return activity_number(activities, v[SEGMENT_PATH], what);
 }
 
 /* The segments of the first n points that are here. */
@@ -162,7 +153,7 @@ static int64_t put_segments(struct segment_walk *walk, struct activities *activi
     if (n && walk->activity == NOTHING_YET) walk->first = point[0].time;
     for (size_t k = 0; k < n; k++) {
         walk->values[point[k].of] = point[k].value;
-        if (point[k].of != SEGMENT_TRACER) walk->over = larger(walk->over, point[k].time);
+        if (point[k].of != SEGMENT_TRACER) walk->over = max_i64(walk->over, point[k].time);
         if (k + 1 < n && point[k + 1].time == point[k].time) continue;
         int32_t activity = activity_now(walk, activities);
         if (activity != walk->activity) *to++ = (struct delay_segment){point[k].time, activity, 0};
@@ -178,18 +169,18 @@ int64_t segment_walk_window(struct segment_walk *walk, struct activities *activi
     const struct trace_call *call = calls, *first = next_of(call, call + n, thread);
     struct points *here = &walk->here, *open = &walk->open;
     here->n = 0;
-    if (!make_room(here, open->n + 4 * (size_t)n + (size_t)n_points)) return -1;
+    if (!make_room_for_points(here, open->n + 4 * (size_t)n + (size_t)n_points)) return -1;
     for (size_t k = 0; k < open->n; k++) { /* until the first call the tracer had it, at most */
         here->at[here->n] = open->at[k];
-        if (first) here->at[here->n].time = smaller(open->at[k].time, first->enter);
+        if (first) here->at[here->n].time = min_i64(open->at[k].time, first->enter);
         here->n++;
     }
     put_calls(here, call, n, thread);
     for (int64_t k = 0; k < n_points; k++) here->at[here->n++] = points[k];
-    if (!put_in_order(walk)) return -1;
+    if (!sort_segments(walk)) return -1;
     size_t known = here->n;
     while (known && here->at[known - 1].time >= end) known--;
-    if (!make_room(open, here->n - known)) return -1;
+    if (!make_room_for_points(open, here->n - known)) return -1;
     open->n = here->n - known;
     if (open->n) memcpy(open->at, here->at + known, open->n * sizeof *open->at);
     return put_segments(walk, activities, known, out);
@@ -199,11 +190,11 @@ int64_t segment_walk_end(struct segment_walk *walk, struct activities *activitie
                          int64_t n_points, int64_t end, int64_t written, struct delay_segment *out)
 {
     struct points *open = &walk->open;
-    walk->over = larger(walk->over, end);
-    for (int64_t k = 0; k < n_points; k++) walk->over = larger(walk->over, points[k].time);
+    walk->over = max_i64(walk->over, end);
+    for (int64_t k = 0; k < n_points; k++) walk->over = max_i64(walk->over, points[k].time);
     for (size_t k = 0; k < open->n; k++)
-        if (open->at[k].of != SEGMENT_TRACER) walk->over = larger(walk->over, open->at[k].time);
-    for (size_t k = 0; k < open->n; k++) open->at[k].time = smaller(open->at[k].time, walk->over);
+        if (open->at[k].of != SEGMENT_TRACER) walk->over = max_i64(walk->over, open->at[k].time);
+    for (size_t k = 0; k < open->n; k++) open->at[k].time = min_i64(open->at[k].time, walk->over);
     int64_t more = segment_walk_window(walk, activities, NULL, 0, 0, points, n_points, INT64_MAX, out);
     if (more < 0) return INT64_MIN;
     while (more > -written && out[more - 1].begin >= walk->over) more--;

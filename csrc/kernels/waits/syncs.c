@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/array.h"
+#include "rows/inline/min_max.h"
 
 enum { MOST_COMMS = 32, FIRST_SLOTS = 1024 };
 
@@ -55,7 +56,7 @@ void syncs_free(struct syncs *s)
 }
 
 /* The slot of a pair, or the empty one where it would go. */
-static struct pair *find(const struct syncs *s, int32_t low, int32_t high)
+static struct pair *find_pair(const struct syncs *s, int32_t low, int32_t high)
 {
     uint64_t h = ((uint64_t)(uint32_t)low << 32 | (uint32_t)high) * 0x9e3779b97f4a7c15u;
     uint64_t i = (h ^ h >> 32) & s->mask;
@@ -63,7 +64,7 @@ static struct pair *find(const struct syncs *s, int32_t low, int32_t high)
     return &s->pairs[i];
 }
 
-static int grow(struct syncs *s)
+static int grow_pairs(struct syncs *s)
 {
     struct pair *old = s->pairs;
     uint64_t n = s->mask + 1;
@@ -72,31 +73,26 @@ static int grow(struct syncs *s)
     s->pairs = bigger;
     s->mask = 2 * n - 1;
     for (uint64_t i = 0; i < n; i++)
-        if (old[i].high) *find(s, old[i].low, old[i].high) = old[i];
+        if (old[i].high) *find_pair(s, old[i].low, old[i].high) = old[i];
     free(old);
     return 0;
 }
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static struct pair *pair_of(const struct syncs *s, int32_t a, int32_t b)
 {
-    return a < b ? find(s, a, b) : find(s, b, a);
+    return a < b ? find_pair(s, a, b) : find_pair(s, b, a);
 }
 
 static int add_message(struct syncs *s, const struct sync_row *row)
 {
-    int64_t time = earlier(row->time, row->other_time);
+    int64_t time = min_i64(row->time, row->other_time);
     struct pair *pair = pair_of(s, row->lane, row->other);
     if (pair->high) {
         if (pair->time < time) pair->time = time;
         return 0;
     }
     if (2 * ++s->used > s->mask) {
-        if (grow(s)) return -1;
+        if (grow_pairs(s)) return -1;
         pair = pair_of(s, row->lane, row->other);
     }
     int swap = row->lane > row->other;
@@ -126,14 +122,14 @@ static const struct seen *last_on(const struct lane *lane, int32_t comm)
     return NULL;
 }
 
-static void answer(const struct syncs *s, struct sync_row *row)
+static void answer_sync(const struct syncs *s, struct sync_row *row)
 {
     const struct pair *pair = pair_of(s, row->lane, row->other);
-    int64_t last = pair->high ? pair->time : earlier(s->starts[row->lane], s->starts[row->other]);
+    int64_t last = pair->high ? pair->time : min_i64(s->starts[row->lane], s->starts[row->other]);
     const struct lane *lane = &s->of[row->lane];
     for (int32_t i = 0; i < lane->n && lane->seen[i].time > last; i++) {
         const struct seen *other = last_on(&s->of[row->other], lane->seen[i].comm);
-        if (other && earlier(lane->seen[i].time, other->time) > last) last = earlier(lane->seen[i].time, other->time);
+        if (other && min_i64(lane->seen[i].time, other->time) > last) last = min_i64(lane->seen[i].time, other->time);
     }
     row->time = last;
 }
@@ -143,7 +139,7 @@ int64_t syncs_feed(struct syncs *s, void *rows, int64_t n)
     struct sync_row *row = rows;
     for (int64_t i = 0; i < n; i++, row++) {
         if (row->what == SYNC_QUESTION)
-            answer(s, row);
+            answer_sync(s, row);
         else if (row->what == SYNC_MEMBER ? add_member(s, row) : add_message(s, row))
             return -1;
     }

@@ -25,7 +25,7 @@ static int64_t sent_by(const struct wait_candidate *sent, int64_t n, const struc
 
 /* A send is held by the call that completed it, if that returned after its receive was posted: others MPI has
    buffered. */
-static void complete(struct waits *w, struct wait_candidate *c)
+static void complete_send(struct waits *w, struct wait_candidate *c)
 {
     c->kind = WAITS_LATE_RECEIVER;
     if (c->until < c->complete) waits_push(w, &w->lanes[c->lane], c);
@@ -40,7 +40,7 @@ static int complete_sent(struct waits *w, struct lane *poster, const struct trac
         memmove(poster->begun + at, poster->begun + at + 1, (size_t)(--poster->n_begun - at) * sizeof c);
         c.complete = r->completed;
         c.lane = lane;
-        complete(w, &c);
+        complete_send(w, &c);
         return 1;
     }
     struct wait_candidate *sent = w->sent + poster->sent;
@@ -73,7 +73,7 @@ void waits_take_sent(struct waits *w, struct lane *lane)
             c->kind = WAITS_LATE_RECEIVER;
             if (c->until < call->exit) waits_hold(call, *c);
         } else if (c->complete != c->posted) {
-            complete(w, c);
+            complete_send(w, c);
         } else if (MORE(w, lane->begun, lane->begun_room, lane->n_begun)) {
             lane->begun[lane->n_begun++] = *c;
         }

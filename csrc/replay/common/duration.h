@@ -10,7 +10,7 @@
 static const int64_t LONGEST = (int64_t)1 << 61;
 
 /* llround, which needs a call only where the value is negative or enormous. */
-static inline int64_t nearest(double x)
+static inline int64_t nearest_ns(double x)
 {
     if (!(x >= 0 && x < 4503599627370496.0)) return x < (double)LONGEST ? llround(x) : LONGEST;
     int64_t whole = (int64_t)x;
@@ -19,7 +19,7 @@ static inline int64_t nearest(double x)
 
 static inline int64_t ns_of(double seconds)
 {
-    return nearest(seconds * 1e9);
+    return nearest_ns(seconds * 1e9);
 }
 
 #endif

@@ -39,7 +39,7 @@ static void note_end(struct sim *sim)
     result->mean_queue = sim->now ? sim->queue_area / (double)sim->now : 0;
 }
 
-static void finish(struct sim *sim, struct thread *thread)
+static void finish_thread(struct sim *sim, struct thread *thread)
 {
     struct app *app = thread->app;
     thread->state = THREAD_DONE;
@@ -181,7 +181,7 @@ void thread_act(struct sim *sim, struct thread *thread)
         child_over(sim, thread);
         break;
     case PLAN_END:
-        finish(sim, thread);
+        finish_thread(sim, thread);
         break;
     default:
         act_nothing(sim, thread);

@@ -14,7 +14,7 @@
 #include "threads/policy.h"
 #include "threads/running.h"
 
-static bool is_over(const struct sim *sim)
+static bool sim_is_over(const struct sim *sim)
 {
     return !sim->has_scan && !sim->events.n;
 }
@@ -46,7 +46,7 @@ static void tick(struct sim *sim)
     for (int32_t k = 0; k < sim->machine->n_nodes; k++)
         if (!sim->sites[k].dedicated) cpu_tick(sim, &sim->nodes[k]);
     cpu_count_turn(sim);
-    if (!is_over(sim)) schedule(sim, sim->now + policy_next_tick(sim), PHASE_TICK, NULL, 0);
+    if (!sim_is_over(sim)) schedule(sim, sim->now + policy_next_tick(sim), PHASE_TICK, NULL, 0);
 }
 
 static void thread_event(struct sim *sim, const struct event *event, struct thread *thread)
@@ -142,7 +142,7 @@ int replay_run(const struct machine *machine, const struct program *programs, in
         policy_begin(&sim);
         schedule(&sim, policy_next_tick(&sim), PHASE_TICK, NULL, 0);
     }
-    while (!sim.failed && !sim.stuck && (!repetitions || sim.unfinished) && !is_over(&sim)) {
+    while (!sim.failed && !sim.stuck && (!repetitions || sim.unfinished) && !sim_is_over(&sim)) {
         struct event event;
         if (next_event(&sim, &event))
             handle(&sim, &event);

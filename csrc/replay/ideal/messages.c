@@ -3,7 +3,7 @@
 
 #include "common/duration.h"
 
-static struct channel *find(struct ideal *ideal, const struct key *key)
+static struct channel *find_channel(struct ideal *ideal, const struct key *key)
 {
     struct channel *channel = table_find_or_add(&ideal->channels, key, &ideal->channel_pool);
     if (!channel) {
@@ -17,7 +17,7 @@ static struct channel *find(struct ideal *ideal, const struct key *key)
     return channel;
 }
 
-static void forget_if_over(struct ideal *ideal, struct channel *channel)
+static void forget_channel_if_over(struct ideal *ideal, struct channel *channel)
 {
     if (channel->names || channel->letters || channel->receives) return;
     table_remove(&ideal->channels, &channel->entry);
@@ -27,23 +27,23 @@ static void forget_if_over(struct ideal *ideal, struct channel *channel)
 void messages_leave(struct ideal *ideal, struct channel *channel)
 {
     channel->names--;
-    forget_if_over(ideal, channel);
+    forget_channel_if_over(ideal, channel);
 }
 
-static struct key key_of(int32_t comm, int32_t source, int32_t destination, int32_t tag, int64_t number)
+static struct key key_of_channel(int32_t comm, int32_t source, int32_t destination, int32_t tag, int64_t number)
 {
     return (struct key){.a = (uint32_t)comm,
                         .b = (uint64_t)(uint32_t)source << 32 | (uint32_t)destination,
                         .c = (uint32_t)tag | (number ? (uint64_t)number << 32 : 0)};
 }
 
-static struct channel *channel_of(struct ideal *ideal, struct rank_at *rank, const struct op *op, struct known *known,
-                                  bool sends)
+static struct channel *channel_of_op(struct ideal *ideal, struct rank_at *rank, const struct op *op,
+                                     struct known *known, bool sends)
 {
     if (known->channel) return known->channel;
     int32_t own = ideal->first[ideal->own] + rank->number;
-    struct key key = key_of(op->comm, sends ? own : op->peer, sends ? op->peer : own, op->tag, op->other);
-    known->channel = find(ideal, &key);
+    struct key key = key_of_channel(op->comm, sends ? own : op->peer, sends ? op->peer : own, op->tag, op->other);
+    known->channel = find_channel(ideal, &key);
     if (known->channel) known->channel->names++;
     return known->channel;
 }
@@ -105,7 +105,7 @@ bool messages_send(struct ideal *ideal, struct rank_at *rank, const struct op *o
         rank->waits_to_send = waits;
         return !waits;
     }
-    struct channel *channel = channel_of(ideal, rank, op, known, true);
+    struct channel *channel = channel_of_op(ideal, rank, op, known, true);
     int64_t arrived;
     if (!channel || !deliver(ideal, channel, (struct letter){NULL, rank->now, own, kind}, &arrived)) return false;
     if (!waits) return true;
@@ -114,7 +114,7 @@ bool messages_send(struct ideal *ideal, struct rank_at *rank, const struct op *o
     return !rank->waits_to_send;
 }
 
-static struct receive *post(struct ideal *ideal, struct rank_at *rank, struct channel *channel)
+static struct receive *post_ideal_receive(struct ideal *ideal, struct rank_at *rank, struct channel *channel)
 {
     struct receive *receive = pool_take(&ideal->receives);
     if (!receive) {
@@ -141,8 +141,8 @@ static struct receive *post(struct ideal *ideal, struct rank_at *rank, struct ch
 
 bool messages_receive(struct ideal *ideal, struct rank_at *rank, const struct op *op, struct known *known)
 {
-    struct channel *channel = channel_of(ideal, rank, op, known, false);
-    struct receive *receive = channel ? post(ideal, rank, channel) : NULL;
+    struct channel *channel = channel_of_op(ideal, rank, op, known, false);
+    struct receive *receive = channel ? post_ideal_receive(ideal, rank, channel) : NULL;
     if (!receive) return false;
     if (op->kind == OP_RECV) return messages_wait(ideal, rank, receive);
     rank->requests[op->request].receive = receive;
@@ -177,10 +177,10 @@ void messages_told(struct ideal *ideal, const struct told *told)
     if (!rank || told->time < 0 || told->time > LONGEST) {
         refuse(ideal, IDEAL_OTHER);
     } else if (told->kind != TOLD_RECEIVED) {
-        struct key key = key_of(told->comm, told->source, told->destination, told->tag, told->number);
-        struct channel *channel = find(ideal, &key);
+        struct key key = key_of_channel(told->comm, told->source, told->destination, told->tag, told->number);
+        struct channel *channel = find_channel(ideal, &key);
         struct letter letter = {NULL, told->time, told->source, (enum told_kind)told->kind};
-        if (channel && deliver(ideal, channel, letter, &arrived)) forget_if_over(ideal, channel);
+        if (channel && deliver(ideal, channel, letter, &arrived)) forget_channel_if_over(ideal, channel);
     } else if (rank->waits_to_send) {
         rank->waits_to_send = false;
         wake(ideal, rank, told->time);

@@ -14,7 +14,7 @@
 enum { AT_A_TIME = 4096, MANY_WAITING = 4096, OTHERS_FIRST = 64 };
 
 /* Whether all that it names exists, as the simulator asks, and ranks need only wait for each other. */
-static bool is_sound(const struct ideal *ideal, const struct rank_at *rank, const struct op *op)
+static bool op_is_sound(const struct ideal *ideal, const struct rank_at *rank, const struct op *op)
 {
     bool access = op->kind == OP_PUT || op->kind == OP_GET, waited = op->kind == OP_WAIT && op->peer >= 0;
     bool message = access || op->kind == OP_SEND || op->kind == OP_RECV || op->kind == OP_IRECV;
@@ -81,7 +81,7 @@ static bool wait_for_request(struct ideal *ideal, struct rank_at *rank, const st
 /* false: it waits, or nothing goes on. */
 static bool act(struct ideal *ideal, struct rank_at *rank, const struct op *op, struct known *known)
 {
-    if (!known->sound && !(known->sound = is_sound(ideal, rank, op))) return refuse(ideal, IDEAL_OTHER);
+    if (!known->sound && !(known->sound = op_is_sound(ideal, rank, op))) return refuse(ideal, IDEAL_OTHER);
     switch (op->kind) {
     case OP_SEND:
         return messages_send(ideal, rank, op, known);
@@ -108,7 +108,7 @@ static bool act(struct ideal *ideal, struct rank_at *rank, const struct op *op, 
     }
 }
 
-static void finish(struct ideal *ideal, const struct rank_at *rank)
+static void finish_rank(struct ideal *ideal, const struct rank_at *rank)
 {
     struct ideal_state *state = &ideal->state;
     state->unfinished--;
@@ -117,12 +117,12 @@ static void finish(struct ideal *ideal, const struct rank_at *rank)
 }
 
 /* A rank goes on, until it waits or others have their turn. Returns how many operations it took. */
-static int64_t go_on(struct ideal *ideal, struct rank_at *rank)
+static int64_t run_rank(struct ideal *ideal, struct rank_at *rank)
 {
     for (int64_t done = 0; done < AT_A_TIME; done++) {
         struct known *known;
         if (!rank->to_come) {
-            finish(ideal, rank);
+            finish_rank(ideal, rank);
             return done;
         }
         const struct op *op = next(ideal, rank, &known);
@@ -159,7 +159,7 @@ enum ideal_answer ideal_go_on(struct ideal *ideal, const struct told *told, int6
     for (int64_t k = 0; k < n_told && !ideal->answer; k++)
         (told[k].kind == TOLD_MEMBERS ? groups_told : messages_told)(ideal, &told[k]);
     for (int64_t done = 0; ideal->ready && done < most && !ideal->answer;) {
-        int64_t more = go_on(ideal, next_rank(ideal));
+        int64_t more = run_rank(ideal, next_rank(ideal));
         done += more;
         ideal->state.operations += more;
     }

@@ -21,7 +21,7 @@ static double value_for(const struct quantity *q, const struct sim *sim, struct 
 }
 
 /* ns of a time of a site, `drawn` where it is random. */
-static int64_t time_of(int64_t constant, const struct quantity *drawn, const struct sim *sim, struct thread *thread)
+static int64_t quantity_ns(int64_t constant, const struct quantity *drawn, const struct sim *sim, struct thread *thread)
 {
     return constant >= 0 ? constant : ns_of(value_for(drawn, sim, thread, false));
 }
@@ -144,13 +144,13 @@ struct cost cost_message(const struct sim *sim, struct thread *thread, int32_t f
         return cost;
     }
     if (from == to) {
-        cost.cpu = time_of(site->intra_latency, &node->intra_latency, sim, thread);
+        cost.cpu = quantity_ns(site->intra_latency, &node->intra_latency, sim, thread);
         bandwidth = bandwidth_of(&node->intra_bandwidth, sim, thread);
     } else if (site->network != sim->sites[to].network) {
-        cost.cpu = time_of(site->wan_latency, &node->wan_latency, sim, thread);
+        cost.cpu = quantity_ns(site->wan_latency, &node->wan_latency, sim, thread);
         bandwidth = bandwidth_of(&machine->wan_bandwidth, sim, thread);
     } else {
-        cost.cpu = time_of(site->latency, &node->latency, sim, thread);
+        cost.cpu = quantity_ns(site->latency, &node->latency, sim, thread);
         bandwidth = bandwidth_of(&machine->networks[site->network].bandwidth, sim, thread);
     }
     cost.wire = cost.hold = transfer_ns((double)bytes, bandwidth);
@@ -163,9 +163,10 @@ int64_t cost_receive(const struct sim *sim, struct thread *thread, int32_t from,
     if (curve_between(sim, from, to)) return cost_message(sim, thread, from, to, bytes).cpu;
     const struct site *site = &sim->sites[to];
     const struct node *node = &sim->machine->nodes[to];
-    if (from == to) return time_of(site->intra_latency, &node->intra_latency, sim, thread);
-    if (sim->sites[from].network != site->network) return time_of(site->wan_latency, &node->wan_latency, sim, thread);
-    return time_of(site->latency, &node->latency, sim, thread);
+    if (from == to) return quantity_ns(site->intra_latency, &node->intra_latency, sim, thread);
+    if (sim->sites[from].network != site->network)
+        return quantity_ns(site->wan_latency, &node->wan_latency, sim, thread);
+    return quantity_ns(site->latency, &node->latency, sim, thread);
 }
 
 /* Messages that a binary tree over n members sends one after the other, where `buses` can travel at once (F4). */
@@ -179,7 +180,7 @@ static int64_t steps(int64_t n, int64_t buses)
     return sum;
 }
 
-static double size_of(int32_t which, int64_t sent, int64_t received, bool fan_out)
+static double collective_size(int32_t which, int64_t sent, int64_t received, bool fan_out)
 {
     if (which == SIZE_PHASE) return (double)(fan_out ? received : sent);
     int64_t most = sent > received ? sent : received, least = sent < received ? sent : received;
@@ -248,7 +249,8 @@ int64_t cost_collective(const struct sim *sim, const struct instance *instance)
     int64_t sent = model->largest ? instance->sent : instance->root_sent;
     int64_t received = model->largest ? instance->received : instance->root_received;
     int64_t buses = inside ? reach.node->intra_buses : near ? network->buses : 0;
-    double sizes[2] = {size_of(model->in_size, sent, received, false), size_of(model->out_size, sent, received, true)};
+    double sizes[2] = {collective_size(model->in_size, sent, received, false),
+                       collective_size(model->out_size, sent, received, true)};
     int64_t factors[2] = {factor_of(model->in_model, reach.n, buses), factor_of(model->out_model, reach.n, buses)};
     const struct curve *curve = inside ? &reach.node->intra : near ? &network->measured : NULL;
     int64_t total = 0;

@@ -4,7 +4,7 @@
 #include "common/duration.h"
 
 /* ns; -1: it is random. */
-static int64_t constant(const struct quantity *seconds)
+static int64_t constant_ns(const struct quantity *seconds)
 {
     if (seconds->law != LAW_CONSTANT) return -1;
     return seconds->a > 0 ? ns_of(seconds->a) : 0;
@@ -18,9 +18,9 @@ bool sites_init(struct sim *sim)
     for (int32_t k = 0; k < machine->n_nodes; k++) {
         const struct node *node = &machine->nodes[k];
         struct site *site = &sim->sites[k];
-        site->latency = constant(&node->latency);
-        site->intra_latency = constant(&node->intra_latency);
-        site->wan_latency = constant(&node->wan_latency);
+        site->latency = constant_ns(&node->latency);
+        site->intra_latency = constant_ns(&node->intra_latency);
+        site->wan_latency = constant_ns(&node->wan_latency);
         site->network = node->network;
         site->half_duplex = node->half_duplex;
         site->speed = node->speed.law == LAW_CONSTANT ? node->speed.a : 0;

@@ -5,7 +5,7 @@
 
 enum { ANY_TARGET = -1 };
 
-static struct key key_of(const struct thread *thread, int32_t window, int32_t target)
+static struct key key_of_access(const struct thread *thread, int32_t window, int32_t target)
 {
     return (struct key){.a = app_key(thread->app, window),
                         .b = (uint64_t)(uint32_t)thread->rank << 32 | (uint32_t)target,
@@ -14,7 +14,7 @@ static struct key key_of(const struct thread *thread, int32_t window, int32_t ta
 
 static struct accesses *accesses_of(struct sim *sim, const struct thread *thread, int32_t target)
 {
-    struct key key = key_of(thread, thread->op->comm, target);
+    struct key key = key_of_access(thread, thread->op->comm, target);
     return table_find_or_add(&sim->windows, &key, &sim->accesses);
 }
 
@@ -44,7 +44,7 @@ void access_over(struct sim *sim, struct access *access)
 
 void access_wait(struct sim *sim, struct thread *thread)
 {
-    struct key key = key_of(thread, thread->op->comm, thread->op->peer);
+    struct key key = key_of_access(thread, thread->op->comm, thread->op->peer);
     struct accesses *accesses = table_find(&sim->windows, &key);
     if (!accesses) {
         thread_goes_on(sim, thread);

@@ -25,7 +25,7 @@ void arrivals_post(struct channel *channel, struct receive *receive)
     arrivals->last = receive;
 }
 
-static void keep(struct arrivals *arrivals, int64_t now)
+static void keep_waiting(struct arrivals *arrivals, int64_t now)
 {
     if (arrivals->latest != now) arrivals->n_latest = 0;
     arrivals->latest = now;
@@ -41,6 +41,6 @@ struct receive *arrivals_take(const struct message *message)
     if (receive)
         arrivals->first = receive->later;
     else
-        keep(arrivals, message->arrival);
+        keep_waiting(arrivals, message->arrival);
     return receive;
 }

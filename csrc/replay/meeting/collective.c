@@ -14,7 +14,7 @@
 #include "state/schedule.h"
 #include "threads/running.h"
 
-static int compare(const void *a, const void *b, void *members)
+static int compare_members(const void *a, const void *b, void *members)
 {
     int32_t x = ((const int32_t *)members)[*(const int32_t *)a], y = ((const int32_t *)members)[*(const int32_t *)b];
     return x < y ? -1 : x > y;
@@ -33,7 +33,7 @@ bool comm_init(struct sim *sim, struct comm *comm, const int32_t *members, int64
     comm->by_rank = arena_zeros(&sim->arena, (size_t)n, sizeof *comm->by_rank);
     if (!comm->by_rank) return false;
     for (int32_t i = 0; i < n; i++) comm->by_rank[i] = i;
-    qsort_r(comm->by_rank, (size_t)n, sizeof *comm->by_rank, compare, (void *)members);
+    qsort_r(comm->by_rank, (size_t)n, sizeof *comm->by_rank, compare_members, (void *)members);
     return true;
 }
 
@@ -119,7 +119,7 @@ static void all_there(struct sim *sim, struct instance *instance)
     schedule_scan(sim);
 }
 
-static void forget(struct sim *sim, struct instance *instance)
+static void forget_instance(struct sim *sim, struct instance *instance)
 {
     struct comm *comm = &instance->app->comms[instance->comm];
     struct instance **at = &comm->open;
@@ -178,7 +178,7 @@ void collective_ended(struct sim *sim, struct instance *instance)
         if (instance->of_file) file_met(instance, thread);
         thread_wake(sim, thread);
     }
-    if (!instance->open) forget(sim, instance);
+    if (!instance->open) forget_instance(sim, instance);
 }
 
 void collective_enter(struct sim *sim, struct thread *thread)
@@ -217,7 +217,7 @@ void collective_wait(struct sim *sim, struct thread *thread, struct instance *in
 {
     if (instance->done) {
         if (instance->of_file) file_met(instance, thread);
-        if (!--instance->open) forget(sim, instance);
+        if (!--instance->open) forget_instance(sim, instance);
         thread_goes_on(sim, thread);
         return;
     }

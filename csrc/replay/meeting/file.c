@@ -20,7 +20,7 @@ static void sift_up(struct servers *servers, size_t at, int64_t free)
 }
 
 /* Replace the first one. */
-static void sift_down(struct servers *servers, int64_t free)
+static void sift_down_server(struct servers *servers, int64_t free)
 {
     size_t at = 0;
     for (size_t child; (child = 2 * at + 1) < servers->n; at = child) {
@@ -47,7 +47,7 @@ static int64_t served(struct sim *sim, const struct thread *thread, int64_t aske
     if (new)
         sift_up(servers, servers->n++, over);
     else
-        sift_down(servers, over);
+        sift_down_server(servers, over);
     return over;
 }
 

@@ -9,21 +9,21 @@
 
 enum { ALL_TARGETS = -1 };
 
-static struct key key_of(const struct thread *thread, int32_t target)
+static struct key key_of_lock(const struct thread *thread, int32_t target)
 {
     return (struct key){.a = app_key(thread->app, thread->op->comm), .b = (uint64_t)(uint32_t)target, .c = KEY_LOCKS};
 }
 
-static struct lock *find(const struct sim *sim, const struct thread *thread, int32_t target)
+static struct lock *find_lock(const struct sim *sim, const struct thread *thread, int32_t target)
 {
-    struct key key = key_of(thread, target);
+    struct key key = key_of_lock(thread, target);
     return table_find(&sim->windows, &key);
 }
 
 /* window: that of all targets; NULL: it is this one. */
-static struct lock *find_or_add(struct sim *sim, const struct thread *thread, int32_t target, struct lock *window)
+static struct lock *find_or_add_lock(struct sim *sim, const struct thread *thread, int32_t target, struct lock *window)
 {
-    struct key key = key_of(thread, target);
+    struct key key = key_of_lock(thread, target);
     struct lock *lock = table_find_or_add(&sim->windows, &key, &sim->locks);
     if (!lock || lock->last) return lock;
     lock->last = &lock->first;
@@ -32,7 +32,7 @@ static struct lock *find_or_add(struct sim *sim, const struct thread *thread, in
     return lock;
 }
 
-static void forget_if_idle(struct sim *sim, struct lock *lock)
+static void forget_lock_if_idle(struct sim *sim, struct lock *lock)
 {
     if (lock->holders || lock->first || lock->targets) return;
     struct lock *window = lock->window;
@@ -40,7 +40,7 @@ static void forget_if_idle(struct sim *sim, struct lock *lock)
     pool_give(&sim->locks, lock);
     if (!window) return;
     window->targets--;
-    forget_if_idle(sim, window);
+    forget_lock_if_idle(sim, window);
 }
 
 static bool is_free(const struct lock *lock, const struct thread *thread)
@@ -50,7 +50,7 @@ static bool is_free(const struct lock *lock, const struct thread *thread)
     return !lock->exclusive;
 }
 
-static void take(struct lock *lock, const struct thread *thread)
+static void take_lock(struct lock *lock, const struct thread *thread)
 {
     lock->holders++;
     if (!lock->window || thread->op->tag != LOCK_EXCLUSIVE) return;
@@ -59,7 +59,7 @@ static void take(struct lock *lock, const struct thread *thread)
 }
 
 /* The window lists its locks that somebody waits for, in the order in which that began. */
-static void list(struct lock *lock)
+static void list_lock(struct lock *lock)
 {
     struct lock *window = lock->window, *last = window->last_listed;
     lock->before = last;
@@ -83,14 +83,14 @@ static void unlist(struct lock *lock)
         lock->window->last_listed = lock->before;
 }
 
-static void hand_on(struct sim *sim, struct lock *lock)
+static void hand_on_lock(struct sim *sim, struct lock *lock)
 {
     while (lock->first && is_free(lock, lock->first)) {
         struct thread *thread = lock->first;
         lock->first = thread->next;
         if (!lock->first) lock->last = &lock->first;
         if (!lock->first && lock->window) unlist(lock);
-        take(lock, thread);
+        take_lock(lock, thread);
         thread_wake(sim, thread);
     }
 }
@@ -98,18 +98,18 @@ static void hand_on(struct sim *sim, struct lock *lock)
 void lock_take(struct sim *sim, struct thread *thread)
 {
     int32_t target = thread->op->peer;
-    struct lock *window = find_or_add(sim, thread, ALL_TARGETS, NULL);
-    struct lock *lock = window && target >= 0 ? find_or_add(sim, thread, target, window) : window;
+    struct lock *window = find_or_add_lock(sim, thread, ALL_TARGETS, NULL);
+    struct lock *lock = window && target >= 0 ? find_or_add_lock(sim, thread, target, window) : window;
     if (!lock) {
         fail(sim, REPLAY_NO_MEMORY, thread, NULL, -1);
         return;
     }
     if (!lock->first && is_free(lock, thread)) {
-        take(lock, thread);
+        take_lock(lock, thread);
         thread_goes_on(sim, thread);
         return;
     }
-    if (!lock->first && lock->window) list(lock);
+    if (!lock->first && lock->window) list_lock(lock);
     thread->next = NULL;
     *lock->last = thread;
     lock->last = &thread->next;
@@ -118,7 +118,7 @@ void lock_take(struct sim *sim, struct thread *thread)
 
 void lock_give(struct sim *sim, struct thread *thread)
 {
-    struct lock *lock = find(sim, thread, thread->op->peer);
+    struct lock *lock = find_lock(sim, thread, thread->op->peer);
     if (lock && lock->holders) { /* else it was taken before the trace began */
         struct lock *window = lock->window;
         lock->holders--;
@@ -126,13 +126,13 @@ void lock_give(struct sim *sim, struct thread *thread)
             lock->exclusive = 0;
             window->exclusive--;
         }
-        hand_on(sim, lock);
-        if (window && !window->exclusive) hand_on(sim, window);
+        hand_on_lock(sim, lock);
+        if (window && !window->exclusive) hand_on_lock(sim, window);
         for (struct lock *next, *other = window || lock->holders ? NULL : lock->listed; other; other = next) {
             next = other->after;
-            hand_on(sim, other);
+            hand_on_lock(sim, other);
         }
-        forget_if_idle(sim, lock);
+        forget_lock_if_idle(sim, lock);
     }
     thread_goes_on(sim, thread);
 }

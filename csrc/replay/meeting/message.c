@@ -35,7 +35,7 @@ static void append_receive(struct channel *channel, struct receive *receive)
     channel->receives = true;
 }
 
-static void forget_if_over(struct sim *sim, struct message *message)
+static void forget_message_if_over(struct sim *sim, struct message *message)
 {
     if (!message->arrived || message->held || !(message->matched || message->access)) return;
     pool_give(message->access ? &sim->one_sided : &sim->messages, message);
@@ -56,7 +56,7 @@ static bool match(struct sim *sim, struct message *message, struct receive *rece
     if (!by_arrival && message->arrived && receive->posted.time > message->arrival)
         receive->thread->usage->late_receives++;
     if (message->arrived) {
-        forget_if_over(sim, message);
+        forget_message_if_over(sim, message);
         return false;
     }
     if (!message->rendezvous) return false;
@@ -75,7 +75,7 @@ void message_met(struct sim *sim, struct message *message)
 }
 
 /* What the thread's operation sends. */
-static void begin(struct sim *sim, struct thread *thread, struct message *message)
+static void begin_message(struct sim *sim, struct thread *thread, struct message *message)
 {
     const struct plan *plan = thread->plan;
     const struct sending *sending = thread_sending(thread);
@@ -102,7 +102,7 @@ static bool is_rendezvous(const struct sim *sim, struct thread *thread, const st
 }
 
 /* Whether the send waits for its receive, and whether its thread waits for it. */
-static void settle(const struct sim *sim, struct thread *thread)
+static void settle_send(const struct sim *sim, struct thread *thread)
 {
     const struct machine *machine = sim->machine;
     struct plan *plan = thread->plan;
@@ -124,8 +124,8 @@ void message_submit(struct sim *sim, struct thread *thread)
         fail(sim, REPLAY_NO_MEMORY, thread, NULL, -1);
         return;
     }
-    if (!plan->settled) settle(sim, thread);
-    begin(sim, thread, message);
+    if (!plan->settled) settle_send(sim, thread);
+    begin_message(sim, thread, message);
     if (sim->machine->by_arrival) arrivals_expect(message, channel);
     bool begins = false;
     if (channel->first && channel->receives) {
@@ -161,7 +161,7 @@ void message_access(struct sim *sim, struct thread *thread)
         fail(sim, REPLAY_NO_MEMORY, thread, NULL, -1);
         return;
     }
-    begin(sim, thread, &access->message);
+    begin_message(sim, thread, &access->message);
     access->message.access = true;
     bool requested = thread->plan->request >= 0;
     if (!access_begin(sim, thread, access) || (requested && !open_request(sim, thread, &access->message))) {
@@ -216,12 +216,12 @@ void message_arrived(struct sim *sim, struct message *message)
     if (sender) thread_wake(sim, sender);
     if (!stays) return;
     if (message->access) access_over(sim, (struct access *)message);
-    forget_if_over(sim, message);
+    forget_message_if_over(sim, message);
 }
 
 void message_freed(struct sim *sim, struct message *message)
 {
     message->held = false;
     network_leave(sim, message);
-    forget_if_over(sim, message);
+    forget_message_if_over(sim, message);
 }

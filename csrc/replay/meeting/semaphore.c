@@ -18,7 +18,7 @@ static struct semaphore *semaphore_of(struct sim *sim, struct thread *thread)
 }
 
 /* Nobody waits for it and it counts nothing: programs may have one for each of millions of events. */
-static void forget_if_idle(struct sim *sim, const struct thread *thread, struct semaphore *semaphore)
+static void forget_semaphore_if_idle(struct sim *sim, const struct thread *thread, struct semaphore *semaphore)
 {
     if (semaphore->count || semaphore->waiting) return;
     table_remove(&thread->app->ranks[thread->rank].semaphores, &semaphore->entry);
@@ -31,7 +31,7 @@ void semaphore_wait(struct sim *sim, struct thread *thread)
     if (!semaphore) return;
     if (semaphore->count > 0) {
         semaphore->count--;
-        forget_if_idle(sim, thread, semaphore);
+        forget_semaphore_if_idle(sim, thread, semaphore);
         thread_goes_on(sim, thread);
         return;
     }
@@ -49,7 +49,7 @@ void semaphore_signal(struct sim *sim, struct thread *thread)
     if (first) {
         semaphore->waiting = first->next;
         if (!semaphore->waiting) semaphore->last = &semaphore->waiting;
-        forget_if_idle(sim, thread, semaphore);
+        forget_semaphore_if_idle(sim, thread, semaphore);
         thread_wake(sim, first);
     } else {
         semaphore->count++;

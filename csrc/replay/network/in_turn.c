@@ -82,7 +82,7 @@ static void borrow(struct sim *sim, struct message *message)
     wait_at(sim, from->resource[0], from, true);
 }
 
-static void take_out(struct sim *sim, struct message *message)
+static void take_out_waiting(struct sim *sim, struct message *message)
 {
     sim->resources[message->resource[0]].free--;
     message->has_out = true;
@@ -96,7 +96,7 @@ static bool take_links(struct sim *sim, struct message *message)
     bool borrows = false;
     if (out >= 0 && !message->has_out) {
         borrows = sim->resources[out].free <= 0;
-        if (!borrows) take_out(sim, message);
+        if (!borrows) take_out_waiting(sim, message);
         if (borrows && !lender(&sim->holders[out])) {
             wait_at(sim, out, message, false);
             return false;
@@ -112,7 +112,7 @@ static bool take_links(struct sim *sim, struct message *message)
     return true;
 }
 
-static void take(struct sim *sim, struct message *message)
+static void begin_or_wait(struct sim *sim, struct message *message)
 {
     if (!take_links(sim, message)) return;
     int32_t bus = message->resource[2];
@@ -149,7 +149,7 @@ static void serve(struct sim *sim, int32_t number)
     struct instance *instance = number < sim->first_bus ? NULL : waiting_for(sim, number - sim->first_bus);
     while (r->free > 0 && r->parked.n && !(instance && instance->sequence < r->parked.first.sequence)) {
         sim->parked--;
-        take(sim, queue_pop(&r->parked));
+        begin_or_wait(sim, queue_pop(&r->parked));
     }
     if (instance && r->free > 0) serve_collective(sim, instance, number - sim->first_bus);
 }
@@ -178,7 +178,7 @@ void in_turn_ended(struct sim *sim, struct instance *instance)
 
 void in_turn_scan(struct sim *sim)
 {
-    while (sim->between.fresh.n && !sim->failed) take(sim, queue_pop(&sim->between.fresh));
+    while (sim->between.fresh.n && !sim->failed) begin_or_wait(sim, queue_pop(&sim->between.fresh));
     for (int32_t k = sim->first_bus; sim->holding && k < sim->n_resources; k++)
         if (sim->machine->networks[k - sim->first_bus].buses > 0) serve(sim, k);
 }

@@ -102,7 +102,7 @@ void network_enter(struct sim *sim, struct message *message)
     schedule_scan(sim);
 }
 
-static void release(struct sim *sim, struct lane *lane, int32_t number)
+static void release_lane(struct sim *sim, struct lane *lane, int32_t number)
 {
     struct resource *r = &sim->resources[number];
     r->free++;
@@ -122,7 +122,7 @@ void network_leave(struct sim *sim, struct message *message)
     }
     struct lane *lane = message->inside ? &sim->inside : &sim->between;
     for (int k = 0; k < 3; k++)
-        if (message->resource[k] >= 0) release(sim, lane, message->resource[k]);
+        if (message->resource[k] >= 0) release_lane(sim, lane, message->resource[k]);
     if (!message->inside && --sim->in_flight == 0 && sim->holding) schedule_scan(sim);
 }
 

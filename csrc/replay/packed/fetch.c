@@ -9,7 +9,7 @@
 enum { VIRTUAL = 256 };
 
 /* Virtual threads of a block that could run in parallel (section 3.4.1): each computes its share. */
-static int64_t share_out(struct sim *sim, struct thread *thread, int64_t whole)
+static int64_t share_out_burst(struct sim *sim, struct thread *thread, int64_t whole)
 {
     int64_t n = thread->op->other > 1 ? thread->op->other : 1, share = whole / n;
     for (int64_t k = 1; k < n; k++) {
@@ -45,7 +45,7 @@ void thread_fetch_other(struct sim *sim, struct thread *thread, int64_t burst)
     }
     if (!plan->plain && burst) burst = cost_burst(sim, thread, burst, thread->op->block);
     if (burst > LONGEST) burst = LONGEST;
-    if (plan->kind == OP_PARALLEL) burst = share_out(sim, thread, burst);
+    if (plan->kind == OP_PARALLEL) burst = share_out_burst(sim, thread, burst);
     thread->usage->computing += burst;
     if (plan->drawn) plan_draw(sim, thread);
     thread->usage->overhead += plan->overhead;

@@ -64,7 +64,7 @@ static inline bool is_alike(const struct op *a, const struct op *b)
     return !differ;
 }
 
-static unsigned hash_of(const struct op *op)
+static unsigned hash_op(const struct op *op)
 {
     static const uint64_t ODD[WORDS] = {
         0, 0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb, 0xd6e8feb86659fd93, 0xc2b2ae3d27d4eb4f};
@@ -76,7 +76,7 @@ static unsigned hash_of(const struct op *op)
 /* Where the dictionary has the operation; PACK_NEW more if it did not. */
 static unsigned looked_up(struct packer *packer, const struct op *op)
 {
-    unsigned hash = hash_of(op), at = hash;
+    unsigned hash = hash_op(op), at = hash;
     for (; packer->hashed[at] != NOWHERE; at = (at + 1) % HASH_PLACES)
         if (is_alike(&packer->shapes[packer->hashed[at]], op)) return packer->hashed[at];
     if (packer->n == PACK_PLACES) {
@@ -99,7 +99,7 @@ static inline uint8_t *put_place(uint8_t *out, unsigned place, int64_t burst)
     return out + 2 + size;
 }
 
-static inline uint8_t *put_number(uint8_t *out, int64_t number)
+static inline uint8_t *put_packed_number(uint8_t *out, int64_t number)
 {
     uint64_t rest = (uint64_t)number << 1 ^ (uint64_t)(number >> 63);
     for (; rest > 127; rest >>= 7) *out++ = (uint8_t)(rest | 128);
@@ -109,15 +109,15 @@ static inline uint8_t *put_number(uint8_t *out, int64_t number)
 
 static uint8_t *put_shape(uint8_t *out, const struct op *op)
 {
-    out = put_number(out, op->bytes);
-    out = put_number(out, op->other);
-    out = put_number(out, op->peer);
-    out = put_number(out, op->tag);
-    out = put_number(out, op->comm);
-    out = put_number(out, op->request);
-    out = put_number(out, op->kind);
-    out = put_number(out, op->flags);
-    return put_number(out, op->block);
+    out = put_packed_number(out, op->bytes);
+    out = put_packed_number(out, op->other);
+    out = put_packed_number(out, op->peer);
+    out = put_packed_number(out, op->tag);
+    out = put_packed_number(out, op->comm);
+    out = put_packed_number(out, op->request);
+    out = put_packed_number(out, op->kind);
+    out = put_packed_number(out, op->flags);
+    return put_packed_number(out, op->block);
 }
 
 /* An operation that was not expected: it is from now on. */

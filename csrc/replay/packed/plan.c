@@ -64,7 +64,7 @@ static int32_t n_slots(const struct program *program, const struct thread *threa
     return program->shared_slots ? program->shared_slots[thread->rank] : 0;
 }
 
-static bool is_sound(const struct sim *sim, const struct thread *thread)
+static bool plan_is_sound(const struct sim *sim, const struct thread *thread)
 {
     const struct op *op = thread->op;
     const struct program *program = thread->app->program;
@@ -101,7 +101,7 @@ bool plan_make(const struct sim *sim, struct thread *thread)
 {
     const struct op *op = thread->op;
     struct plan *plan = thread->plan;
-    if (!is_sound(sim, thread)) return false;
+    if (!plan_is_sound(sim, thread)) return false;
     *plan = (struct plan){.kind = (uint8_t)op->kind,
                           .phase = PHASE_OF[op->kind],
                           .bytes = op->bytes,

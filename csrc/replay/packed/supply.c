@@ -30,7 +30,7 @@ static uint8_t *buffer_of(const struct app *app, struct supply *supply)
     return (uint8_t *)supply + app->bytes;
 }
 
-static bool fill(struct thread *thread)
+static bool fill_ops(struct thread *thread)
 {
     const struct app *app = thread->app;
     uint8_t *buffer = buffer_of(app, thread->supply);
@@ -39,7 +39,7 @@ static bool fill(struct thread *thread)
 
 /* ---- The next operation: its place among the plans, -1: it cannot be read. */
 
-static void forget(struct sim *sim, struct plan *plan)
+static void forget_plan(struct sim *sim, struct plan *plan)
 {
     plan->made = plan->simple = false;
     if (plan->channel) channel_leave(sim, plan);
@@ -48,10 +48,10 @@ static void forget(struct sim *sim, struct plan *plan)
 static int next_place(struct sim *sim, struct thread *thread, int64_t *burst)
 {
     struct supply *supply = thread->supply;
-    if (thread->stop - thread->at < PACK_MOST && !fill(thread)) return -1;
+    if (thread->stop - thread->at < PACK_MOST && !fill_ops(thread)) return -1;
     if (*thread->at % PACK_PLACES >= thread->app->places) return -1;
     unsigned found = unpack_place(supply_shapes(thread->app, supply), &thread->at, burst), place = found % PACK_PLACES;
-    if (found & PACK_NEW) forget(sim, &supply_plans(supply)[place]);
+    if (found & PACK_NEW) forget_plan(sim, &supply_plans(supply)[place]);
     return (int)place;
 }
 
@@ -80,7 +80,7 @@ void supply_open(struct sim *sim, struct thread *thread)
     struct supply *supply = supply_of(app, thread->stream);
     int64_t first = program->offsets[thread->stream], last = program->offsets[thread->stream + 1], burst;
     thread->supply = supply;
-    for (unsigned k = 0; k < app->places; k++) forget(sim, &supply_plans(supply)[k]);
+    for (unsigned k = 0; k < app->places; k++) forget_plan(sim, &supply_plans(supply)[k]);
     thread->to_come = last - first;
     thread->at = thread->stop = buffer_of(app, supply);
     supply->position = first < last ? program->blocks[first / PACK_BLOCK] : 0;

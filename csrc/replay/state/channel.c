@@ -4,7 +4,7 @@
 
 #include "state/messages.h"
 
-static struct key key_of(const struct thread *thread)
+static struct key key_of_thread_channel(const struct thread *thread)
 {
     const struct op *op = thread->op;
     if (op->kind == OP_PORT_SEND || op->kind == OP_PORT_RECV)
@@ -27,7 +27,7 @@ static struct channel *found_or_added(struct sim *sim, const struct key *key)
 
 struct channel *channel_find(struct sim *sim, struct thread *thread)
 {
-    struct key key = key_of(thread);
+    struct key key = key_of_thread_channel(thread);
     struct channel *channel = found_or_added(sim, &key);
     if (channel) channel->plans++;
     return thread->plan->channel = channel;

@@ -23,7 +23,7 @@ static size_t place_among_equals(struct due *soon, size_t k, const struct due *d
 }
 
 /* Among those of the near future: by insertion, since what is new mostly comes soon or is one of few. */
-static inline bool put_in_order(struct events *events, struct event *event)
+static inline bool put_into_order(struct events *events, struct event *event)
 {
     struct due due = {event->time, event}, *soon = events->soon;
     if (events->n_soon == SOON) return heap_push(&events->crowd, due);
@@ -40,7 +40,7 @@ bool events_add(struct events *events, struct moment moment, void *what, uint32_
     if (!event) return false;
     *event = (struct event){moment.time, what, moment.order, generation, NULL};
     events->n++;
-    if ((uint64_t)moment.time < events->horizon) return put_in_order(events, event);
+    if ((uint64_t)moment.time < events->horizon) return put_into_order(events, event);
     put_off(events, event);
     return true;
 }
@@ -60,7 +60,7 @@ static bool all_in_order(struct events *events, struct event *event)
         if (after > events->horizon) events->horizon = after;
         const void *const *what = event->what;
         if (what) __builtin_prefetch(*what); /* a thread begins with the place of its operation */
-        if (!put_in_order(events, event)) return false;
+        if (!put_into_order(events, event)) return false;
     }
     return true;
 }
@@ -74,7 +74,7 @@ static void expect(const char *what)
 }
 
 /* Take the list of the first slot that has one; the wheels go on to it. */
-static struct event *next_slot(struct events *events, unsigned *wheel)
+static struct event *next_wheel_slot(struct events *events, unsigned *wheel)
 {
     unsigned word = 0;
     for (*wheel = 0; !events->taken[*wheel][word];)
@@ -96,7 +96,7 @@ static bool open_wheels(struct events *events)
 {
     for (;;) {
         unsigned wheel;
-        struct event *list = next_slot(events, &wheel);
+        struct event *list = next_wheel_slot(events, &wheel);
         if (!wheel || are_few(list)) return all_in_order(events, list);
         for (struct event *next; list; list = next) {
             next = list->next;

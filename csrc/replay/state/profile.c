@@ -3,7 +3,7 @@
 #include "state/profile.h"
 
 /* From a time on, n more than before. */
-static void change(const struct sim *sim, struct bin *bins, int64_t time, int64_t n)
+static void change_bins(const struct sim *sim, struct bin *bins, int64_t time, int64_t n)
 {
     int64_t width = sim->output.bin_ns, k = time / width;
     if (k >= sim->output.n_bins) return;
@@ -14,6 +14,6 @@ static void change(const struct sim *sim, struct bin *bins, int64_t time, int64_
 void profile_add(const struct sim *sim, enum doing what, int64_t from, int64_t to, int64_t n)
 {
     struct bin *bins = sim->output.profile + what * (int64_t)sim->output.n_bins;
-    change(sim, bins, from, n);
-    change(sim, bins, to, -n);
+    change_bins(sim, bins, from, n);
+    change_bins(sim, bins, to, -n);
 }

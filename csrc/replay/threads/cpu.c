@@ -57,7 +57,7 @@ static struct cpus *node_of(struct sim *sim, const struct thread *thread)
     return &sim->nodes[thread->node];
 }
 
-static void ask(struct sim *sim, struct cpus *node)
+static void ask_for_policy(struct sim *sim, struct cpus *node)
 {
     if (node->asked && node->asked_at == sim->now) return;
     node->asked = true;
@@ -107,7 +107,7 @@ static void enqueue(struct sim *sim, struct thread *thread, int64_t place)
     struct cpus *node = node_of(sim, thread);
     thread->queued = place;
     if (!ready_push(node, thread)) fail(sim, REPLAY_NO_MEMORY, thread, NULL, -1);
-    ask(sim, node);
+    ask_for_policy(sim, node);
 }
 
 void cpu_ready(struct sim *sim, struct thread *thread)
@@ -135,7 +135,7 @@ void cpu_release(struct sim *sim, struct thread *thread)
     thread->last_cpu = thread->cpu;
     thread->cpu = -1;
     node->busy--;
-    if (node->n_ready) ask(sim, node);
+    if (node->n_ready) ask_for_policy(sim, node);
 }
 
 /* The part of its work that a thread did since it began to run; its context switch was over before. */
@@ -159,12 +159,12 @@ static void take_off(struct sim *sim, struct thread *thread)
     thread->state = THREAD_READY;
     thread->queued = ++sim->queued;
     if (!ready_push(node, thread)) fail(sim, REPLAY_NO_MEMORY, thread, NULL, -1);
-    ask(sim, node);
+    ask_for_policy(sim, node);
 }
 
 /* The processor that the thread had last, else one where nobody came after it, else one that nobody had, else the
    first. */
-static int32_t choose(const struct cpus *node, const struct thread *thread)
+static int32_t choose_cpu(const struct cpus *node, const struct thread *thread)
 {
     if (thread->last_cpu >= 0 && !node->at[thread->last_cpu].thread && had(&node->at[thread->last_cpu], thread))
         return thread->last_cpu;
@@ -195,7 +195,7 @@ static int64_t kept(struct sim *sim, struct thread *thread)
 
 static void begin_to_run(struct sim *sim, struct cpus *node, struct thread *thread)
 {
-    struct cpu *cpu = &node->at[thread->cpu = choose(node, thread)];
+    struct cpu *cpu = &node->at[thread->cpu = choose_cpu(node, thread)];
     bool changes = cpu->used && !had(cpu, thread), spins = cpu_spins(thread);
     if (!spins) thread->usage->wait_cpu += sim->now - thread->since;
     thread->switching = changes && !spins ? cost_span(sim, thread, SPAN_CONTEXT_SWITCH) : 0;
@@ -328,12 +328,12 @@ void cpu_reorder(struct sim *sim, struct thread *thread)
     struct cpus *node = node_of(sim, thread);
     if (thread->alone || !node->n_ready) return;
     ready_sort(node);
-    ask(sim, node);
+    ask_for_policy(sim, node);
 }
 
 void cpu_tick(struct sim *sim, struct cpus *node)
 {
     policy_tick(sim, node);
     ready_sort(node);
-    if (node->n_ready) ask(sim, node);
+    if (node->n_ready) ask_for_policy(sim, node);
 }

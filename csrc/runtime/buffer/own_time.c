@@ -10,7 +10,7 @@ static struct {
     int64_t at_ns;          /* CLOCK_MONOTONIC */
 } measured;
 
-static int put(struct store *store, uint64_t ticks, uint64_t cpu_ns)
+static int put_own_time(struct store *store, uint64_t ticks, uint64_t cpu_ns)
 {
     int error = store_put_integer(store, AT_OVERHEAD_TICKS, ticks);
     return error ? error : store_put_integer(store, AT_OVERHEAD_CPU_NS, cpu_ns);
@@ -23,7 +23,7 @@ void own_time_measured(struct store *store, uint64_t ticks, uint64_t cpu_ns)
     measured.look = places_look_ticks();
     places_forget_looks();
     clock_pair(&measured.at, &measured.at_ns);
-    if (store) (void)put(store, ticks, cpu_ns); /* a later one may succeed */
+    if (store) (void)put_own_time(store, ticks, cpu_ns); /* a later one may succeed */
 }
 
 static uint64_t as_ns(uint64_t ticks)
@@ -40,5 +40,5 @@ int own_time_tell(struct store *store)
     uint64_t look = places_look_ticks();
     if (!measured.ticks || look <= measured.look) return 0;
     uint64_t more = look - measured.look;
-    return put(store, measured.ticks + more, measured.cpu_ns ? measured.cpu_ns + as_ns(more) : 0);
+    return put_own_time(store, measured.ticks + more, measured.cpu_ns ? measured.cpu_ns + as_ns(more) : 0);
 }

@@ -11,7 +11,7 @@ static bool is_lost(void)
     return limit_stopped() || rank_file.error;
 }
 
-static void add(struct thread *t, void *data)
+static void add_thread_totals(struct thread *t, void *data)
 {
     struct totals *sum = data;
     struct waiting w = block_waiting(t);
@@ -27,7 +27,7 @@ struct totals threads_totals(void)
     struct totals sum = {0};
     if (!store_begin()) return sum;
     sum = threads_gone();
-    threads_each(add, &sum);
+    threads_each(add_thread_totals, &sum);
     store_end();
     return sum;
 }

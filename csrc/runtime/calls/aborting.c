@@ -20,7 +20,7 @@ static void note(uint64_t ticks, int code, uint32_t comm)
     store_put_integer(store, AT_ABORT_TICKS, ticks);
 }
 
-static bool has_room(const struct thread *t)
+static bool has_room_for_abort(const struct thread *t)
 {
     return t->spool->count[TABLE_CALLS] < t->capacity[TABLE_CALLS];
 }
@@ -28,8 +28,8 @@ static bool has_room(const struct thread *t)
 /* A call of no duration: how long it takes, nobody will know. */
 static void record(struct thread *t, uint16_t call, uint64_t ticks, uint32_t comm)
 {
-    if (!has_room(t)) thread_flush(t);
-    if (!has_room(t)) return;
+    if (!has_room_for_abort(t)) thread_flush(t);
+    if (!has_room_for_abort(t)) return;
     if (t->readings) {
         counting_enter(t);
         counting_exit(t);

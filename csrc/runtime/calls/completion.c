@@ -7,7 +7,7 @@
 #include "handles/count_arrays.h"
 #include "mpi/pmpi.h"
 
-static const void *status_at(const void *statuses, int i)
+static const void *status_of(const void *statuses, int i)
 {
     return (const char *)statuses + (uint64_t)i * abi.status_bytes;
 }
@@ -30,7 +30,7 @@ static inline void fill_row(struct file_request *row, const struct request *r, u
     row->thread = 0;
 }
 
-static struct file_request row_of(const struct request *r, unsigned what)
+static struct file_request row_of_request(const struct request *r, unsigned what)
 {
     struct file_request row;
     fill_row(&row, r, what);
@@ -80,7 +80,7 @@ static inline void fill_completed(struct file_request *row, const struct frame *
 
 /* Take the operation behind a handle out of the table and store its completion. NULL: there was none (a null or
  * inactive request, or one of a kind that is not followed). */
-static const struct file_request *complete(const struct frame *f, struct held_request held, const void *status)
+static const struct file_request *complete_request(const struct frame *f, struct held_request held, const void *status)
 {
     if (held.handle == abi.request_null) return NULL;
     struct file_request *row = thread_row(f->t, TABLE_REQUESTS); /* a flush comes before other threads have to wait */
@@ -118,7 +118,8 @@ static void store_with(const struct frame *f, const struct file_request *r)
 
 /* Start the operation behind a handle; the call's row shows it where it is the only one. The data of a partitioned
  * send are handed over later. */
-static void start(const struct frame *f, struct held_request held, struct file_call *call, struct file_request *row)
+static void start_request(const struct frame *f, struct held_request held, struct file_call *call,
+                          struct file_request *row)
 {
     static const uint16_t started[REQUEST_OTHER + 1] = {
         [REQUEST_SEND] = WHAT_SEND_STARTED,
@@ -135,7 +136,7 @@ static void start(const struct frame *f, struct held_request held, struct file_c
     if (r.kind != REQUEST_COLLECTIVE) call->tag = r.tag;
     if (r.kind == REQUEST_SEND || r.kind == REQUEST_COLLECTIVE) call->sent = r.bytes;
     if (r.kind == REQUEST_COLLECTIVE) call->received = r.received;
-    if (started[r.kind]) *row = row_of(&r, started[r.kind]);
+    if (started[r.kind]) *row = row_of_request(&r, started[r.kind]);
 }
 
 void record_start(const struct frame *f, const struct held_request *handles, int n)
@@ -144,14 +145,14 @@ void record_start(const struct frame *f, const struct held_request *handles, int
     struct file_request row;
     if (f->result || !handles) n = 0;
     if (n == 1) {
-        start(f, handles[0], &call, &row);
+        start_request(f, handles[0], &call, &row);
         thread_store_call(f->t, call);
         if (row.what) thread_store_request(f->t, row);
         return;
     }
     thread_store_call(f->t, call);
     for (int i = 0; i < n; i++) {
-        start(f, handles[i], &call, &row);
+        start_request(f, handles[i], &call, &row);
         if (row.what) thread_store_request(f->t, row);
     }
 }
@@ -159,7 +160,7 @@ void record_start(const struct frame *f, const struct held_request *handles, int
 /* A status that is no address is one more reason for an MPI to refuse the call; the operation goes on. */
 void record_wait(const struct frame *f, struct held_request held, const void *status)
 {
-    store_with(f, status ? complete(f, held, status) : NULL);
+    store_with(f, status ? complete_request(f, held, status) : NULL);
 }
 
 void record_waitany(const struct frame *f, const struct held_request *handles, int n, int index, int base,
@@ -188,7 +189,7 @@ void record_waitall(const struct frame *f, const struct held_request *handles, i
     const struct file_request *row = NULL;
     if (refused(f)) n = 0;
     for (int i = 0; i < n && handles; i++)
-        if (!is_pending(f, status_at(statuses, i))) row = complete(f, handles[i], status_at(statuses, i));
+        if (!is_pending(f, status_of(statuses, i))) row = complete_request(f, handles[i], status_of(statuses, i));
     store_with(f, n == 1 ? row : NULL);
 }
 
@@ -198,7 +199,7 @@ void record_waitsome(const struct frame *f, const struct held_request *handles, 
     const struct file_request *row = NULL;
     if (refused(f) || completed > n) completed = 0; /* MPI_UNDEFINED is negative */
     for (int i = 0; i < completed && handles; i++)
-        row = complete(f, handles[indices[i] - base], status_at(statuses, i));
+        row = complete_request(f, handles[indices[i] - base], status_of(statuses, i));
     store_with(f, completed == 1 ? row : NULL);
 }
 

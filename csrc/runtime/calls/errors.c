@@ -8,7 +8,7 @@
 
 /* What a callback of the program has failed with (of attributes, of generalized requests) is returned as it is,
  * whatever number it may be. */
-static int class_of(int error)
+static int class_of_error(int error)
 {
     int class;
     bool may_ask = !abi.last_error || (error >= 0 && error <= *abi.last_error);
@@ -18,7 +18,7 @@ static int class_of(int error)
 bool has_received(const struct frame *f)
 {
     enum { TRUNCATE = 15 }; /* as the standard ABI numbers classes */
-    return f->result == 0 || abi_error_class(class_of(f->result)) == TRUNCATE;
+    return f->result == 0 || abi_error_class(class_of_error(f->result)) == TRUNCATE;
 }
 
 /* At the exit of the call, but never before what the thread has noted last (a flush may have come between). */
@@ -32,7 +32,7 @@ static void store_error(struct thread *t, uint64_t exit, int64_t class)
 
 void record_error(const struct frame *f)
 {
-    if (phase_is_recording()) store_error(f->t, f->exit, abi_error_class(class_of(f->result)));
+    if (phase_is_recording()) store_error(f->t, f->exit, abi_error_class(class_of_error(f->result)));
 }
 
 /* When it was left, and what it has done until then, nobody knows: it takes no time. */

@@ -56,7 +56,7 @@ void record_file_view(const struct frame *f, word file, int64_t begin, word etyp
 }
 
 /* MPI answers these questions from what it has in memory. */
-static int64_t place(const struct object *o, int64_t offset)
+static int64_t place_in_file(const struct object *o, int64_t offset)
 {
     int64_t bytes;
     if (o->dense) return o->begin + offset * o->unit;
@@ -67,7 +67,7 @@ static int64_t place(const struct object *o, int64_t offset)
 int64_t io_at(word file, int64_t offset)
 {
     const struct object *o = objects_find(OBJECTKIND_FILE, file);
-    return o && o->positioned && offset >= 0 ? place(o, offset) : -1;
+    return o && o->positioned && offset >= 0 ? place_in_file(o, offset) : -1;
 }
 
 int64_t io_position(word file)
@@ -75,7 +75,7 @@ int64_t io_position(word file)
     const struct object *o = objects_find(OBJECTKIND_FILE, file);
     int64_t offset;
     if (!o || !o->positioned || !pmpi.File_get_position || pmpi.File_get_position(file, &offset)) return -1;
-    return place(o, offset);
+    return place_in_file(o, offset);
 }
 
 int64_t io_split(word file)

@@ -31,7 +31,7 @@ void record_partitioned_init(const struct frame *f, struct partitioned p, word r
     thread_store_call(f->t, row);
 }
 
-static struct file_call row_of(const struct frame *f, word request, struct request *r)
+static struct file_call row_of_partition_call(const struct frame *f, word request, struct request *r)
 {
     struct file_call row = plain_row(f);
     *r = (struct request){.peer = PEER_NONE};
@@ -45,7 +45,7 @@ static struct file_call row_of(const struct frame *f, word request, struct reque
 void record_pready(const struct frame *f, word request, int64_t partitions)
 {
     struct request r;
-    struct file_call row = row_of(f, request, &r);
+    struct file_call row = row_of_partition_call(f, request, &r);
     if (partitions > 0) row.sent = r.partition_bytes * (uint64_t)partitions;
     thread_store_call(f->t, row);
 }
@@ -53,5 +53,5 @@ void record_pready(const struct frame *f, word request, int64_t partitions)
 void record_parrived(const struct frame *f, word request)
 {
     struct request r;
-    thread_store_call(f->t, row_of(f, request, &r));
+    thread_store_call(f->t, row_of_partition_call(f, request, &r));
 }

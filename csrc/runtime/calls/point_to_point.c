@@ -5,7 +5,7 @@
 #include "calls/internal/rows.h"
 #include "handles/comms.h"
 
-static int32_t tag_of(int tag)
+static int32_t stored_tag(int tag)
 {
     return tag == abi.any_tag ? -1 : tag;
 }
@@ -17,7 +17,7 @@ static struct file_request received_row(const struct frame *f, uint64_t posted, 
                                  .bytes = abi_status_bytes(status),
                                  .comm = comm,
                                  .peer = abi_peer(abi_status_source(status)),
-                                 .tag = tag_of(abi_status_tag(status)),
+                                 .tag = stored_tag(abi_status_tag(status)),
                                  .what = WHAT_RECEIVED};
 }
 
@@ -39,7 +39,7 @@ void record_recv(const struct frame *f, word comm, const void *status)
     if (has_received(f)) {
         row.comm = comms_find(comm)->index;
         row.peer = abi_peer(abi_status_source(status));
-        row.tag = tag_of(abi_status_tag(status));
+        row.tag = stored_tag(abi_status_tag(status));
         if (row.peer >= 0) row.received = abi_status_bytes(status);
     }
     thread_store_call(f->t, row);
@@ -72,7 +72,7 @@ static inline bool store_posting(const struct frame *f, enum request_kind kind, 
     if (__builtin_expect(f->result == 0, 1)) {
         row->comm = comms_find(comm)->index;
         row->peer = abi_peer(peer);
-        row->tag = kind == REQUEST_SEND ? tag : tag_of(tag);
+        row->tag = kind == REQUEST_SEND ? tag : stored_tag(tag);
         if (kind == REQUEST_SEND && row->peer >= 0) row->sent = data_bytes(data);
     }
     struct file_call stored = *row;
@@ -125,7 +125,7 @@ void record_isendrecv(const struct frame *f, struct data data, int dest, int tag
                                    .bytes = peer == PEER_PROC_NULL ? 0 : data_bytes(&receive),
                                    .comm = row.comm,
                                    .peer = peer,
-                                   .tag = tag_of(receive_tag),
+                                   .tag = stored_tag(receive_tag),
                                    .kind = REQUEST_RECV,
                                    .call = f->call,
                                    .active = true,
@@ -138,7 +138,7 @@ void record_probe(const struct frame *f, word comm, const void *status)
     if (f->result == 0) {
         row.comm = comms_find(comm)->index;
         row.peer = abi_peer(abi_status_source(status));
-        row.tag = tag_of(abi_status_tag(status));
+        row.tag = stored_tag(abi_status_tag(status));
     }
     thread_store_call(f->t, row);
 }
@@ -152,7 +152,7 @@ void record_mprobe(const struct frame *f, word comm, word message, const void *s
                                        .posted = f->enter,
                                        .comm = comms_find(comm)->index,
                                        .peer = abi_peer(abi_status_source(status)),
-                                       .tag = tag_of(abi_status_tag(status)),
+                                       .tag = stored_tag(abi_status_tag(status)),
                                        .kind = REQUEST_RECV,
                                        .call = f->call,
                                        .active = true});

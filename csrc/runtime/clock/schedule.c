@@ -28,7 +28,7 @@ uint64_t schedule_number(const char *text, size_t length)
     return end == text + length && *text >= '0' && *text <= '9' ? value : 0;
 }
 
-static bool read_word(struct schedule *s, const char *word, size_t length)
+static bool read_schedule_word(struct schedule *s, const char *word, size_t length)
 {
     static const char collectives[] = "collectives:", every[] = "every:";
     size_t c = sizeof collectives - 1, e = sizeof every - 1;
@@ -46,7 +46,7 @@ struct schedule schedule_read(bool speaks)
     bool good = true;
     for (const char *word = text; word; word += *word == ',') {
         size_t length = strcspn(word, ",");
-        good = read_word(&s, word, length) && good;
+        good = read_schedule_word(&s, word, length) && good;
         word += length;
         if (!*word) break;
     }
@@ -55,7 +55,7 @@ struct schedule schedule_read(bool speaks)
     return s;
 }
 
-static uint64_t by_time(const struct schedule *s, uint64_t count, int64_t now_ns)
+static uint64_t due_by_time(const struct schedule *s, uint64_t count, int64_t now_ns)
 {
     uint64_t made = count - s->last_count, most = 2 * s->last;
     int64_t elapsed = now_ns - s->last_ns;
@@ -68,7 +68,7 @@ uint64_t schedule_next(struct schedule *s, uint64_t count, int64_t now_ns)
 {
     uint64_t away = s->step;
     if (s->interval_ns) {
-        uint64_t timed = count ? by_time(s, count, now_ns) : 1;
+        uint64_t timed = count ? due_by_time(s, count, now_ns) : 1;
         away = away && away < timed ? away : timed;
         s->last = timed;
     }

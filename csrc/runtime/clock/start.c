@@ -9,7 +9,7 @@
 
 static struct start start;
 
-static void look(void)
+static void choose_clock(void)
 {
     struct timespec now, cpu;
     clock_choose();
@@ -23,12 +23,12 @@ static void look(void)
 const struct start *start_of_process(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, look);
+    pthread_once(&once, choose_clock);
     return &start;
 }
 
 /* Loaded into every process that inherits LD_PRELOAD, mpirun and sh among them: it only looks at the clock. */
-__attribute__((constructor)) static void loaded(void)
+__attribute__((constructor)) static void start_clock_at_load(void)
 {
     start_of_process();
     debug("loaded into process %d", (int)getpid());

@@ -107,7 +107,7 @@ static size_t distance(const char *a, size_t length, const char *b)
 }
 
 /* The variable that may have been meant: three letters away at most. */
-static const char *nearest(const char *name, size_t length)
+static const char *nearest_variable(const char *name, size_t length)
 {
     size_t least = 4;
     const char *found = NULL;
@@ -126,7 +126,7 @@ static void tell_unknown(const char *variable)
 {
     size_t length = strcspn(variable, "=");
     if (strncmp(variable, "TRACELIB_", 9) != 0) return;
-    const char *meant = nearest(variable, length);
+    const char *meant = nearest_variable(variable, length);
     if (meant && strlen(meant) == length && strncmp(meant, variable, length) == 0) return;
     say("%.*s is not a setting%s%s", (int)length, variable, meant ? "; is it meant for " : ": it does nothing",
         meant ? meant : "");

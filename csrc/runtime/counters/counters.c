@@ -52,7 +52,7 @@ void counters_note(const char *name, const char *why)
 }
 
 /* Position behind the counters of its backend and those of earlier ones. */
-static unsigned insert(struct counter_set *set, const struct counter *c)
+static unsigned insert_counter(struct counter_set *set, const struct counter *c)
 {
     unsigned at = set->n;
     while (at > 0 && set->counters[at - 1].backend > c->backend) at--;
@@ -62,7 +62,7 @@ static unsigned insert(struct counter_set *set, const struct counter *c)
     return at;
 }
 
-static void take_out(struct counter_set *set, unsigned at)
+static void take_out_counter(struct counter_set *set, unsigned at)
 {
     set->n--;
     memmove(&set->counters[at], &set->counters[at + 1], (set->n - at) * sizeof set->counters[0]);
@@ -105,9 +105,9 @@ static const char *add_counter(struct counter_set *set, const char *name)
     if (set->n == MOST_COUNTERS) return "too many counters in one set";
     const char *why = counters_find(name, &c, &backend);
     if (why) return why;
-    unsigned at = insert(set, &c);
+    unsigned at = insert_counter(set, &c);
     why = try_together(set, backend, at);
-    if (why) take_out(set, at);
+    if (why) take_out_counter(set, at);
     return why;
 }
 
@@ -220,7 +220,7 @@ static int write_table(struct store *store)
     return error;
 }
 
-static void tell(bool shared)
+static void tell_shared(bool shared)
 {
     if (counters.missing_names) say("not counted: %s", counters.missing);
     counters.missing_names = 0;
@@ -247,7 +247,7 @@ bool counters_can_be_sampled(bool speaks)
 
 void counters_started_alone(struct store *store)
 {
-    tell(false);
+    tell_shared(false);
     if (store) write_table(store);
 }
 
@@ -257,6 +257,6 @@ void counters_started(struct store *store, int rank, int size)
     bool adds = shared && counters.cpu_time_if_shared;
     if (adds) counters.first = add_cpu_time();
     rotation_start(counters.first, counters.n + 1 - counters.first, rank);
-    if (rank == 0) tell(shared);
+    if (rank == 0) tell_shared(shared);
     if (store) write_table(store);
 }

@@ -89,7 +89,7 @@ void counting_left(struct thread *t)
     memcpy(slot(t) + t->counting->set->n, slot(t), t->counting->set->n * sizeof *slot(t));
 }
 
-static void hide(struct counting *c, const uint64_t *since, const uint64_t *until)
+static void hide_counts(struct counting *c, const uint64_t *since, const uint64_t *until)
 {
     for (unsigned i = 0; i < c->set->n; i++)
         if (since[i] != NOT_READ && until[i] != NOT_READ) c->hidden[i] += until[i] - since[i];
@@ -99,7 +99,7 @@ void counting_skip(struct thread *t)
 {
     const uint64_t *values = slot(t);
     change_begins(t->counting);
-    hide(t->counting, values, values + t->counting->set->n);
+    hide_counts(t->counting, values, values + t->counting->set->n);
     change_ends(t->counting);
 }
 
@@ -115,7 +115,7 @@ void counting_resume(struct thread *t, const struct counting_pause *pause)
     uint64_t now[MOST_COUNTERS];
     if (!t->readings) return;
     read_backwards(t->counting, now);
-    hide(t->counting, pause->since, now);
+    hide_counts(t->counting, pause->since, now);
     change_ends(t->counting);
 }
 

@@ -7,13 +7,13 @@
 
 static char handle; /* the clock is the calling thread's own */
 
-static const char *find(struct counter *c)
+static const char *cpu_clock_find(struct counter *c)
 {
     c->type = CPU_TIME_TYPE;
     return NULL;
 }
 
-static void *begin(const struct counter *counters, unsigned n, const char **why)
+static void *cpu_clock_begin(const struct counter *counters, unsigned n, const char **why)
 {
     struct timespec t;
     (void)counters;
@@ -29,23 +29,24 @@ static bool take_clock(clockid_t clock, uint64_t *values)
     return true;
 }
 
-static bool take(void *unused, uint64_t *values)
+static bool cpu_clock_take(void *unused, uint64_t *values)
 {
     (void)unused;
     return take_clock(CLOCK_THREAD_CPUTIME_ID, values);
 }
 
 /* linux/posix-timers.h: the clock of a thread by its number, as pthread_getcpuclockid makes it of a pthread_t. */
-static bool take_other(void *unused, pid_t tid, uint64_t *values)
+static bool cpu_clock_take_other(void *unused, pid_t tid, uint64_t *values)
 {
     enum { THREAD_SCHEDULED = 6 };
     (void)unused;
     return take_clock((clockid_t)(~(unsigned)tid << 3 | THREAD_SCHEDULED), values);
 }
 
-static void end(void *unused)
+static void cpu_clock_end(void *unused)
 {
     (void)unused;
 }
 
-const struct backend cpu_clock_backend = {find, begin, take, take_other, end};
+const struct backend cpu_clock_backend = {cpu_clock_find, cpu_clock_begin, cpu_clock_take, cpu_clock_take_other,
+                                          cpu_clock_end};

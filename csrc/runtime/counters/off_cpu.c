@@ -31,7 +31,7 @@ static void find_long(void)
 }
 
 /* Since the latest look: how long without a CPU, and how long of that it waited for one (-1: not known). */
-static bool look(struct thread *t, int64_t least_ns, int64_t *off_ns, int64_t *delay_ns)
+static bool look_at_off_cpu(struct thread *t, int64_t least_ns, int64_t *off_ns, int64_t *delay_ns)
 {
     int64_t wall = clock_monotonic_ns(), cpu = cpu_ns();
     *off_ns = wall - t->off_cpu.wall_ns - (cpu - t->off_cpu.cpu_ns);
@@ -52,8 +52,8 @@ uint64_t off_cpu_events(void)
     return __atomic_load_n(&made, __ATOMIC_RELAXED);
 }
 
-static void fill(const struct thread *t, uint64_t time, uint16_t where, int64_t off_ns, int64_t delay_ns,
-                 struct file_event events[2])
+static void fill_off_cpu_events(const struct thread *t, uint64_t time, uint16_t where, int64_t off_ns, int64_t delay_ns,
+                                struct file_event events[2])
 {
     uint16_t thread = (uint16_t)t->index;
     __atomic_fetch_add(&made, 2, __ATOMIC_RELAXED);
@@ -71,24 +71,24 @@ void off_cpu_begin(struct thread *t, struct file_event events[2])
     t->off_cpu.wall_ns = first ? start->clock.monotonic_ns : clock_monotonic_ns();
     t->off_cpu.cpu_ns = first ? start->cpu_ns : cpu_ns();
     t->off_cpu.delay_ns = first && delay != TASK_NOT_KNOWN ? 0 : delay;
-    fill(t, clock_ticks(), OFFCPU_SHORT, 0, delay == TASK_NOT_KNOWN ? -1 : 0, events);
+    fill_off_cpu_events(t, clock_ticks(), OFFCPU_SHORT, 0, delay == TASK_NOT_KNOWN ? -1 : 0, events);
 }
 
 /* Not while the tracer measures itself: the thread's rows lie elsewhere then. Nothing counts of a time when recording
  * is off. */
-static bool find(struct thread *t, int64_t least_ns, uint64_t time, uint16_t where, struct file_event events[2])
+static bool find_off_cpu(struct thread *t, int64_t least_ns, uint64_t time, uint16_t where, struct file_event events[2])
 {
     int64_t off_ns, delay_ns;
     int error = errno;
-    bool found = !t->measured && look(t, least_ns, &off_ns, &delay_ns) && !(t->mode & MODE_OFF);
-    if (found) fill(t, time, where, off_ns, delay_ns, events);
+    bool found = !t->measured && look_at_off_cpu(t, least_ns, &off_ns, &delay_ns) && !(t->mode & MODE_OFF);
+    if (found) fill_off_cpu_events(t, time, where, off_ns, delay_ns, events);
     errno = error;
     return found;
 }
 
 bool off_cpu_look(struct thread *t, uint16_t where, struct file_event events[2])
 {
-    return !phase_is_closed() && find(t, WORTH_ASKING_NS, 0, where, events);
+    return !phase_is_closed() && find_off_cpu(t, WORTH_ASKING_NS, 0, where, events);
 }
 
 static uint16_t where_now(const struct thread *t)
@@ -101,5 +101,5 @@ static uint16_t where_now(const struct thread *t)
 
 bool off_cpu_last(struct thread *t, uint64_t time, struct file_event events[2])
 {
-    return find(t, 1, time, where_now(t), events);
+    return find_off_cpu(t, 1, time, where_now(t), events);
 }

@@ -70,7 +70,7 @@ static bool programs_own(void)
     return dlsym(RTLD_DEFAULT, "PAPI_library_init") != NULL;
 }
 
-static void *open_library(void)
+static void *papi_open_library(void)
 {
     const char *wanted = getenv("TRACELIB_PAPI_LIBRARY");
     if (wanted && wanted[0]) return dlopen(wanted, RTLD_NOW | RTLD_LOCAL);
@@ -85,7 +85,7 @@ static const char *start_library(void)
     const char *sharing = getenv("TRACELIB_PAPI");
     if (programs_own() && !(sharing && strcmp(sharing, "share") == 0))
         return "the program uses PAPI itself (TRACELIB_PAPI=share counts beside it)";
-    void *library = open_library();
+    void *library = papi_open_library();
     if (!library) return "no libpapi is found (TRACELIB_PAPI_LIBRARY names one)";
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
         if (!(*(void **)functions[i].at = dlsym(library, functions[i].name))) return "libpapi lacks a function";
@@ -96,7 +96,7 @@ static const char *start_library(void)
     return NULL;
 }
 
-static const char *find(struct counter *c)
+static const char *papi_find(struct counter *c)
 {
     static bool tried;
     static const char *trouble;
@@ -111,7 +111,7 @@ static const char *find(struct counter *c)
     return NULL;
 }
 
-static void end(void *handle)
+static void papi_end(void *handle)
 {
     struct sets *s = handle;
     long long unused[MOST_COUNTERS];
@@ -124,7 +124,7 @@ static void end(void *handle)
 }
 
 /* Into the first set that takes it, else into one of its own. */
-static int add(struct sets *s, int code, unsigned position)
+static int papi_add(struct sets *s, int code, unsigned position)
 {
     unsigned i = 0;
     int error = OK;
@@ -141,21 +141,21 @@ static int add(struct sets *s, int code, unsigned position)
     return OK;
 }
 
-static void *begin(const struct counter *counters, unsigned n, const char **why)
+static void *papi_begin(const struct counter *counters, unsigned n, const char **why)
 {
     struct sets *s = calloc(1, sizeof *s);
     int error = OK;
     *why = "no memory";
     if (!s) return NULL;
-    for (unsigned i = 0; error == OK && i < n; i++) error = add(s, (int)counters[i].code, i);
+    for (unsigned i = 0; error == OK && i < n; i++) error = papi_add(s, (int)counters[i].code, i);
     for (unsigned i = 0; error == OK && i < s->n; i++) error = papi.start(s->set[i]);
     if (error == OK) return s;
     *why = papi.strerror(error);
-    end(s);
+    papi_end(s);
     return NULL;
 }
 
-static bool take(void *handle, uint64_t *values)
+static bool papi_take(void *handle, uint64_t *values)
 {
     const struct sets *s = handle;
     long long some[MOST_COUNTERS];
@@ -167,4 +167,4 @@ static bool take(void *handle, uint64_t *values)
     return true;
 }
 
-const struct backend papi_backend = {find, begin, take, NULL, end};
+const struct backend papi_backend = {papi_find, papi_begin, papi_take, NULL, papi_end};

@@ -84,7 +84,7 @@ static bool raw_event(const char *name, uint64_t *code)
     return *code && *end == '\0';
 }
 
-static const char *find(struct counter *c)
+static const char *perf_find(struct counter *c)
 {
     const char *name = c->name + sizeof perf_prefix - 1;
     const struct event *event = event_named(name);
@@ -122,7 +122,7 @@ const char *perf_reason(int error)
     }
 }
 
-static int open_event(const struct counter *c, int leader, bool with_kernel)
+static int perf_open_event(const struct counter *c, int leader, bool with_kernel)
 {
     struct perf_event_attr attr = {
         .type = c->kind,
@@ -139,16 +139,16 @@ static int open_event(const struct counter *c, int leader, bool with_kernel)
 }
 
 /* Hardware counters count the program alone, as PAPI's do; software events count the kernel's part where it may be. */
-static int open_best(const struct counter *c, int leader)
+static int perf_open_best(const struct counter *c, int leader)
 {
-    if (c->backend == COUNTERBACKEND_PERF_HARDWARE) return open_event(c, leader, false);
-    int fd = open_event(c, leader, true);
+    if (c->backend == COUNTERBACKEND_PERF_HARDWARE) return perf_open_event(c, leader, false);
+    int fd = perf_open_event(c, leader, true);
     const struct event *event = event_named(c->name + sizeof perf_prefix - 1);
     if (fd >= 0 || (errno != EACCES && errno != EPERM) || event->in_kernel) return fd;
-    return open_event(c, leader, false);
+    return perf_open_event(c, leader, false);
 }
 
-static void end(void *handle)
+static void perf_end(void *handle)
 {
     struct group *g = handle;
     for (unsigned i = 0; i < g->n; i++) {
@@ -158,7 +158,7 @@ static void end(void *handle)
     free(g);
 }
 
-static bool take(void *handle, uint64_t *values);
+static bool perf_take(void *handle, uint64_t *values);
 
 /* User space may read the counters of all events, or none is read there. */
 static void map_pages(struct group *g)
@@ -175,23 +175,23 @@ static void map_pages(struct group *g)
 #endif
 }
 
-static void *begin(const struct counter *counters, unsigned n, const char **why)
+static void *perf_begin(const struct counter *counters, unsigned n, const char **why)
 {
     uint64_t values[MOST_COUNTERS];
     struct group *g = calloc(1, sizeof *g);
     *why = "no memory";
     if (!g) return NULL;
     for (; g->n < n; g->n++) {
-        g->fd[g->n] = open_best(&counters[g->n], g->n ? g->fd[0] : -1);
+        g->fd[g->n] = perf_open_best(&counters[g->n], g->n ? g->fd[0] : -1);
         if (g->fd[g->n] >= 0) continue;
         *why = perf_reason(errno);
-        end(g);
+        perf_end(g);
         return NULL;
     }
     if (counters[0].backend == COUNTERBACKEND_PERF_HARDWARE) map_pages(g);
     *why = "it cannot be counted together with the others";
-    if (ioctl(g->fd[0], PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP) == 0 && take(g, values)) return g;
-    end(g);
+    if (ioctl(g->fd[0], PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP) == 0 && perf_take(g, values)) return g;
+    perf_end(g);
     return NULL;
 }
 
@@ -207,7 +207,7 @@ static bool read_pages(const struct group *g, uint64_t *values)
 #endif
 }
 
-static bool read_group(const struct group *g, uint64_t *values)
+static bool perf_read_group(const struct group *g, uint64_t *values)
 {
     struct {
         uint64_t n, enabled, running, values[MOST_COUNTERS];
@@ -220,17 +220,17 @@ static bool read_group(const struct group *g, uint64_t *values)
     return whole;
 }
 
-static bool take(void *handle, uint64_t *values)
+static bool perf_take(void *handle, uint64_t *values)
 {
     const struct group *g = handle;
-    return (g->in_user_space && read_pages(g, values)) || read_group(g, values);
+    return (g->in_user_space && read_pages(g, values)) || perf_read_group(g, values);
 }
 
 /* The registers are of the processor that the other thread runs on: the kernel asks there. */
-static bool take_other(void *handle, pid_t tid, uint64_t *values)
+static bool perf_take_other(void *handle, pid_t tid, uint64_t *values)
 {
     (void)tid;
-    return read_group(handle, values);
+    return perf_read_group(handle, values);
 }
 
-const struct backend perf_backend = {find, begin, take, take_other, end};
+const struct backend perf_backend = {perf_find, perf_begin, perf_take, perf_take_other, perf_end};

@@ -19,7 +19,7 @@ static const char *name(unsigned i)
     return strcat(text, event);
 }
 
-static int compare(const void *a, const void *b)
+static int compare_counter_names(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -27,7 +27,7 @@ static int compare(const void *a, const void *b)
 
 static double median(double *values, size_t n)
 {
-    qsort(values, n, sizeof *values, compare);
+    qsort(values, n, sizeof *values, compare_counter_names);
     return values[n / 2];
 }
 

@@ -28,7 +28,7 @@ static struct {
     struct turns turns;
 } rotation;
 
-static bool read_word(const char *word, size_t length)
+static bool read_rotation_word(const char *word, size_t length)
 {
     static const char collectives[] = "collectives:";
     size_t c = sizeof collectives - 1;
@@ -45,7 +45,7 @@ static bool read_wish(const char *text)
     bool good = true;
     while (text && *text) {
         size_t length = strcspn(text, ",");
-        good = read_word(text, length) && good;
+        good = read_rotation_word(text, length) && good;
         text += length + (text[length] == ',');
     }
     return good;

@@ -36,7 +36,7 @@ static struct {
     struct counter event;
 } choice = {.epoll = -1};
 
-static int open_event(bool with_kernel)
+static int trigger_open_event(bool with_kernel)
 {
     struct perf_event_attr attr = {
         .type = choice.event.kind,
@@ -52,11 +52,11 @@ static int open_event(bool with_kernel)
 }
 
 /* As counters are: of hardware events the program's own part alone. */
-static int open_best(void)
+static int trigger_open_best(void)
 {
     bool hardware = choice.event.backend == COUNTERBACKEND_PERF_HARDWARE;
-    int fd = open_event(!hardware);
-    return fd < 0 && !hardware && (errno == EACCES || errno == EPERM) ? open_event(false) : fd;
+    int fd = trigger_open_event(!hardware);
+    return fd < 0 && !hardware && (errno == EACCES || errno == EPERM) ? trigger_open_event(false) : fd;
 }
 
 static size_t page_bytes(void)
@@ -64,19 +64,19 @@ static size_t page_bytes(void)
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static void release(struct trigger *t)
+static void release_trigger(struct trigger *t)
 {
     munmap(t->page, 2 * page_bytes());
     close(t->fd);
     free(t);
 }
 
-static struct trigger *start(const char **why)
+static struct trigger *start_trigger(const char **why)
 {
     struct trigger *t = malloc(sizeof *t);
     *why = "no memory";
     if (!t) return NULL;
-    t->fd = open_best();
+    t->fd = trigger_open_best();
     if (t->fd < 0) {
         *why = perf_reason(errno);
         free(t);
@@ -111,9 +111,9 @@ const char *trigger_choose(const char *text)
         return "there is no number of events after the last colon";
     why = find_event(text, (size_t)(colon - text));
     if (why) return why;
-    struct trigger *t = start(&why);
+    struct trigger *t = start_trigger(&why);
     if (!t) return why;
-    release(t);
+    release_trigger(t);
     choice.epoll = epoll_create1(EPOLL_CLOEXEC);
     if (choice.epoll < 0) return strerror(errno);
     choice.epoll = descriptor_out_of_the_way(choice.epoll);
@@ -132,11 +132,11 @@ int trigger_descriptor(int other)
 struct trigger *trigger_open(uint32_t thread)
 {
     const char *why;
-    struct trigger *t = choice.wanted ? start(&why) : NULL;
+    struct trigger *t = choice.wanted ? start_trigger(&why) : NULL;
     struct epoll_event event = {.events = EPOLLIN};
     event.data.u32 = thread;
     if (t && epoll_ctl(choice.epoll, EPOLL_CTL_ADD, t->fd, &event) == 0) return t;
-    if (t) release(t);
+    if (t) release_trigger(t);
     return NULL;
 }
 
@@ -144,7 +144,7 @@ void trigger_close(struct trigger *t)
 {
     if (!t) return;
     epoll_ctl(choice.epoll, EPOLL_CTL_DEL, t->fd, NULL); /* a forked child may hold it open */
-    release(t);
+    release_trigger(t);
 }
 
 /* Each time is a record that is a header and nothing else. */

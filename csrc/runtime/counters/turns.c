@@ -59,8 +59,8 @@ static bool read_moment(const char *word, size_t length, struct turn *turn)
 }
 
 /* NULL, or what is wrong. `turn` is for this rank if *mine. */
-static const char *read_line(const char *at, unsigned long rank, const int *places, unsigned sets, struct turn *turn,
-                             bool *mine)
+static const char *read_turn_line(const char *at, unsigned long rank, const int *places, unsigned sets,
+                                  struct turn *turn, bool *mine)
 {
     size_t length = next_word(&at);
     if (!read_ranks(at, length, rank, mine)) return "does not begin with ranks such as *, 3 or 0,2-5";
@@ -107,7 +107,7 @@ bool turns_read(struct turns *turns, const char *text, int rank, const int *plac
         bool mine = false;
         ++*line;
         if (next_word(&first))
-            *why = read_line(first, (unsigned long)rank, places, sets, &turns->turn[turns->n], &mine);
+            *why = read_turn_line(first, (unsigned long)rank, places, sets, &turns->turn[turns->n], &mine);
         turns->n += !*why && mine;
         at += strcspn(at, "\n");
     }

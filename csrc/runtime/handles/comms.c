@@ -81,7 +81,7 @@ static void append_row(struct store *store, const struct comm *c, const uint32_t
     if (error) rank_file_failed(error);
 }
 
-static void write_row(const struct comm *c, const uint32_t *members, const uint32_t *remote)
+static void write_comm_row(const struct comm *c, const uint32_t *members, const uint32_t *remote)
 {
     if (!store_begin()) return;
     struct store *store = rank_file_store();
@@ -131,7 +131,7 @@ bool comms_are_started(void)
 }
 
 /* A new entry. Under the lock. */
-static struct comm *add(word handle, const struct members *m, uint64_t id)
+static struct comm *add_comm(word handle, const struct members *m, uint64_t id)
 {
     struct comm *c = calloc(1, sizeof *c);
     if (!c) return NULL;
@@ -143,7 +143,7 @@ static struct comm *add(word handle, const struct members *m, uint64_t id)
                        .remote_size = (uint32_t)m->remote_size,
                        .rank = rank,
                        .id = id};
-    write_row(c, m->local, m->remote);
+    write_comm_row(c, m->local, m->remote);
     handles_put(&map, handle, c);
     __atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
     return c;
@@ -153,14 +153,14 @@ static struct comm *add(word handle, const struct members *m, uint64_t id)
 static void replace(word handle, const struct members *m, uint64_t id)
 {
     handles_remove(&map, handle);
-    add(handle, m, id);
+    add_comm(handle, m, id);
 }
 
 /* First met in use. Under the lock. */
 static struct comm *add_unknown(word handle)
 {
     struct members m = members_of(handle);
-    struct comm *c = add(handle, &m, 0);
+    struct comm *c = add_comm(handle, &m, 0);
     free_members(&m);
     return c;
 }
@@ -325,7 +325,7 @@ uint32_t comms_add_group(const uint32_t *members, uint32_t size)
                                .size = size,
                                .rank = -1,
                                .flags = COMMUNICATOR_IS_GROUP};
-    write_row(&group, members, NULL);
+    write_comm_row(&group, members, NULL);
     pthread_mutex_unlock(&lock);
     return group.index;
 }

@@ -20,7 +20,7 @@ struct group {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct handle_map by_handle, by_hash;
 
-static word hash_of(const uint32_t *members, uint32_t size)
+static word hash_members(const uint32_t *members, uint32_t size)
 {
     uint64_t hash = ids_mix(size);
     for (uint32_t i = 0; i < size; i++) hash = ids_mix(hash ^ members[i]);
@@ -30,7 +30,7 @@ static word hash_of(const uint32_t *members, uint32_t size)
 /* Takes over members. NULL: no memory. Under the lock. */
 static struct group *with_members(uint32_t *members, uint32_t size)
 {
-    word hash = hash_of(members, size);
+    word hash = hash_members(members, size);
     struct group *first = handles_find(&by_hash, hash), *group = first;
     while (group && (group->size != size || memcmp(group->members, members, size * sizeof *members)))
         group = group->next;
@@ -50,7 +50,7 @@ static struct group *with_members(uint32_t *members, uint32_t size)
 }
 
 /* Under the lock. */
-static struct group *look_at(word handle)
+static struct group *look_at_group(word handle)
 {
     int size = 0;
     pmpi.Group_size(handle, &size);
@@ -64,7 +64,7 @@ uint32_t groups_row(word handle)
 {
     pthread_mutex_lock(&lock);
     const struct group *group = handles_find(&by_handle, handle);
-    if (!group) group = look_at(handle);
+    if (!group) group = look_at_group(handle);
     uint32_t row = group ? group->row : COMM_INDEX_NONE;
     pthread_mutex_unlock(&lock);
     return row;

@@ -43,7 +43,7 @@ uint32_t ids_count(uint64_t key)
 }
 
 /* The id of the next thing with this key. Small ids are world and self. */
-static uint64_t numbered(uint64_t key)
+static uint64_t numbered_id(uint64_t key)
 {
     uint64_t id = ids_mix(key + ids_count(key));
     return id > UINT32_MAX ? id : id + (UINT64_C(1) << 32);
@@ -59,12 +59,12 @@ uint64_t ids_derive(uint64_t parent, const uint32_t *members, uint32_t size, con
         a = b;
         b = swap;
     }
-    return numbered(ids_mix(ids_mix(parent) + ids_mix(a) * 3 + ids_mix(b) * 5));
+    return numbered_id(ids_mix(ids_mix(parent) + ids_mix(a) * 3 + ids_mix(b) * 5));
 }
 
 uint64_t ids_derive_object(uint64_t comm, uint32_t kind)
 {
-    return numbered(ids_mix(ids_mix(comm) + ids_mix(kind) * 7));
+    return numbered_id(ids_mix(ids_mix(comm) + ids_mix(kind) * 7));
 }
 
 uint64_t ids_of_text(const char *text, size_t length)

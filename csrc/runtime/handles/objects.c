@@ -19,7 +19,7 @@ int objects_start(struct store *store)
     return store_append(store, TABLE_OBJECTS, &(struct file_object){.kind = OBJECTKIND_NONE}, 1);
 }
 
-static void write_row(const struct file_object *row)
+static void write_object_row(const struct file_object *row)
 {
     if (!store_begin()) return;
     struct store *store = rank_file_store();
@@ -40,7 +40,7 @@ const struct object *objects_created(const struct object *like, word comm, struc
     row.comm = o->comm = c->index;
     pthread_mutex_lock(&lock);
     o->index = __atomic_fetch_add(&created, 1, __ATOMIC_RELAXED);
-    write_row(&row);
+    write_object_row(&row);
     handles_put(&maps[o->kind], o->handle, o);
     __atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&lock);

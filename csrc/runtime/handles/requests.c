@@ -39,17 +39,17 @@ void requests_start(bool many_threads)
     requests_are_shared = many_threads;
 }
 
-static void begin(void)
+static void begin_change(void)
 {
     if (requests_are_shared) pthread_mutex_lock(&lock);
 }
 
-static void end(void)
+static void end_change(void)
 {
     if (requests_are_shared) pthread_mutex_unlock(&lock);
 }
 
-static size_t place(word handle)
+static size_t place_of_request(word handle)
 {
     return (size_t)(((uint64_t)handle * UINT64_C(0x9E3779B97F4A7C15)) >> 20) & (room - 1);
 }
@@ -57,12 +57,12 @@ static size_t place(word handle)
 /* The handle's slot, or the empty one where it belongs. */
 static struct operation *probe(word handle)
 {
-    size_t i = place(handle);
+    size_t i = place_of_request(handle);
     while (table[i].request.handle && table[i].request.handle != handle) i = (i + 1) & (room - 1);
     return &table[i];
 }
 
-static struct operation *find_slot(word handle)
+static struct operation *find_operation_slot(word handle)
 {
     struct operation *slot = used ? probe(handle) : NULL;
     return slot && slot->request.handle ? slot : NULL;
@@ -96,7 +96,7 @@ static bool goes_before(const struct operation *a, const struct operation *b)
 /* Of the operations that have the handle, the one that a call means which is about to be made: the thread's own, else
  * the oldest that it was handed. Those that MPI has completed but whose call is not recorded yet are held by other
  * threads. `hold`: the call, if it is holding them now; else 0. */
-static struct operation *choose(struct operation *slot, uint64_t hold)
+static struct operation *choose_operation(struct operation *slot, uint64_t hold)
 {
     uint32_t me = self.index + 1;
     struct operation *chosen = NULL;
@@ -117,13 +117,13 @@ static struct operation *find_number(struct operation *slot, uint64_t number)
     return NULL;
 }
 
-static struct request *find(struct held_request held)
+static struct request *find_request(struct held_request held)
 {
-    struct operation *slot = find_slot(held.handle);
+    struct operation *slot = find_operation_slot(held.handle);
     if (!slot || held.operation == NO_OPERATION) return NULL;
     if (is_alone(slot)) return &slot->request;
     struct operation *o = held.operation ? find_number(slot, held.operation) : NULL;
-    return o ? &o->request : &choose(slot, 0)->request;
+    return o ? &o->request : &choose_operation(slot, 0)->request;
 }
 
 void requests_hold_shared(struct held_request *handles, int n)
@@ -131,8 +131,8 @@ void requests_hold_shared(struct held_request *handles, int n)
     pthread_mutex_lock(&lock);
     const uint64_t hold = ++holds;
     for (int i = 0; i < n; i++) {
-        struct operation *slot = find_slot(handles[i].handle);
-        struct operation *o = !slot || is_alone(slot) ? slot : choose(slot, hold);
+        struct operation *slot = find_operation_slot(handles[i].handle);
+        struct operation *o = !slot || is_alone(slot) ? slot : choose_operation(slot, hold);
         handles[i].operation = o ? o->number : NO_OPERATION;
         if (!o) continue;
         o->holder = self.index + 1;
@@ -141,7 +141,7 @@ void requests_hold_shared(struct held_request *handles, int n)
     pthread_mutex_unlock(&lock);
 }
 
-static bool grow(void)
+static bool grow_slots(void)
 {
     size_t old_room = room;
     struct operation *old = table, *larger = calloc(room ? 2 * room : FIRST_ROOM, sizeof *larger);
@@ -154,13 +154,13 @@ static bool grow(void)
     return true;
 }
 
-static void erase(struct operation *slot)
+static void erase_slot(struct operation *slot)
 {
     size_t hole = (size_t)(slot - table), i = hole;
     for (;;) {
         i = (i + 1) & (room - 1);
         if (!table[i].request.handle) break;
-        size_t home = place(table[i].request.handle);
+        size_t home = place_of_request(table[i].request.handle);
         if (((i - home) & (room - 1)) >= ((i - hole) & (room - 1))) {
             table[hole] = table[i];
             hole = i;
@@ -170,7 +170,7 @@ static void erase(struct operation *slot)
     used--;
 }
 
-static void give_back(struct operation *o)
+static void give_back_operation(struct operation *o)
 {
     o->next = spare;
     spare = o;
@@ -184,17 +184,17 @@ static void remove_oldest(struct operation *slot, struct operation *oldest)
         next->last = oldest->last;
         next->other = oldest->other;
         *oldest = *next;
-        give_back(next);
+        give_back_operation(next);
     } else if (oldest != slot) {
         while (before->other != oldest) before = before->other;
         before->other = oldest->other;
-        give_back(oldest);
+        give_back_operation(oldest);
     } else if (slot->other) {
         next = slot->other;
         *slot = *next;
-        give_back(next);
+        give_back_operation(next);
     } else {
-        erase(slot);
+        erase_slot(slot);
     }
 }
 
@@ -204,7 +204,7 @@ static void remove_later(struct operation *oldest, struct operation *o)
     while (before->next != o) before = before->next;
     before->next = o->next;
     if (oldest->last == o) oldest->last = before;
-    give_back(o);
+    give_back_operation(o);
 }
 
 static struct operation *oldest_of(struct operation *slot, uint32_t poster)
@@ -224,7 +224,7 @@ static void remove_operation(struct request *r)
         remove_later(oldest, o);
 }
 
-static struct operation *append(struct operation *slot, uint32_t poster)
+static struct operation *append_operation(struct operation *slot, uint32_t poster)
 {
     struct operation *o = spare ? spare : malloc(sizeof *o), *oldest = oldest_of(slot, poster);
     if (!o) return NULL;
@@ -246,13 +246,13 @@ static struct operation *append(struct operation *slot, uint32_t poster)
 struct request *requests_open(word handle)
 {
     if (handle == abi.request_null || handle == 0) return NULL;
-    begin();
+    begin_change();
     const uint32_t poster = self.index + 1;
     struct operation *o = NULL;
-    if (2 * (used + 1) <= room || grow()) {
+    if (2 * (used + 1) <= room || grow_slots()) {
         o = probe(handle);
         if (o->request.handle) {
-            o = append(o, poster);
+            o = append_operation(o, poster);
         } else {
             o->request.handle = handle;
             o->next = o->other = NULL;
@@ -260,7 +260,7 @@ struct request *requests_open(word handle)
         }
     }
     if (!o) {
-        end();
+        end_change();
         return NULL;
     }
     o->number = ++numbers;
@@ -272,7 +272,7 @@ struct request *requests_open(word handle)
 
 void requests_close(void)
 {
-    end();
+    end_change();
 }
 
 void requests_add(const struct request *r)
@@ -285,10 +285,10 @@ void requests_add(const struct request *r)
 
 struct request *requests_find_active(struct held_request held)
 {
-    begin();
-    struct request *r = find(held);
+    begin_change();
+    struct request *r = find_request(held);
     if (r && r->active) return r;
-    end();
+    end_change();
     return NULL;
 }
 
@@ -298,7 +298,7 @@ void requests_complete(struct request *r)
         r->active = r->cancelling = false;
     else
         remove_operation(r);
-    end();
+    end_change();
 }
 
 bool requests_take(struct held_request held, struct request *out)
@@ -312,33 +312,33 @@ bool requests_take(struct held_request held, struct request *out)
 
 bool requests_start_persistent(struct held_request held, uint64_t posted, uint16_t call, struct request *out)
 {
-    begin();
-    struct request *r = find(held);
+    begin_change();
+    struct request *r = find_request(held);
     if (r) {
         r->active = true;
         r->posted = posted;
         r->call = call;
         *out = *r;
     }
-    end();
+    end_change();
     return r != NULL;
 }
 
 bool requests_look(struct held_request held, struct request *out)
 {
-    begin();
-    struct request *r = find(held);
+    begin_change();
+    struct request *r = find_request(held);
     if (r) *out = *r;
-    end();
+    end_change();
     return r != NULL;
 }
 
 void requests_mark_cancel(struct held_request held)
 {
-    begin();
-    struct request *r = find(held);
+    begin_change();
+    struct request *r = find_request(held);
     if (r) r->cancelling = true;
-    end();
+    end_change();
 }
 
 static void add_receive(struct open_receives *open, const struct request *r)
@@ -349,13 +349,13 @@ static void add_receive(struct open_receives *open, const struct request *r)
 
 void requests_open_receives(struct open_receives *open)
 {
-    begin();
+    begin_change();
     for (size_t i = 0; i < room; i++) {
         if (!table[i].request.handle) continue;
         for (const struct operation *oldest = &table[i]; oldest; oldest = oldest->other)
             for (const struct operation *o = oldest; o; o = o->next) add_receive(open, &o->request);
     }
-    end();
+    end_change();
 }
 
 static struct operation *find_open_receive(struct operation *slot)
@@ -369,25 +369,25 @@ static struct operation *find_open_receive(struct operation *slot)
 bool requests_take_open_receive(size_t *from, struct request *out)
 {
     struct operation *found = NULL;
-    begin();
+    begin_change();
     for (; *from < room && !found; *from += !found)
         if (table[*from].request.handle) found = find_open_receive(&table[*from]);
     if (found) {
         *out = found->request;
         remove_operation(&found->request);
     }
-    end();
+    end_change();
     return found != NULL;
 }
 
 bool requests_drop(struct held_request held, struct request *out)
 {
-    begin();
-    struct request *r = find(held);
+    begin_change();
+    struct request *r = find_request(held);
     if (r) {
         *out = *r;
         remove_operation(r);
     }
-    end();
+    end_change();
     return r != NULL;
 }

@@ -105,7 +105,7 @@ BEFORE_SANITIZERS static bool hand_over(const struct link_map *own)
     return true;
 }
 
-BEFORE_SANITIZERS static void listen(void)
+BEFORE_SANITIZERS static void listen_for_loads(void)
 {
     uint32_t index = symbols_index(&linked, "__gmon_start__");
     shown[index].st_value = (uintptr_t)libraries_come - linked.base;
@@ -123,7 +123,7 @@ __attribute__((used)) BEFORE_SANITIZERS static procedure *we_are_bound(void)
     if (!copy_symbols(own)) return nothing;
     show_what_is_provided();
     if (!hand_over(own)) return nothing;
-    listen();
+    listen_for_loads();
     libraries_started();
     for (struct link_map *l = own->l_next; l; l = l->l_next) libraries_references(l, undo, l);
     return nothing;

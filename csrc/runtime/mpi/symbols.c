@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 /* By volatile reads, or the compiler would make strcmp of it. */
-BEFORE_SANITIZERS static bool same(const char *a, const char *b)
+BEFORE_SANITIZERS static bool same_text(const char *a, const char *b)
 {
     const volatile char *p = a, *q = b;
     while (*p && *p == *q) p++, q++;
@@ -38,7 +38,7 @@ BEFORE_SANITIZERS static bool is_defined(const struct symbols *s, uint32_t index
     const ElfW(Sym) *entry = s->entries + index;
     unsigned type = entry->st_info & 0xf;
     bool fits = type == STT_FUNC || type == STT_OBJECT || type == STT_NOTYPE;
-    return entry->st_shndx != SHN_UNDEF && fits && same(s->texts + entry->st_name, name);
+    return entry->st_shndx != SHN_UNDEF && fits && same_text(s->texts + entry->st_name, name);
 }
 
 BEFORE_SANITIZERS static uint32_t find_sysv(const struct symbols *s, const char *name)

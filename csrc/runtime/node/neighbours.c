@@ -49,14 +49,14 @@ static unsigned count_cpus(const uint64_t *cpus)
     return n;
 }
 
-static bool meet(const uint64_t *a, const uint64_t *b)
+static bool sets_meet(const uint64_t *a, const uint64_t *b)
 {
     for (int i = 0; i < WORDS; i++)
         if (a[i] & b[i]) return true;
     return false;
 }
 
-static bool within(const uint64_t *a, const uint64_t *b)
+static bool set_is_within(const uint64_t *a, const uint64_t *b)
 {
     for (int i = 0; i < WORDS; i++)
         if (a[i] & ~b[i]) return false;
@@ -70,13 +70,13 @@ static bool outnumbered(const struct place *places, int size, const struct place
     uint64_t all[WORDS];
     unsigned inside = 0, ranks = 0, before;
     memcpy(all, rank->cpus, sizeof all);
-    for (int i = 0; i < size; i++) inside += places[i].node == rank->node && within(places[i].cpus, rank->cpus);
+    for (int i = 0; i < size; i++) inside += places[i].node == rank->node && set_is_within(places[i].cpus, rank->cpus);
     if (inside > count_cpus(rank->cpus)) return true;
     do {
         before = ranks;
         ranks = 0;
         for (int i = 0; i < size; i++) {
-            if (places[i].node != rank->node || !meet(places[i].cpus, all)) continue;
+            if (places[i].node != rank->node || !sets_meet(places[i].cpus, all)) continue;
             ranks++;
             for (int w = 0; w < WORDS; w++) all[w] |= places[i].cpus[w];
         }

@@ -62,7 +62,7 @@ static int64_t wanted_period_ns(void)
     return 0;
 }
 
-static uint64_t hash(uint64_t h, const char *text)
+static uint64_t hash_text(uint64_t h, const char *text)
 {
     for (; *text; text++) h = (h ^ (unsigned char)*text) * UINT64_C(0x100000001b3); /* FNV-1a */
     return h;
@@ -76,7 +76,7 @@ static struct place describe_place(void)
     if (fd >= 0 && read(fd, boot, sizeof boot - 1) < 0) boot[0] = '\0';
     if (fd >= 0) close(fd);
     stat("/proc/self/ns/pid", &pids);
-    uint64_t node = hash(hash(UINT64_C(0xcbf29ce484222325), boot), sampler.host);
+    uint64_t node = hash_text(hash_text(UINT64_C(0xcbf29ce484222325), boot), sampler.host);
     return (struct place){node, pids.st_ino, getpid()};
 }
 

@@ -14,7 +14,7 @@
 #include "output/job.h"
 #include "record/spool.h"
 
-static void read_line(const char *path, char *text, size_t room)
+static void read_file_line(const char *path, char *text, size_t room)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd < 0 ? -1 : read(fd, text, room - 1);
@@ -68,7 +68,7 @@ void describe_process(struct store *s, struct identity who)
     store_put_integer(s, AT_BUFFER_BYTES, who.buffer_bytes);
     gethostname(text, ROOM_HOST);
     store_put_text(s, AT_HOST, ROOM_HOST, text);
-    read_line("/proc/sys/kernel/random/boot_id", text, ROOM_BOOT_ID);
+    read_file_line("/proc/sys/kernel/random/boot_id", text, ROOM_BOOT_ID);
     store_put_text(s, AT_BOOT_ID, ROOM_BOOT_ID, text);
     describe_library(library);
     store_put_text(s, AT_MPI_LIBRARY, ROOM_MPI_LIBRARY, library);

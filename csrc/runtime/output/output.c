@@ -17,7 +17,7 @@
 
 enum { MOST_NAMES = 1000000, LONGEST_WAIT_MS = 1000 };
 
-static int join(char out[PATH_MAX], const char *stem, const char *suffix)
+static int join_stem(char out[PATH_MAX], const char *stem, const char *suffix)
 {
     return snprintf(out, PATH_MAX, "%s%s", stem, suffix) < PATH_MAX ? 0 : ENAMETOOLONG;
 }
@@ -34,9 +34,9 @@ static int absolute_stem(const char *wanted, char stem[PATH_MAX])
 }
 
 /* NAME, NAME-2, ... */
-static int numbered(const char *first, int i, char stem[PATH_MAX])
+static int numbered_stem(const char *first, int i, char stem[PATH_MAX])
 {
-    if (i == 1) return join(stem, first, "");
+    if (i == 1) return join_stem(stem, first, "");
     return snprintf(stem, PATH_MAX, "%s-%d", first, i) < PATH_MAX ? 0 : ENAMETOOLONG;
 }
 
@@ -44,9 +44,9 @@ static int numbered(const char *first, int i, char stem[PATH_MAX])
 static int try_name(const char *stem)
 {
     char path[PATH_MAX];
-    int error = join(path, stem, ".h5");
+    int error = join_stem(path, stem, ".h5");
     if (error || access(path, F_OK) == 0) return error ? error : EEXIST;
-    if ((error = join(path, stem, ".ranks"))) return error;
+    if ((error = join_stem(path, stem, ".ranks"))) return error;
     return mkdir(path, 0755) ? errno : 0;
 }
 
@@ -55,7 +55,7 @@ int output_reserve(const char *wanted, char stem[PATH_MAX])
     char first[PATH_MAX];
     int error = absolute_stem(wanted && wanted[0] ? wanted : "run.h5", first);
     for (int i = 1; !error && i < MOST_NAMES; i++) {
-        error = numbered(first, i, stem);
+        error = numbered_stem(first, i, stem);
         if (!error) error = try_name(stem);
         if (error != EEXIST) return error;
         error = 0;
@@ -83,7 +83,7 @@ static int write_file(const char *path, const char *data, size_t bytes)
 static int write_job(const char *stem, const char *job)
 {
     char path[PATH_MAX];
-    int error = join(path, stem, ".ranks/job");
+    int error = join_stem(path, stem, ".ranks/job");
     return error ? error : write_file(path, job, strlen(job));
 }
 
@@ -91,7 +91,7 @@ static int write_job(const char *stem, const char *job)
 static void read_job(const char *stem, char job[JOB_KEY_ROOM])
 {
     char path[PATH_MAX];
-    int fd = join(path, stem, ".ranks/job") ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    int fd = join_stem(path, stem, ".ranks/job") ? -1 : open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd < 0 ? 0 : read(fd, job, JOB_KEY_ROOM - 1);
     if (fd >= 0) close(fd);
     job[n < 0 ? 0 : n] = '\0';
@@ -101,7 +101,7 @@ static bool has_ranks(const char *stem)
 {
     char path[PATH_MAX];
     bool found = false;
-    DIR *folder = join(path, stem, ".ranks") ? NULL : opendir(path);
+    DIR *folder = join_stem(path, stem, ".ranks") ? NULL : opendir(path);
     for (struct dirent *e; folder && !found && (e = readdir(folder));)
         found = e->d_name[0] >= '0' && e->d_name[0] <= '9';
     if (folder) closedir(folder);
@@ -122,7 +122,7 @@ static void wait_for_job(const char *stem, char job[JOB_KEY_ROOM])
 }
 
 /* Is this name our job's, with no file of this rank? */
-static bool is_ours(const char *stem, const char *job, int rank)
+static bool is_our_run(const char *stem, const char *job, int rank)
 {
     char theirs[JOB_KEY_ROOM] = "", path[PATH_MAX];
     wait_for_job(stem, theirs);
@@ -134,12 +134,12 @@ int output_join(const char *wanted, const char *job, int rank, char stem[PATH_MA
     char name[PATH_MAX];
     int error = absolute_stem(wanted && wanted[0] ? wanted : "run.h5", name);
     for (int i = 1; !error && i < MOST_NAMES; i++) {
-        if ((error = numbered(name, i, stem))) return error;
+        if ((error = numbered_stem(name, i, stem))) return error;
         error = try_name(stem);
         *first = error == 0;
         if (*first) return write_job(stem, job);
         if (error != EEXIST) return error;
-        if (is_ours(stem, job, rank)) return 0;
+        if (is_our_run(stem, job, rank)) return 0;
         error = 0;
     }
     return error ? error : EEXIST;
@@ -147,7 +147,7 @@ int output_join(const char *wanted, const char *job, int rank, char stem[PATH_MA
 
 int output_rank_path(const char *stem, int rank, char path[PATH_MAX])
 {
-    int error = join(path, stem, ".ranks");
+    int error = join_stem(path, stem, ".ranks");
     if (error) return error;
     if (mkdir(path, 0755) && errno != EEXIST) return errno;
     return snprintf(path, PATH_MAX, "%s.ranks/%06d.h5", stem, rank) < PATH_MAX ? 0 : ENAMETOOLONG;
@@ -156,14 +156,14 @@ int output_rank_path(const char *stem, int rank, char path[PATH_MAX])
 void output_release(const char *stem)
 {
     char path[PATH_MAX];
-    if (join(path, stem, ".h5") == 0) unlink(path);
-    if (join(path, stem, ".ranks/job") == 0) unlink(path);
-    if (join(path, stem, ".ranks") == 0) rmdir(path);
+    if (join_stem(path, stem, ".h5") == 0) unlink(path);
+    if (join_stem(path, stem, ".ranks/job") == 0) unlink(path);
+    if (join_stem(path, stem, ".ranks") == 0) rmdir(path);
 }
 
 /* One message of a version 1 object header: type, size, data padded to 8 bytes (HDF5 File Format Specification,
  * IV.A.1.a). */
-static char *put_message(char *at, uint16_t type, const void *data, size_t bytes)
+static char *put_h5_message(char *at, uint16_t type, const void *data, size_t bytes)
 {
     size_t padded = (bytes + 7) & ~(size_t)7;
     uint16_t size = (uint16_t)padded;
@@ -193,7 +193,7 @@ static char *put_link(char *at, const char *base, int rank)
     memcpy(data + n, target, bytes);
     n += bytes;
     memcpy(data + n, "/", 2);
-    return put_message(at, 0x0006, data, n + 2);
+    return put_h5_message(at, 0x0006, data, n + 2);
 }
 
 /* The whole of run.h5, to be freed. NULL: no memory. */
@@ -208,7 +208,7 @@ static char *make_links(const char *base, int size, int64_t realtime_ns, uint64_
     memcpy(image + LINKS_AT_SIZE, &ranks, 8);
     memcpy(image + LINKS_AT_CREATED, &realtime_ns, 8);
     char *header = image + LINKS_BYTES, *at = header + 16;
-    at = put_message(at, 0x0002, links_info, sizeof links_info);
+    at = put_h5_message(at, 0x0002, links_info, sizeof links_info);
     for (int i = 0; i < links; i++) at = put_link(at, base, i);
     uint16_t messages = (uint16_t)(links + 1);
     uint32_t references = 1, bytes = (uint32_t)(at - header - 16);
@@ -224,8 +224,8 @@ static char *make_links(const char *base, int size, int64_t realtime_ns, uint64_
 int output_write_links(const char *stem, int size, int64_t realtime_ns)
 {
     char path[PATH_MAX], temporary[PATH_MAX];
-    int error = join(path, stem, ".h5");
-    if (!error) error = join(temporary, stem, ".h5.tmp");
+    int error = join_stem(path, stem, ".h5");
+    if (!error) error = join_stem(temporary, stem, ".h5.tmp");
     if (error) return error;
     uint64_t end;
     char *image = make_links(strrchr(stem, '/') + 1, size, realtime_ns, &end);

@@ -57,7 +57,7 @@ struct stack {
     bool bad;
 };
 
-static void push(struct stack *s, uint64_t value)
+static void push_operand(struct stack *s, uint64_t value)
 {
     if (s->depth == MOST_VALUES)
         s->bad = true;
@@ -72,7 +72,7 @@ static uint64_t pop(struct stack *s)
     return 0;
 }
 
-static uint64_t constant(struct reader *r, uint8_t code)
+static uint64_t read_constant(struct reader *r, uint8_t code)
 {
     if (code == CONST_U) return read_uleb(r);
     if (code == CONST_S) return (uint64_t)read_sleb(r);
@@ -141,32 +141,32 @@ static void arrange(struct stack *s, uint8_t code)
     uint64_t upper = pop(s), lower;
     switch (code) {
     case DUP:
-        push(s, upper);
-        push(s, upper);
+        push_operand(s, upper);
+        push_operand(s, upper);
         break;
     case DROP:
         break;
     case NEG:
-        push(s, -upper);
+        push_operand(s, -upper);
         break;
     case NOT:
-        push(s, ~upper);
+        push_operand(s, ~upper);
         break;
     case OVER:
         lower = pop(s);
-        push(s, lower);
-        push(s, upper);
-        push(s, lower);
+        push_operand(s, lower);
+        push_operand(s, upper);
+        push_operand(s, lower);
         break;
     case SWAP:
         lower = pop(s);
-        push(s, upper);
-        push(s, lower);
+        push_operand(s, upper);
+        push_operand(s, lower);
         break;
     default:
         lower = pop(s);
         s->bad |= !combine(code, lower, upper, &lower);
-        push(s, lower);
+        push_operand(s, lower);
     }
 }
 
@@ -175,23 +175,23 @@ bool expression_value(const struct expression *e, uint64_t sp, uint64_t fp, cons
 {
     struct reader r = {e->code, e->code + e->bytes, false};
     struct stack s = {.depth = 0};
-    if (start) push(&s, *start);
+    if (start) push_operand(&s, *start);
     while (r.at < r.end && !r.bad && !s.bad) {
         uint8_t code = (uint8_t)read_fixed(&r, 1);
         uint64_t word;
         if (code >= LIT_0 && code <= LIT_31) {
-            push(&s, code - LIT_0);
+            push_operand(&s, code - LIT_0);
         } else if (code >= BREG_0 && code <= BREG_31) {
             int number = code - BREG_0;
             if (number != REGISTER_FP && number != REGISTER_SP) return false;
-            push(&s, (number == REGISTER_FP ? fp : sp) + (uint64_t)read_sleb(&r));
+            push_operand(&s, (number == REGISTER_FP ? fp : sp) + (uint64_t)read_sleb(&r));
         } else if (code == ADDR || (code >= CONST_1U && code <= CONST_S)) {
-            push(&s, constant(&r, code));
+            push_operand(&s, read_constant(&r, code));
         } else if (code == PLUS_CONST) {
-            push(&s, pop(&s) + read_uleb(&r));
+            push_operand(&s, pop(&s) + read_uleb(&r));
         } else if (code == DEREF) {
             if (!read(context, pop(&s), &word)) return false;
-            push(&s, word);
+            push_operand(&s, word);
         } else if (code != NOP) {
             arrange(&s, code);
         }

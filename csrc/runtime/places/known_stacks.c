@@ -116,7 +116,7 @@ static bool grow_edges(struct known_stacks *k)
     return true;
 }
 
-static bool has_room(struct known_stacks *k, uint64_t bytes)
+static bool has_room_for(struct known_stacks *k, uint64_t bytes)
 {
     while (k->used + bytes / WORD > k->room)
         if (!grow_arena(k)) return false;
@@ -127,14 +127,14 @@ static bool has_room(struct known_stacks *k, uint64_t bytes)
 
 /* Among stacks that take turns and do not all fit in, it is better to know some than to replace them all the time. But
  * once as many have come in vain as are known, the program does something else. */
-static bool make_room(struct known_stacks *k, const struct found *s)
+static bool make_room_for_stack(struct known_stacks *k, const struct found *s)
 {
     uint64_t bytes = MOST_NEW_NODES * sizeof(struct known_node) + s->walk->words * sizeof(struct word) +
                      s->python->n * sizeof(struct python_place);
-    if (has_room(k, bytes)) return true;
+    if (has_room_for(k, bytes)) return true;
     if (k->in_vain++ < k->stacks) return false;
     known_forget(k);
-    return has_room(k, bytes);
+    return has_room_for(k, bytes);
 }
 
 static bool is_elsewhere(const struct known_stacks *k, const struct walk *w)
@@ -155,7 +155,7 @@ bool known_is_there(const struct known_stacks *k, const struct known_node *n)
 }
 
 /* 0 of no frames alone: what follows without Python is never taken for a stack of Python. */
-static uint64_t hash_of(const struct python_frame *frames, unsigned n)
+static uint64_t hash_python_frames(const struct python_frame *frames, unsigned n)
 {
     uint64_t h = n;
     for (unsigned i = 0; i < n; i++) {
@@ -168,7 +168,7 @@ static uint64_t hash_of(const struct python_frame *frames, unsigned n)
 /* Python runs its functions without new frames on the stack: the same stack may stand for other code. */
 uint64_t known_python_now(struct known_stacks *k)
 {
-    return hash_of(k->now, python_frames(k->now, k->depth));
+    return hash_python_frames(k->now, python_frames(k->now, k->depth));
 }
 
 /* Its frames are those that known_python_now has just found, if they have the hash. */
@@ -196,7 +196,7 @@ static uint32_t allot(struct known_stacks *k, uint64_t bytes)
     return number;
 }
 
-static uint32_t add_node(struct known_stacks *k, struct known_node node)
+static uint32_t add_known_node(struct known_stacks *k, struct known_node node)
 {
     uint32_t number = allot(k, sizeof node);
     *known_node_at(k, number) = node;
@@ -210,21 +210,22 @@ static uint32_t add_python(struct known_stacks *k, const struct found *s)
     uint32_t first = allot(k, python->n * sizeof(struct python_place));
     struct python_place *place = (struct python_place *)&k->arena[first];
     for (unsigned i = 0; i < python->n; i++) place[i] = (struct python_place){python->frame[i], python->mark[i]};
-    return add_node(k, (struct known_node){.first = first, .frames = (uint16_t)python->n, .path = s->path});
+    return add_known_node(k, (struct known_node){.first = first, .frames = (uint16_t)python->n, .path = s->path});
 }
 
 /* All that comes from word number `i` of the stack on. */
 static uint32_t add_rest(struct known_stacks *k, const struct found *s, uint32_t i)
 {
     uint32_t words = s->walk->words - i;
-    uint32_t number = add_node(k, (struct known_node){.words = words,
-                                                      .first = k->used + sizeof(struct known_node) / WORD,
-                                                      .path = s->path,
-                                                      .then = s->python->n ? KNOWN_PYTHON : KNOWN_ENDS,
-                                                      .elsewhere = s->elsewhere});
+    uint32_t number = add_known_node(k, (struct known_node){.words = words,
+                                                            .first = k->used + sizeof(struct known_node) / WORD,
+                                                            .path = s->path,
+                                                            .then = s->python->n ? KNOWN_PYTHON : KNOWN_ENDS,
+                                                            .elsewhere = s->elsewhere});
     uint32_t first = allot(k, words * sizeof(struct word));
     memcpy(&k->arena[first], &s->walk->word[i], words * sizeof(struct word));
-    if (s->python->n) set_edge(k, known_behind(number), hash_of(s->python->frame, s->python->n), add_python(k, s));
+    if (s->python->n)
+        set_edge(k, known_behind(number), hash_python_frames(s->python->frame, s->python->n), add_python(k, s));
     return number;
 }
 
@@ -240,8 +241,8 @@ static uint32_t common_words(const struct known_stacks *k, const struct known_no
 
 /* The stack agrees with the first `same` words of the node that this edge leads to: these become a node of their own,
  * before it. False: what comes next is not read at the same place, though all before is the same. */
-static bool divide(struct known_stacks *k, uint64_t from, uint64_t key, uint32_t same, const struct found *s,
-                   uint32_t at)
+static bool divide_node(struct known_stacks *k, uint64_t from, uint64_t key, uint32_t same, const struct found *s,
+                        uint32_t at)
 {
     uint32_t number = known_edge_of(k, from, key)->node;
     struct known_node *n = known_node_at(k, number);
@@ -249,15 +250,15 @@ static bool divide(struct known_stacks *k, uint64_t from, uint64_t key, uint32_t
     const struct word next = known_words(k, n)[same];
     bool by_word = at < w->words && w->word[at].at == next.at;
     if (!by_word && (at < w->words || !s->python->n)) return false;
-    uint32_t before = add_node(k, (struct known_node){.words = same,
-                                                      .first = n->first,
-                                                      .then = by_word ? KNOWN_WORD : KNOWN_PYTHON,
-                                                      .elsewhere = n->elsewhere,
-                                                      .next_at = by_word ? next.at : 0});
+    uint32_t before = add_known_node(k, (struct known_node){.words = same,
+                                                            .first = n->first,
+                                                            .then = by_word ? KNOWN_WORD : KNOWN_PYTHON,
+                                                            .elsewhere = n->elsewhere,
+                                                            .next_at = by_word ? next.at : 0});
     uint32_t taken = same + by_word;
     n->first += taken * (uint32_t)(sizeof(struct word) / WORD);
     n->words -= taken;
-    set_edge(k, known_behind(before), by_word ? next.value : hash_of(NULL, 0), number);
+    set_edge(k, known_behind(before), by_word ? next.value : hash_python_frames(NULL, 0), number);
     set_edge(k, from, key, before);
     return true;
 }
@@ -270,16 +271,16 @@ void known_add(struct known_stacks *k, const struct walk *w, const struct interp
     uint64_t from = w->place, key = w->sp;
     uint32_t i = 0;
     bool by_python = false;
-    if (!make_room(k, &s)) return;
+    if (!make_room_for_stack(k, &s)) return;
     for (const struct known_edge *edge; (edge = known_edge_of(k, from, key))->from;) {
         const struct known_node *n = known_node_at(k, edge->node);
         uint32_t number = edge->node, same = common_words(k, n, w, i), at = i + same;
         if (same < n->words) {
-            if (!divide(k, from, key, same, &s, at)) break;
+            if (!divide_node(k, from, key, same, &s, at)) break;
         } else if (n->then == KNOWN_WORD && at < w->words && w->word[at].at == n->next_at) {
             from = known_behind(number), key = w->word[at].value, i = at + 1;
         } else if (n->then == KNOWN_PYTHON && (at == w->words || !python->n)) {
-            from = known_behind(number), key = hash_of(python->frame, python->n), i = at;
+            from = known_behind(number), key = hash_python_frames(python->frame, python->n), i = at;
             by_python = python->n > 0;
         } else {
             break;

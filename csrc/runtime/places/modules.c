@@ -65,7 +65,7 @@ static void put_path(struct file_module *row, const char *name)
 }
 
 /* Of a module that was there before, gone and loaded again to the same place, it is the same row. */
-static uint32_t row_of(const struct file_module *wanted)
+static uint32_t row_of_module(const struct file_module *wanted)
 {
     if (!row_count) {
         rows = grown(rows, 0, &row_room, sizeof *rows);
@@ -96,7 +96,7 @@ static void read_notes(const struct module *m, struct file_module *row, const El
     if (there.begin && p->p_memsz <= (uint64_t)(there.end - there.begin)) put_build_id(row, there.begin, p->p_memsz);
 }
 
-static struct module module_of(const struct dl_phdr_info *info, struct file_module *row)
+static struct module describe_module(const struct dl_phdr_info *info, struct file_module *row)
 {
     struct module m = {.base = info->dlpi_addr};
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
@@ -110,19 +110,19 @@ static struct module module_of(const struct dl_phdr_info *info, struct file_modu
     return m;
 }
 
-static bool is_known(uint64_t base, const struct module *new)
+static bool module_is_known(uint64_t base, const struct module *new)
 {
     for (unsigned i = 0; i < module_count; i++)
         if (modules[i].base == base && modules[i].begin == new->begin) return true;
     return false;
 }
 
-static int meet(struct dl_phdr_info *info, size_t bytes, void *unused)
+static int meet_module(struct dl_phdr_info *info, size_t bytes, void *unused)
 {
     (void)bytes, (void)unused;
     struct file_module row = {.base = info->dlpi_addr};
-    struct module m = module_of(info, &row);
-    if (!m.end || is_known(info->dlpi_addr, &m)) return 0;
+    struct module m = describe_module(info, &row);
+    if (!m.end || module_is_known(info->dlpi_addr, &m)) return 0;
     struct module *larger = grown(modules, module_count, &module_room, sizeof *modules);
     if (!larger) return 1;
     modules = larger;
@@ -134,7 +134,7 @@ static int meet(struct dl_phdr_info *info, size_t bytes, void *unused)
     return 0;
 }
 
-static const struct module *find(uint64_t address)
+static const struct module *find_module(uint64_t address)
 {
     for (unsigned i = 0; i < module_count; i++)
         if (address >= modules[i].begin && address < modules[i].end) return &modules[i];
@@ -143,10 +143,10 @@ static const struct module *find(uint64_t address)
 
 const struct module *modules_find(uint64_t address)
 {
-    const struct module *found = find(address);
+    const struct module *found = find_module(address);
     if (found || only_known) return found;
-    dl_iterate_phdr(meet, NULL);
-    return find(address);
+    dl_iterate_phdr(meet_module, NULL);
+    return find_module(address);
 }
 
 void modules_only_known(bool only)
@@ -157,7 +157,7 @@ void modules_only_known(bool only)
 uint32_t modules_row(const struct module *m)
 {
     struct module *known = &modules[m - modules];
-    if (!known->row) known->row = row_of(&known->says);
+    if (!known->row) known->row = row_of_module(&known->says);
     return known->row;
 }
 
@@ -166,7 +166,7 @@ void modules_forget(void)
     module_count = 0;
 }
 
-static int compare(struct dl_phdr_info *info, size_t bytes, void *other)
+static int compare_module(struct dl_phdr_info *info, size_t bytes, void *other)
 {
     static unsigned long long loaded, unloaded;
     (void)bytes;
@@ -179,7 +179,7 @@ static int compare(struct dl_phdr_info *info, size_t bytes, void *other)
 bool modules_changed(void)
 {
     bool other = false;
-    dl_iterate_phdr(compare, &other);
+    dl_iterate_phdr(compare_module, &other);
     return other;
 }
 

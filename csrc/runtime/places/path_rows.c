@@ -18,7 +18,7 @@ struct rows {
 static struct rows paths = {.most = MOST_PATHS, .bytes = sizeof(struct file_path)};
 static struct rows functions = {.most = MOST_FUNCTIONS, .bytes = sizeof(struct file_function)};
 
-static uint64_t hash_of(const char *row, uint32_t bytes)
+static uint64_t hash_row(const char *row, uint32_t bytes)
 {
     uint64_t h = 0, word;
     for (uint32_t i = 0; i < bytes; i += sizeof word) {
@@ -30,14 +30,14 @@ static uint64_t hash_of(const char *row, uint32_t bytes)
 }
 
 /* The slot of this row, or the free one where it belongs. */
-static uint32_t *slot_of(const struct rows *r, const char *row)
+static uint32_t *slot_of_row(const struct rows *r, const char *row)
 {
-    uint64_t mask = 4 * (uint64_t)r->room - 1, i = hash_of(row, r->bytes) & mask;
+    uint64_t mask = 4 * (uint64_t)r->room - 1, i = hash_row(row, r->bytes) & mask;
     while (r->slots[i] && memcmp(r->rows + (uint64_t)r->slots[i] * r->bytes, row, r->bytes) != 0) i = (i + 1) & mask;
     return &r->slots[i];
 }
 
-static bool grow(struct rows *r)
+static bool grow_rows(struct rows *r)
 {
     if (r->count < r->room) return true;
     uint32_t larger = r->room ? 2 * r->room : FIRST_ROOM;
@@ -53,35 +53,35 @@ static bool grow(struct rows *r)
     r->rows = rows;
     r->slots = slots;
     r->room = larger;
-    for (uint32_t i = 1; i < r->count; i++) *slot_of(r, r->rows + (uint64_t)i * r->bytes) = i;
+    for (uint32_t i = 1; i < r->count; i++) *slot_of_row(r, r->rows + (uint64_t)i * r->bytes) = i;
     return true;
 }
 
-static uint32_t row_of(struct rows *r, const void *row)
+static uint32_t find_or_add_row(struct rows *r, const void *row)
 {
     if (r->room) {
-        uint32_t known = *slot_of(r, row);
+        uint32_t known = *slot_of_row(r, row);
         if (known) return known;
     }
-    if (!grow(r)) return 0;
+    if (!grow_rows(r)) return 0;
     if (!r->count) memset(r->rows, 0, r->bytes), r->count = 1;
     uint32_t number = r->count++;
     memcpy(r->rows + (uint64_t)number * r->bytes, row, r->bytes);
-    return *slot_of(r, row) = number;
+    return *slot_of_row(r, row) = number;
 }
 
 uint32_t path_row(uint32_t parent, uint32_t module, uint64_t offset)
 {
     struct file_path row = {parent, module, offset};
-    return row_of(&paths, &row);
+    return find_or_add_row(&paths, &row);
 }
 
 uint32_t function_row(const struct file_function *function)
 {
-    return row_of(&functions, function);
+    return find_or_add_row(&functions, function);
 }
 
-static int write_rows(struct store *store, enum table table, const void *rows, uint32_t count)
+static int write_path_rows(struct store *store, enum table table, const void *rows, uint32_t count)
 {
     uint64_t written = store->table[table].rows, bytes = table_layout[table].row_bytes;
     if (count <= written) return 0;
@@ -93,9 +93,9 @@ int path_rows_write(struct store *store)
 {
     uint32_t count;
     const struct file_module *modules = modules_rows(&count);
-    int error = write_rows(store, TABLE_MODULES, modules, count);
-    if (!error) error = write_rows(store, TABLE_FUNCTIONS, functions.rows, functions.count);
-    return error ? error : write_rows(store, TABLE_PATHS, paths.rows, paths.count);
+    int error = write_path_rows(store, TABLE_MODULES, modules, count);
+    if (!error) error = write_path_rows(store, TABLE_FUNCTIONS, functions.rows, functions.count);
+    return error ? error : write_path_rows(store, TABLE_PATHS, paths.rows, paths.count);
 }
 
 uint32_t path_rows_count(void)

@@ -87,7 +87,7 @@ void places_forked(void)
     unloading = 0;
 }
 
-static void forget(struct stack_memory *m, uint32_t now)
+static void forget_stacks(struct stack_memory *m, uint32_t now)
 {
     if (m->sites_used) memset(m->sites.site, 0, sizeof m->sites.site);
     m->sites_used = false;
@@ -136,7 +136,7 @@ bool places_code_is_known(void)
 }
 
 /* The row of a stack, of whose words nothing is known, and the generation of which it is. */
-static uint32_t find_row(struct stack_memory *m, unsigned depth, uint32_t *now)
+static uint32_t find_path_row(struct stack_memory *m, unsigned depth, uint32_t *now)
 {
     pthread_mutex_lock(&places_lock);
     uint32_t before = path_rows_count();
@@ -152,8 +152,8 @@ static uint32_t find_row(struct stack_memory *m, unsigned depth, uint32_t *now)
 
 static uint32_t find_and_remember(struct stack_memory *m, unsigned depth)
 {
-    uint32_t now, path = find_row(m, depth, &now);
-    if (m->sites.generation != now) forget(m, now);
+    uint32_t now, path = find_path_row(m, depth, &now);
+    if (m->sites.generation != now) forget_stacks(m, now);
     if (depth == 1) {
         *site_of(&m->sites, m->walk.place) = (struct site){m->walk.place, path, m->python.n > 0};
         m->sites_used = true;
@@ -201,7 +201,7 @@ uint32_t places_find(struct thread *t, const uint64_t *frame, uint64_t sp)
     return path;
 }
 
-static bool is_ours(uint64_t code)
+static bool is_our_code(uint64_t code)
 {
     const struct module *own = modules_find((uint64_t)&places_frame_is_gone);
     return own && code - own->begin < own->end - own->begin;
@@ -215,7 +215,7 @@ static bool passes_without(const struct walk *w, uint64_t cfa)
     unsigned word = 0;
     for (unsigned i = 1; i < w->frames; i++)
         for (; word < w->words_before[i]; word++) {
-            if (w->word[word].at == cfa - sizeof(uint64_t) && is_ours(w->places[i - 1])) return false;
+            if (w->word[word].at == cfa - sizeof(uint64_t) && is_our_code(w->places[i - 1])) return false;
             passes = passes || w->word[word].at >= cfa;
         }
     return passes;
@@ -245,7 +245,7 @@ static __attribute__((noinline)) bool is_place_known(struct thread *t, struct st
     return true;
 }
 
-static inline bool is_known(struct thread *t, struct stack_memory *m, uint64_t place, uint64_t sp)
+static inline bool stack_is_known(struct thread *t, struct stack_memory *m, uint64_t place, uint64_t sp)
 {
     return known_find(&m->known, place, sp, &t->path) || (places_depth > 1 && is_place_known(t, m, place));
 }
@@ -254,7 +254,7 @@ static __attribute__((noinline)) bool is_known_timed(struct thread *t, struct st
                                                      uint64_t sp)
 {
     uint64_t began = clock_ticks();
-    bool known = is_known(t, m, place, sp);
+    bool known = stack_is_known(t, m, place, sp);
     uint64_t ended = clock_ticks();
     m->untimed = TIMED_EVERY;
     if (places_depth > 1 && ended > began) {
@@ -269,7 +269,7 @@ bool places_known(struct thread *t, const uint64_t *frame, uint64_t sp)
     struct stack_memory *m = t->stacks;
     if (__builtin_expect(!m || !is_current(m), 0)) return false;
     if (__builtin_expect(m->untimed-- == 0, 0)) return is_known_timed(t, m, frame[1], sp);
-    return is_known(t, m, frame[1], sp);
+    return stack_is_known(t, m, frame[1], sp);
 }
 
 uint64_t places_look_ticks(void)

@@ -91,7 +91,7 @@ struct publisher {
     bool wrong; /* something did not fit into the struct that it is of */
 };
 
-static uint32_t size_of(struct publisher *p, unsigned word)
+static uint32_t published_size(struct publisher *p, unsigned word)
 {
     uint64_t size = published(p->runtime, word);
     p->wrong |= size < WORD || size >= MOST_BYTES;
@@ -100,7 +100,7 @@ static uint32_t size_of(struct publisher *p, unsigned word)
 
 static uint32_t field(struct publisher *p, unsigned group, unsigned word, unsigned bytes)
 {
-    uint32_t size = size_of(p, group);
+    uint32_t size = published_size(p, group);
     uint64_t offset = published(p->runtime, group + word);
     p->wrong |= offset >= size || bytes > size - offset || offset % bytes != 0;
     return (uint32_t)offset;
@@ -109,7 +109,7 @@ static uint32_t field(struct publisher *p, unsigned group, unsigned word, unsign
 static bool read_published(struct python_layout *l, const struct groups *g, const void *runtime)
 {
     struct publisher p = {runtime, false};
-    uint32_t header = size_of(&p, g->object), ascii = size_of(&p, g->text + TEXT_OF_ASCII);
+    uint32_t header = published_size(&p, g->object), ascii = published_size(&p, g->text + TEXT_OF_ASCII);
     uint32_t local_names = field(&p, g->code, CODE_LOCAL_NAMES, WORD);
     uint32_t instructions = field(&p, g->code, CODE_INSTRUCTIONS, 2);
     *l = (struct python_layout){

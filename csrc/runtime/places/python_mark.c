@@ -10,7 +10,7 @@ struct sum {
     uint64_t words, factor;
 };
 
-static inline void add(struct sum *s, uint64_t word)
+static inline void add_to_sum(struct sum *s, uint64_t word)
 {
     s->words += word * s->factor;
     s->factor *= UINT64_C(0xa0761d6478bd642f);
@@ -36,11 +36,11 @@ static inline uint64_t word_at(const char *at, uint64_t bytes)
 static inline void add_table(struct sum *s, const char *at, uint64_t bytes)
 {
     const char *end = at + bytes - ENDS;
-    add(s, bytes);
+    add_to_sum(s, bytes);
     for (unsigned i = 0; i < ENDS; i += WORD) {
         bool whole = bytes >= ENDS;
-        add(s, whole ? word_at(at + i, WORD) : i < bytes ? word_at(at + i, bytes - i) : 0);
-        add(s, whole ? word_at(end + i, WORD) : 0);
+        add_to_sum(s, whole ? word_at(at + i, WORD) : i < bytes ? word_at(at + i, bytes - i) : 0);
+        add_to_sum(s, whole ? word_at(end + i, WORD) : 0);
     }
 }
 
@@ -49,8 +49,8 @@ static inline void add_text(struct sum *s, const struct python_layout *l, const 
 {
     const char *data = python_text_data(l, text);
     uint64_t bytes = python_word(text, l->text.length);
-    add(s, bytes);
-    add(s, !data ? 0 : bytes < WORD ? word_at(data, bytes) : word_at(data + bytes - WORD, WORD));
+    add_to_sum(s, bytes);
+    add_to_sum(s, !data ? 0 : bytes < WORD ? word_at(data, bytes) : word_at(data + bytes - WORD, WORD));
 }
 
 /* Another code object at this address may have all its parts where the first one had its own. From 3.12 on each has a
@@ -64,12 +64,12 @@ uint64_t python_code_mark(const struct python_frame *frame)
     const char *function = python_pointer(code, l->code.function), *lines = python_pointer(code, l->code.lines);
     uint32_t version = l->code.version ? (uint32_t)python_int(code, l->code.version) : 0;
     struct sum s = {1, 1};
-    add(&s, version);
-    add(&s, (uint64_t)file);
-    add(&s, (uint64_t)function);
-    add(&s, (uint64_t)lines);
-    add(&s, python_word(code, l->object.size));
-    add(&s, (uint32_t)python_int(code, l->code.first_line));
+    add_to_sum(&s, version);
+    add_to_sum(&s, (uint64_t)file);
+    add_to_sum(&s, (uint64_t)function);
+    add_to_sum(&s, (uint64_t)lines);
+    add_to_sum(&s, python_word(code, l->object.size));
+    add_to_sum(&s, (uint32_t)python_int(code, l->code.first_line));
     if (!version) {
         add_text(&s, l, file);
         add_text(&s, l, function);

@@ -44,7 +44,7 @@ static const void *datum(const struct search *s, const struct symbols *library, 
 }
 
 /* False: this is no CPython, or one whose functions do not all show. */
-static bool take(struct search *s, const struct symbols *library)
+static bool take_symbols(struct search *s, const struct symbols *library)
 {
     struct addresses *a = &s->at;
     *(void **)&a->thread_state = symbols_find(library, "PyGILState_GetThisThreadState");
@@ -63,7 +63,7 @@ static bool take(struct search *s, const struct symbols *library)
            a->type_type;
 }
 
-static int look_into(struct dl_phdr_info *info, size_t size, void *data)
+static int look_into_module(struct dl_phdr_info *info, size_t size, void *data)
 {
     (void)size;
     struct search *s = data;
@@ -78,7 +78,7 @@ static int look_into(struct dl_phdr_info *info, size_t size, void *data)
     if (!dynamic || !symbols_open(&symbols, info->dlpi_addr, dynamic)) return 0;
     if (is_program) s->program = symbols;
     s->has_program |= is_program;
-    s->found = take(s, &symbols);
+    s->found = take_symbols(s, &symbols);
     return s->found;
 }
 
@@ -121,8 +121,8 @@ static enum state written(void)
 }
 
 /* All threads find the same; one of them writes it down. */
-static enum state go_on(enum state from, enum state to, const struct addresses *addresses,
-                        const struct python_process *python)
+static enum state change_state(enum state from, enum state to, const struct addresses *addresses,
+                               const struct python_process *python)
 {
     enum state now = from;
     if (__atomic_compare_exchange_n(&state, &now, WRITING, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
@@ -134,11 +134,11 @@ static enum state go_on(enum state from, enum state to, const struct addresses *
     return now == WRITING ? written() : now;
 }
 
-static enum state look(void)
+static enum state look_at_process(void)
 {
     struct search search = {.found = false};
-    dl_iterate_phdr(look_into, &search);
-    if (search.found) return go_on(LOOKING, search.at.debug ? NOT_KNOWN : LOADED, &search.at, NULL);
+    dl_iterate_phdr(look_into_module, &search);
+    if (search.found) return change_state(LOOKING, search.at.debug ? NOT_KNOWN : LOADED, &search.at, NULL);
     __atomic_store_n(&searched, search.loaded, __ATOMIC_RELAXED);
     return LOOKING;
 }
@@ -155,11 +155,11 @@ static enum state understand(const struct addresses *a)
     };
     unsigned published = python_layout_published(a->runtime);
     if (!python_layout_find(&python.layout, published ? published : PYTHON_FIRST_MINOR, a->runtime))
-        return go_on(LOADED, NOT_KNOWN, NULL, NULL);
+        return change_state(LOADED, NOT_KNOWN, NULL, NULL);
     if (!has_started(a, &python.layout)) return LOADED;
     unsigned minor = minor_of(a->version());
     bool known = (!published || minor == published) && python_layout_find(&python.layout, minor, a->runtime);
-    return go_on(LOADED, known ? STARTED : NOT_KNOWN, NULL, &python);
+    return change_state(LOADED, known ? STARTED : NOT_KNOWN, NULL, &python);
 }
 
 const struct python_process *python_process(void)
@@ -169,7 +169,7 @@ const struct python_process *python_process(void)
     if (only_known) return NULL;
     if (now == LOOKING) {
         unsigned call = calls++;
-        if (call < FIRST_LOOKS || call % LOOK_EVERY == 0) now = look();
+        if (call < FIRST_LOOKS || call % LOOK_EVERY == 0) now = look_at_process();
     }
     if (now == WRITING) now = written();
     if (now == LOADED) now = understand(&loaded);
@@ -187,5 +187,5 @@ void python_process_look(void)
     enum state now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
     if (now == LOADED || now == STARTED)
         __atomic_compare_exchange_n(&state, &now, LOOKING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
-    if (now != NOT_KNOWN) look();
+    if (now != NOT_KNOWN) look_at_process();
 }

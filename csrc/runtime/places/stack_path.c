@@ -4,7 +4,7 @@
 #include "places/internal/path_rows.h"
 #include "places/internal/python_process.h"
 
-static const struct module *module_of(uint64_t place, bool exact)
+static const struct module *module_at(uint64_t place, bool exact)
 {
     return modules_find(exact ? place : place - 1);
 }
@@ -16,7 +16,7 @@ static unsigned find_interpreter(const struct walk *w)
     const struct module *interpreter = process ? modules_find((uint64_t)process->thread_state) : NULL;
     uint64_t begin = interpreter ? interpreter->begin : 0;
     for (unsigned i = 0; begin && i < w->frames; i++) {
-        const struct module *m = module_of(w->places[i], w->exact[i]);
+        const struct module *m = module_at(w->places[i], w->exact[i]);
         if (m && m->begin == begin) return i;
     }
     return w->frames;
@@ -37,7 +37,7 @@ void stack_ask_python(struct walk *w, struct interpreted *python, unsigned most)
 
 static uint32_t row_of_place(uint32_t parent, uint64_t place, bool exact)
 {
-    const struct module *m = module_of(place, exact);
+    const struct module *m = module_at(place, exact);
     uint32_t row = m ? modules_row(m) : 0;
     return path_row(parent, row, row ? place + exact - m->base : PATH_LOST); /* all as if behind a call */
 }

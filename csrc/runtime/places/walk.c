@@ -67,7 +67,7 @@ static bool read_copy(const struct stack_copy *copy, uint64_t at, uint64_t *valu
     return true;
 }
 
-static bool read_word(void *walking, uint64_t at, uint64_t *value)
+static bool read_stack_word(void *walking, uint64_t at, uint64_t *value)
 {
     struct walking *w = walking;
     if (at % WORD || w->walk->words == MOST_WORDS) return false;
@@ -86,7 +86,7 @@ static bool read_fp(struct walking *w, uint64_t *value)
 {
     if (!w->fp.known) return false;
     if (w->fp.in_memory) {
-        if (!read_word(w, w->fp.value, &w->fp.value)) return false;
+        if (!read_stack_word(w, w->fp.value, &w->fp.value)) return false;
         w->fp.in_memory = false;
     }
     *value = w->fp.value;
@@ -97,7 +97,7 @@ static bool find_value(struct walking *w, const struct expression *e, uint64_t s
                        uint64_t *value)
 {
     uint64_t fp;
-    return read_fp(w, &fp) && expression_value(e, sp, fp, start, read_word, w, value);
+    return read_fp(w, &fp) && expression_value(e, sp, fp, start, read_stack_word, w, value);
 }
 
 static bool find_cfa(struct walking *w, const struct frame_rule *rule, uint64_t sp, uint64_t *cfa)
@@ -123,7 +123,7 @@ static bool find_return(struct walking *w, const struct frame_rule *rule, uint64
     uint64_t at = cfa + (uint64_t)(int64_t)rule->ra_offset;
     if (rule->ra == SAVED_BY_EXPRESSION && !find_value(w, &rule->ra_expression, sp, &cfa, &at)) return false;
     if (rule->ra != SAVED_AT && rule->ra != SAVED_BY_EXPRESSION) return false;
-    return read_word(w, at, place);
+    return read_stack_word(w, at, place);
 }
 
 static void find_fp(struct walking *w, const struct frame_rule *rule, uint64_t sp, uint64_t cfa)

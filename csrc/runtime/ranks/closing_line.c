@@ -43,7 +43,7 @@ void closing_line_gather(int rank, int size, uint64_t file_bytes, bool recorded,
 }
 
 /* The shortest name that works from here. */
-static const char *readable(const char *stem)
+static const char *readable_stem(const char *stem)
 {
     char here[PATH_MAX];
     if (!getcwd(here, sizeof here)) return stem;
@@ -82,7 +82,7 @@ void closing_line_say(int size, const char *stem)
 {
     if (message_quiet()) return;
     char lost[160] = "";
-    const char *name = readable(stem);
+    const char *name = readable_stem(stem);
     describe_lost(lost, sizeof lost);
     uint64_t calls = sum_of_ranks.calls - sum_of_ranks.lost_calls - sum_of_ranks.left_out_calls;
     say("%d rank%s, %" PRIu64 " call%s%s, %.1f MB in %s.h5; next: analyze %s.h5", size, plural((uint64_t)size), calls,
@@ -93,7 +93,7 @@ void closing_line_say(int size, const char *stem)
 void closing_line_say_rank(const struct store *store, int size, const char *stem)
 {
     if (message_quiet()) return;
-    const char *name = readable(stem);
+    const char *name = readable_stem(stem);
     uint64_t calls = store->table[TABLE_CALLS].rows;
     say("rank 0 of %d, %" PRIu64 " call%s, %.1f MB in %s.h5; next: analyze %s.h5", size, calls, plural(calls),
         (double)store_bytes(store) / 1e6, name, name);
@@ -102,7 +102,7 @@ void closing_line_say_rank(const struct store *store, int size, const char *stem
 void closing_line_say_alone(const struct store *store, const char *stem)
 {
     if (message_quiet()) return;
-    const char *name = readable(stem);
+    const char *name = readable_stem(stem);
     uint64_t rows = store->table[TABLE_EVENTS].rows;
     uint64_t own = 2 * store->table[TABLE_BLOCKS].rows + off_cpu_events(); /* of the tracer: flushes, no CPU */
     uint64_t events = rows > own ? rows - own : 0;

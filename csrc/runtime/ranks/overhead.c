@@ -37,7 +37,7 @@ struct aside {
     uint32_t paths[CALLS];
 };
 
-static uint64_t smaller(uint64_t a, uint64_t b)
+static uint64_t min_u64(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
@@ -77,9 +77,9 @@ struct overhead overhead_measure(struct thread *t, word comm)
         thread_set_gate(t, GATE_OPEN);
         for (int i = 0; i < CALLS; i++) own_MPI_Send(0, 0, abi.byte, abi.proc_null, 0, comm);
         bool recorded = aside->spool.count[TABLE_CALLS] == CALLS;
-        least.ticks = smaller(least.ticks, recorded ? mean_gap(aside->calls) : 0);
+        least.ticks = min_u64(least.ticks, recorded ? mean_gap(aside->calls) : 0);
         least.cpu_ns =
-            smaller(least.cpu_ns, recorded && counting_cpu_time(t) ? mean_cpu_gap(aside->counts, t->readings) : 0);
+            min_u64(least.cpu_ns, recorded && counting_cpu_time(t) ? mean_cpu_gap(aside->counts, t->readings) : 0);
     }
     put_back(t, &before);
     free(aside);

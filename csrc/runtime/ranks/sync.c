@@ -152,18 +152,18 @@ static bool receive(struct exchange *e, int from, int64_t measurement, int64_t d
 }
 
 /* So short that no MPI waits for the receiver. */
-static void send(const struct exchange *e, int to)
+static void send_exchange(const struct exchange *e, int to)
 {
     pmpi.Send(e, sizeof *e, abi.byte, to, TAG, pmpi_handle(&leaders.comm));
 }
 
 /* Rank 0 answers each message with its clock, until the one that says it is the last. */
-static bool answer(int leader, int64_t measurement, int64_t deadline)
+static bool answer_readings(int leader, int64_t measurement, int64_t deadline)
 {
     struct exchange e = {.value = false};
     while (!e.value) {
         if (!receive(&e, leader, measurement, deadline)) return false;
-        send(&(struct exchange){measurement, clock_monotonic_ns(), (int64_t)points.next}, leader);
+        send_exchange(&(struct exchange){measurement, clock_monotonic_ns(), (int64_t)points.next}, leader);
     }
     return true;
 }
@@ -214,7 +214,7 @@ static bool are_alike(const struct file_sync *best, int n)
 }
 
 /* The answer that came back soonest was read closest to the middle of its round trip. */
-static bool ask(struct effort effort, int64_t measurement, int64_t deadline, struct file_sync *reading)
+static bool ask_readings(struct effort effort, int64_t measurement, int64_t deadline, struct file_sync *reading)
 {
     struct file_sync best[BEST];
     int n = 0;
@@ -223,7 +223,7 @@ static bool ask(struct effort effort, int64_t measurement, int64_t deadline, str
         struct exchange e;
         int64_t sent = clock_monotonic_ns();
         last = (round - found >= effort.patience && are_alike(best, n)) || sent > end;
-        send(&(struct exchange){measurement, last, 0}, 0);
+        send_exchange(&(struct exchange){measurement, last, 0}, 0);
         if (!receive(&e, 0, measurement, deadline)) return false;
         int64_t round_trip = clock_monotonic_ns() - sent;
         struct file_sync one = {sent + round_trip / 2, e.value, round_trip, 0};
@@ -245,9 +245,9 @@ int sync_measure(struct store *store, int rank, int size)
     for (int i = 0; i < leaders.n; i++) {
         struct file_sync row;
         int leader = leaders.list[i].rank;
-        if (rank == 0) answer(leader, measurement, INT64_MAX);
+        if (rank == 0) answer_readings(leader, measurement, INT64_MAX);
         if (rank != leader) continue;
-        ask(thorough, measurement, INT64_MAX, &row);
+        ask_readings(thorough, measurement, INT64_MAX, &row);
         if (store) error = store_append(store, TABLE_SYNC, &row, 1);
     }
     return error;
@@ -276,13 +276,13 @@ static bool measure_point(void)
     struct file_sync row;
     int64_t number = (int64_t)points.count, now = clock_monotonic_ns(), deadline = now + GIVE_UP_NS;
     if (rank_file.rank != 0) {
-        if (!ask(quick, number, deadline, &row)) return false;
+        if (!ask_readings(quick, number, deadline, &row)) return false;
         store_reading(&row);
         return true;
     }
     points.next = schedule_next(&points.schedule, points.count, now);
     for (int i = 0; i < leaders.n; i++)
-        if (leaders.list[i].counts && !answer(leaders.list[i].rank, number, deadline)) return false;
+        if (leaders.list[i].counts && !answer_readings(leaders.list[i].rank, number, deadline)) return false;
     return true;
 }
 

@@ -70,7 +70,7 @@ static bool is_noise(const unsigned char *bytes, uint64_t n)
     return 2 * repeated < n;
 }
 
-static bool put(const unsigned char *bytes, uint64_t n, enum flush flush)
+static bool put_compressed(const unsigned char *bytes, uint64_t n, enum flush flush)
 {
     stream.next_in = bytes;
     stream.available_in = (unsigned)n;
@@ -85,7 +85,7 @@ static bool deflate_columns(const unsigned char *columns, uint64_t n, uint32_t r
     for (uint32_t left = row_bytes; done && left; left--, columns += n) {
         bool noise = next;
         next = left > 1 && is_noise(columns + n, n);
-        done = put(columns, n, left == 1 ? FINISH : noise || next ? END_BLOCK : NO_FLUSH);
+        done = put_compressed(columns, n, left == 1 ? FINISH : noise || next ? END_BLOCK : NO_FLUSH);
     }
     return done;
 }

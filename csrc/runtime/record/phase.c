@@ -9,7 +9,7 @@ struct life {
 };
 static struct life life;
 
-static struct life look(void)
+static struct life read_life(void)
 {
     struct life l;
     __atomic_load(&life, &l, __ATOMIC_ACQUIRE);
@@ -18,12 +18,12 @@ static struct life look(void)
 
 enum phase phase_now(void)
 {
-    return look().now;
+    return read_life().now;
 }
 
 enum phase phase_reached(void)
 {
-    return look().reached;
+    return read_life().reached;
 }
 
 /* A closed run stays closed, also when MPI_Init comes after that (MPI_Abort may return). */
@@ -37,7 +37,7 @@ static struct life changed(struct life l, enum phase next)
 
 void phase_enter(enum phase next)
 {
-    struct life before = look(), after;
+    struct life before = read_life(), after;
     do after = changed(before, next);
     while (!__atomic_compare_exchange(&life, &before, &after, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
 }

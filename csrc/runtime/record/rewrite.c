@@ -133,7 +133,7 @@ static int by_thread(const void *left, const void *right)
     return a->thread != b->thread ? by_number(a->thread, b->thread) : by_number(a->begin, b->begin);
 }
 
-static int same_channel(const struct file_skipped *a, const struct file_skipped *b)
+static int same_row_channel(const struct file_skipped *a, const struct file_skipped *b)
 {
     int order = by_number(a->thread, b->thread);
     if (!order) order = by_number(a->what, b->what);
@@ -142,10 +142,10 @@ static int same_channel(const struct file_skipped *a, const struct file_skipped 
     return order ? order : by_number((uint32_t)a->tag, (uint32_t)b->tag);
 }
 
-static int by_channel(const void *left, const void *right)
+static int by_row_channel(const void *left, const void *right)
 {
     const struct file_skipped *a = left, *b = right;
-    int order = same_channel(a, b);
+    int order = same_row_channel(a, b);
     return order ? order : by_number(a->time, b->time);
 }
 
@@ -163,10 +163,10 @@ static bool is_kept_between(const struct rewrite *r, uint32_t thread, uint64_t f
     return low < r->n_kept && r->kept[low].thread == thread && r->kept[low].begin <= to;
 }
 
-static bool may_join(const struct rewrite *r, const struct file_skipped *a, const struct file_skipped *b,
-                     const struct open_receives *open)
+static bool rows_may_join(const struct rewrite *r, const struct file_skipped *a, const struct file_skipped *b,
+                          const struct open_receives *open)
 {
-    if (same_channel(a, b) || a->what == WHAT_SEND_CANCELLED) return false;
+    if (same_row_channel(a, b) || a->what == WHAT_SEND_CANCELLED) return false;
     if (is_kept_between(r, a->thread, a->time, b->time)) return false;
     return skipped_where_posted(a->what) || !open_receives_between(open, a->time, b->time);
 }
@@ -180,9 +180,9 @@ static int copy_skipped(struct rewrite *r, const struct open_receives *open)
     int error = rows ? store_read(r->from, TABLE_SKIPPED, 0, n, rows) : ENOMEM;
     if (r->n_kept) qsort(r->kept, r->n_kept, sizeof *r->kept, by_thread);
     for (uint64_t i = 0; i < n && !error; i++) rows[i].what &= (uint16_t)~SKIPPED_BY_DROPPING;
-    if (!error) qsort(rows, n, sizeof *rows, by_channel);
+    if (!error) qsort(rows, n, sizeof *rows, by_row_channel);
     for (uint64_t i = 1; i < n && !error; i++) {
-        if (may_join(r, &rows[last], &rows[i], open)) {
+        if (rows_may_join(r, &rows[last], &rows[i], open)) {
             rows[last].time = rows[i].time;
             rows[last].count += rows[i].count;
         } else {

@@ -6,7 +6,7 @@
 
 enum { FIRST_ROOM = 256, ROWS_A_WRITE = 128, MOST_LATEST = 512 };
 
-static bool add(struct skipped *s, unsigned what, uint32_t comm, int32_t peer, int32_t tag, uint64_t posted)
+static bool add_skipped(struct skipped *s, unsigned what, uint32_t comm, int32_t peer, int32_t tag, uint64_t posted)
 {
     if (s->n == s->room) {
         size_t room = s->room ? 2 * s->room : FIRST_ROOM;
@@ -23,37 +23,38 @@ bool skipped_call(struct skipped *s, const struct file_call *row)
 {
     unsigned role = row->call < call_count ? call_role[row->call] : 0;
     if (role & (CALL_MEETS | CALL_BEGINS_TO_MEET) && row->comm)
-        return add(s, WHAT_COLLECTIVE_DONE, row->comm, 0, role & CALL_MEETS ? 0 : 1, row->enter);
+        return add_skipped(s, WHAT_COLLECTIVE_DONE, row->comm, 0, role & CALL_MEETS ? 0 : 1, row->enter);
     if (!(role & (CALL_SENDS | CALL_RECEIVES)) || row->peer < 0) return true;
-    return add(s, role & CALL_SENDS ? WHAT_SEND_DONE : WHAT_RECV_DONE, row->comm, row->peer, row->tag, row->enter);
+    return add_skipped(s, role & CALL_SENDS ? WHAT_SEND_DONE : WHAT_RECV_DONE, row->comm, row->peer, row->tag,
+                       row->enter);
 }
 
 /* Of a row of `requests`, without the ordinal of partitioned operations. */
-static unsigned kind_of(const struct file_request *row)
+static unsigned skipped_kind(const struct file_request *row)
 {
     return row->what & ((1u << WHAT_ORDINAL_SHIFT) - 1);
 }
 
 bool skipped_request(struct skipped *s, const struct file_request *row)
 {
-    unsigned ordinal = row->what - kind_of(row);
-    if (row->what == WHAT_COLLECTIVE_STARTED) return add(s, row->what, row->comm, 0, row->tag, row->posted);
+    unsigned ordinal = row->what - skipped_kind(row);
+    if (row->what == WHAT_COLLECTIVE_STARTED) return add_skipped(s, row->what, row->comm, 0, row->tag, row->posted);
     if (row->peer < 0) return true;
-    switch (kind_of(row)) {
+    switch (skipped_kind(row)) {
     case WHAT_RECV_FREED:
         if (row->tag < 0) return true; /* which message it has taken is not known */
-        return add(s, WHAT_RECV_DONE, row->comm, row->peer, row->tag, row->posted);
+        return add_skipped(s, WHAT_RECV_DONE, row->comm, row->peer, row->tag, row->posted);
     case WHAT_SEND_STARTED:
-        return add(s, WHAT_SEND_DONE, row->comm, row->peer, row->tag, row->posted);
+        return add_skipped(s, WHAT_SEND_DONE, row->comm, row->peer, row->tag, row->posted);
     case WHAT_SEND_CANCELLED:
-        return add(s, WHAT_SEND_CANCELLED, row->comm, row->peer, row->tag, row->posted);
+        return add_skipped(s, WHAT_SEND_CANCELLED, row->comm, row->peer, row->tag, row->posted);
     case WHAT_RECV_DONE:
     case WHAT_RECEIVED:
-        return add(s, WHAT_RECV_DONE, row->comm, row->peer, row->tag, row->posted);
+        return add_skipped(s, WHAT_RECV_DONE, row->comm, row->peer, row->tag, row->posted);
     case WHAT_PARTITIONED_SEND_STARTED:
-        return add(s, WHAT_PARTITIONED_SEND_DONE + ordinal, row->comm, row->peer, row->tag, row->posted);
+        return add_skipped(s, WHAT_PARTITIONED_SEND_DONE + ordinal, row->comm, row->peer, row->tag, row->posted);
     case WHAT_PARTITIONED_RECV_DONE:
-        return add(s, row->what, row->comm, row->peer, row->tag, row->posted);
+        return add_skipped(s, row->what, row->comm, row->peer, row->tag, row->posted);
     default:
         return true;
     }
@@ -72,23 +73,23 @@ bool open_receives_add(struct open_receives *open, uint64_t posted)
     return true;
 }
 
-static int compare(uint64_t a, uint64_t b)
+static int compare_numbers(uint64_t a, uint64_t b)
 {
     return a < b ? -1 : a > b;
 }
 
-static int by_time(const void *a, const void *b)
+static int by_posted_time(const void *a, const void *b)
 {
-    return compare(*(const uint64_t *)a, *(const uint64_t *)b);
+    return compare_numbers(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
 void open_receives_sort(struct open_receives *open)
 {
-    if (open->n) qsort(open->posted, open->n, sizeof *open->posted, by_time);
+    if (open->n) qsort(open->posted, open->n, sizeof *open->posted, by_posted_time);
 }
 
 /* The first that was posted at or after a time. */
-static size_t lower_bound(const struct open_receives *open, uint64_t time)
+static size_t first_open_at(const struct open_receives *open, uint64_t time)
 {
     size_t low = 0, high = open->n;
     while (low < high) {
@@ -116,23 +117,23 @@ void open_receives_without(struct open_receives *open, const struct open_receive
 
 bool open_receives_between(const struct open_receives *open, uint64_t from, uint64_t to)
 {
-    size_t at = lower_bound(open, from + 1);
+    size_t at = first_open_at(open, from + 1);
     return at < open->n && open->posted[at] <= to;
 }
 
-static int same_channel(const struct skipped_run *a, const struct skipped_run *b)
+static int same_run_channel(const struct skipped_run *a, const struct skipped_run *b)
 {
     return a->what == b->what && a->comm == b->comm && a->peer == b->peer && a->tag == b->tag;
 }
 
-static int by_channel(const void *left, const void *right)
+static int by_run_channel(const void *left, const void *right)
 {
     const struct skipped_run *a = left, *b = right;
-    int order = compare(a->what, b->what);
-    if (!order) order = compare(a->comm, b->comm);
-    if (!order) order = compare((uint32_t)a->peer, (uint32_t)b->peer);
-    if (!order) order = compare((uint32_t)a->tag, (uint32_t)b->tag);
-    return order ? order : compare(a->first, b->first);
+    int order = compare_numbers(a->what, b->what);
+    if (!order) order = compare_numbers(a->comm, b->comm);
+    if (!order) order = compare_numbers((uint32_t)a->peer, (uint32_t)b->peer);
+    if (!order) order = compare_numbers((uint32_t)a->tag, (uint32_t)b->tag);
+    return order ? order : compare_numbers(a->first, b->first);
 }
 
 bool skipped_where_posted(uint16_t what)
@@ -148,23 +149,23 @@ bool skipped_where_posted(uint16_t what)
     }
 }
 
-static bool may_join(const struct skipped_run *a, const struct skipped_run *b, const struct open_receives *open,
-                     uint64_t since)
+static bool runs_may_join(const struct skipped_run *a, const struct skipped_run *b, const struct open_receives *open,
+                          uint64_t since)
 {
-    if (!same_channel(a, b) || a->what == WHAT_SEND_CANCELLED) return false;
+    if (!same_run_channel(a, b) || a->what == WHAT_SEND_CANCELLED) return false;
     if (skipped_where_posted(a->what)) return true;
     if (a->first < since) return false;
-    size_t at = lower_bound(open, a->last);
+    size_t at = first_open_at(open, a->last);
     return at == open->n || open->posted[at] > b->first;
 }
 
 static bool may_join_in_order(const struct skipped_run *a, const struct skipped_run *b,
                               const struct open_receives *open, uint64_t since)
 {
-    if (b->first >= a->last) return may_join(a, b, open, since);
-    if (a->first >= b->last) return may_join(b, a, open, since);
+    if (b->first >= a->last) return runs_may_join(a, b, open, since);
+    if (a->first >= b->last) return runs_may_join(b, a, open, since);
     bool inside = b->first >= a->first && b->last <= a->last; /* where none of `open` was posted */
-    return inside && same_channel(a, b) && a->what != WHAT_SEND_CANCELLED;
+    return inside && same_run_channel(a, b) && a->what != WHAT_SEND_CANCELLED;
 }
 
 static size_t channel_hash(const struct skipped_run *r)
@@ -198,9 +199,9 @@ void skipped_join(struct skipped *s, const struct open_receives *open, uint64_t 
     size_t last = 0;
     join_latest(s, open, since);
     if (s->n < 2) return;
-    qsort(s->runs, s->n, sizeof *s->runs, by_channel);
+    qsort(s->runs, s->n, sizeof *s->runs, by_run_channel);
     for (size_t i = 1; i < s->n; i++) {
-        if (may_join(&s->runs[last], &s->runs[i], open, since)) {
+        if (runs_may_join(&s->runs[last], &s->runs[i], open, since)) {
             if (s->runs[i].last > s->runs[last].last) s->runs[last].last = s->runs[i].last;
             s->runs[last].count += s->runs[i].count;
         } else {
@@ -219,7 +220,7 @@ static bool find_receives(const struct file_call *calls, size_t n_calls, const s
         if (calls[i].call < call_count && call_role[calls[i].call] & CALL_POSTS)
             all &= open_receives_add(posted, calls[i].enter);
     for (size_t i = 0; i < n_requests; i++) {
-        switch (kind_of(&requests[i])) {
+        switch (skipped_kind(&requests[i])) {
         case WHAT_RECV_STARTED:
         case WHAT_PARTITIONED_RECV_STARTED:
             all &= open_receives_add(posted, requests[i].posted);

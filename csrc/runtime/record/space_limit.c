@@ -118,7 +118,7 @@ void limit_wrote(const struct store *s, const struct thread *t)
 }
 
 /* Count the rows of a dropped block in their chunks, and give back those that are empty now. */
-static int give_back(struct store *s, enum table which, uint64_t first, uint64_t count)
+static int give_back_chunks(struct store *s, enum table which, uint64_t first, uint64_t count)
 {
     uint32_t chunk_rows = table_layout[which].chunk_rows;
     struct chunks *c = &limit.chunks[which];
@@ -159,7 +159,7 @@ static int count_messages(const struct store *s, const struct file_block *b, str
 
 /* First its messages are written, then it is marked, with their number; then its space is given back. A kill in between
  * leaves rows of `skipped` that no block counts, or space: readers know. */
-static int drop(struct store *s, uint64_t row)
+static int drop_chunk(struct store *s, uint64_t row)
 {
     struct file_block block;
     struct skipped messages = {0};
@@ -169,7 +169,7 @@ static int drop(struct store *s, uint64_t row)
     if (!error) error = skipped_write(&messages, s, block.thread, SKIPPED_BY_DROPPING);
     free(messages.runs);
     if (!error) error = store_overwrite(s, TABLE_BLOCKS, row, offsetof(struct file_block, flags), &flags, sizeof flags);
-    for (int i = 0; i < BUFFERED_TABLES && !error; i++) error = give_back(s, i, block.first[i], block.count[i]);
+    for (int i = 0; i < BUFFERED_TABLES && !error; i++) error = give_back_chunks(s, i, block.first[i], block.count[i]);
     limit.held[row].there = false;
     limit.kept_bytes -= limit.held[row].bytes;
     if (!error) threads_left_out(block.thread, block.count[TABLE_CALLS]);
@@ -225,7 +225,7 @@ static int write_anew(struct store *s, uint64_t bytes)
     uint64_t row, beside = limit.books + limit.bytes / REWRITE_SHARE + REWRITE_ROOM + bytes;
     int error = 0;
     while (!error && store_bytes(s) + limit.kept_bytes + beside > limit.bytes && find_dispensable(&row))
-        error = drop(s, row);
+        error = drop_chunk(s, row);
     if (!error) error = store_trim(s, 0);
     if (!error && rewrite_store(s, rank_file.path, &limit.open) == 0) find_held_again(s);
     limit.books = rewrite_bookkeeping(s);
@@ -253,7 +253,7 @@ bool limit_admits(struct store *s, const struct thread *t, uint64_t bytes)
     if (is_bookkeeping_large(s) && stop_for(write_anew(s, bytes))) return false;
     while (!limit.stopped && is_sampled(t) && store_bytes(s) + bytes > limit.bytes) {
         if (limit_drops() && find_dispensable(&row))
-            stop_for(drop(s, row));
+            stop_for(drop_chunk(s, row));
         else
             limit.stopped = true;
     }

@@ -58,7 +58,7 @@ static int open_hidden(const char *path)
     return -1;
 }
 
-static bool hide(uint32_t thread, int fd)
+static bool hide_spool(uint32_t thread, int fd)
 {
     struct stat file;
     struct hidden *h = malloc(sizeof *h);
@@ -106,7 +106,7 @@ static void *map_file(const char *path, uint32_t thread, uint64_t bytes)
         memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
     error = errno;
     if (memory == MAP_FAILED && named) unlink(path);
-    if (memory == MAP_FAILED || named || !hide(thread, fd)) {
+    if (memory == MAP_FAILED || named || !hide_spool(thread, fd)) {
         if (memory != MAP_FAILED && !named) give_name(fd, path);
         close(fd);
     }

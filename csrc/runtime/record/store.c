@@ -211,7 +211,7 @@ static uint64_t chunk_bytes(const struct store *s, enum table which)
     return (uint64_t)chunk_rows(s, which) * table_layout[which].row_bytes;
 }
 
-static int reserve(struct store *s, uint64_t end)
+static int reserve_file(struct store *s, uint64_t end)
 {
     int error = ftruncate(s->fd, (off_t)end) ? errno : store_put_integer(s, AT_END_OF_FILE, end);
     if (!error) s->reserved = end;
@@ -224,8 +224,8 @@ static int extend(struct store *s, uint64_t bytes, uint64_t *at)
 {
     if (s->paged) s->end = (s->end + PAGE - 1) / PAGE * PAGE;
     uint64_t end = s->end + bytes, ahead = end / RESERVE_SHARE < MOST_RESERVED ? end / RESERVE_SHARE : MOST_RESERVED;
-    int error = end <= s->reserved ? 0 : reserve(s, end + ahead);
-    if (error) error = reserve(s, end);
+    int error = end <= s->reserved ? 0 : reserve_file(s, end + ahead);
+    if (error) error = reserve_file(s, end);
     *at = s->end;
     if (!error) s->end = end;
     return error;
@@ -250,7 +250,7 @@ static int add_entries(struct store *s, uint64_t node_at, uint32_t used, const s
 
 /* An empty node at the end of the file. None of its entries lies across two pages: one can be changed at one instant.
  */
-static int add_node(struct store *s, uint8_t level, uint64_t left, uint64_t *at)
+static int add_btree_node(struct store *s, uint8_t level, uint64_t left, uint64_t *at)
 {
     struct node_header node = {{'T', 'R', 'E', 'E'}, 1, level, 0, left, UNDEFINED_ADDRESS};
     int error = extend(s, NODE_BYTES + ENTRY_BYTES, at);
@@ -261,7 +261,7 @@ static int add_node(struct store *s, uint8_t level, uint64_t left, uint64_t *at)
 static int add_leaf(struct store *s, struct table_state *t)
 {
     uint64_t at;
-    int error = add_node(s, 0, t->leaf_at ? t->leaf_at : UNDEFINED_ADDRESS, &at);
+    int error = add_btree_node(s, 0, t->leaf_at ? t->leaf_at : UNDEFINED_ADDRESS, &at);
     if (!error && t->leaf_at) error = write_at(s->fd, &at, sizeof at, t->leaf_at + AT_RIGHT_SIBLING);
     if (error) return error;
     t->leaf_at = at;
@@ -273,14 +273,14 @@ static int add_leaf(struct store *s, struct table_state *t)
 static int add_root(struct store *s, struct table_state *t, uint64_t first_leaf, struct key from)
 {
     struct entry entries[2] = {{from, first_leaf}, {from, 0}};
-    int error = add_node(s, 1, UNDEFINED_ADDRESS, &t->root_at);
+    int error = add_btree_node(s, 1, UNDEFINED_ADDRESS, &t->root_at);
     if (!error) error = add_entries(s, t->root_at, 0, entries, 1);
     t->root_used = 1;
     return error;
 }
 
 /* What stands before the entry of the chunk that begins with `row`, as it is. */
-static struct key key_of(const struct store *s, enum table which, uint64_t row)
+static struct key chunk_key(const struct store *s, enum table which, uint64_t row)
 {
     return (struct key){(uint32_t)chunk_bytes(s, which), is_filtered(s, which) ? NO_FILTER_USED : 0, row, 0};
 }
@@ -292,9 +292,9 @@ static int add_leaf_to_tree(struct store *s, enum table which, uint64_t leaf_bef
     uint64_t layout_at = table_layout[which].layout_at;
     if (!leaf_before) return store_put_integer(s, layout_at, t->leaf_at);
     bool new_root = t->root_at == 0;
-    int error = new_root ? add_root(s, t, leaf_before, key_of(s, which, 0)) : 0;
+    int error = new_root ? add_root(s, t, leaf_before, chunk_key(s, which, 0)) : 0;
     uint64_t bound = t->rows + (uint64_t)NODE_ENTRIES * chunk_rows(s, which);
-    struct entry entries[] = {{key_of(s, which, t->rows), t->leaf_at}, {key_of(s, which, bound), 0}};
+    struct entry entries[] = {{chunk_key(s, which, t->rows), t->leaf_at}, {chunk_key(s, which, bound), 0}};
     if (!error) error = add_entries(s, t->root_at, t->root_used, entries, 1);
     if (!error && new_root) error = store_put_integer(s, layout_at, t->root_at);
     if (!error) t->root_used++;
@@ -315,7 +315,7 @@ static int put_chunks(struct store *s, enum table which, const char *rows, uint6
         uint64_t written = spare && left > bytes ? bytes : left; /* all the others at once */
         if (spare || i == in_spare) error = write_at(s->fd, rows + i * bytes, written, place);
         if (spare) left -= written;
-        entries[i] = (struct entry){key_of(s, which, t->rows + i * chunk_rows(s, which)), place};
+        entries[i] = (struct entry){chunk_key(s, which, t->rows + i * chunk_rows(s, which)), place};
     }
     return error;
 }
@@ -324,7 +324,7 @@ static int put_chunks(struct store *s, enum table which, const char *rows, uint6
 static int put_filtered_chunk(struct store *s, enum table which, const void *rows, uint64_t row, struct entry *entry)
 {
     const void *bytes = rows;
-    *entry = (struct entry){key_of(s, which, row), 0};
+    *entry = (struct entry){chunk_key(s, which, row), 0};
     uint64_t compressed = compress_chunk(rows, chunk_rows(s, which), table_layout[which].row_bytes, &bytes);
     if (compressed) {
         entry->key.chunk_bytes = (uint32_t)compressed;
@@ -367,7 +367,7 @@ static int add_chunks(struct store *s, enum table which, const void *rows, uint6
         error = is_filtered(s, which) ? put_filtered(s, which, rows, *taken, entries, chunks)
                                       : put_chunks(s, which, rows, *taken, entries, chunks);
     if (error) return error;
-    entries[chunks] = (struct entry){key_of(s, which, t->rows + chunks * of_chunk), 0};
+    entries[chunks] = (struct entry){chunk_key(s, which, t->rows + chunks * of_chunk), 0};
     error = add_entries(s, t->leaf_at, t->leaf_used, entries, (uint32_t)chunks);
     if (error) return error;
     t->leaf_used += (uint32_t)chunks;

@@ -34,7 +34,7 @@ static uint64_t number_named(const char *text, const char *name)
     return at ? strtoull(at + strlen(name), NULL, 10) : TASK_NOT_KNOWN;
 }
 
-static void describe(struct file_task *row)
+static void describe_task(struct file_task *row)
 {
     char text[2048];
     int32_t tid = (int32_t)row->task;
@@ -58,7 +58,7 @@ static void write_task(int32_t tid, void *data)
     if (strcmp(row.name, own_thread_name) == 0) return;
     threads_each(number_if_same, &of);
     row.thread = of.thread;
-    describe(&row);
+    describe_task(&row);
     w->error = store_append(w->store, TABLE_TASKS, &row, 1);
     w->n++;
 }

@@ -46,7 +46,7 @@ static void create_if_worth(void)
 
 /* A program without MPI, which `tracelib run --sample` has started: it gets a file when it has computed for a while, or
  * when it ends. Until then it may still become another program (exec). */
-__attribute__((constructor)) static void loaded(void)
+__attribute__((constructor)) static void begin_alone_at_load(void)
 {
     bool directly;
     if (!setting_text("TRACELIB_ALONE") || !sampling_is_asked_alone(&directly) || resolve_mpi_expected()) return;

@@ -30,7 +30,7 @@ static struct thread *recorder(void)
 }
 
 /* The stamp is taken when there is room: a flush lies before it. */
-static uint64_t put(struct thread *t, uint32_t type, int64_t value, uint16_t flags)
+static uint64_t put_api_event(struct thread *t, uint32_t type, int64_t value, uint16_t flags)
 {
     struct file_event *row = thread_row(t, TABLE_EVENTS);
     uint64_t time = clock_ticks();
@@ -54,7 +54,7 @@ static void put_with_readings(struct thread *t, int64_t number, uint16_t flags)
     thread_need_events(t, 1 + t->readings / 2);
     counting_alone_begin(t);
     if (flags & BEGINS) counting_read(t, values);
-    uint64_t time = put(t, REGION_TYPE, number, flags);
+    uint64_t time = put_api_event(t, REGION_TYPE, number, flags);
     if (flags & ENDS) counting_read(t, values);
     counting_alone_end(t);
     store_readings(t, time, values);
@@ -67,7 +67,7 @@ static void put_region(struct thread *t, int64_t number, uint16_t flags)
     if (UNLIKELY(t->readings && !(t->mode & MODE_OFF)))
         put_with_readings(t, number, flags);
     else
-        put(t, REGION_TYPE, number, flags);
+        put_api_event(t, REGION_TYPE, number, flags);
 }
 
 static void region_begin(const char *name, size_t length)
@@ -98,20 +98,20 @@ static void region_parameter(const char *name, size_t length, double value)
         double real;
         int64_t bits;
     } both = {.real = value};
-    if (number) put(t, PARAMETER_TYPE, both.bits, (uint16_t)(number | REAL));
+    if (number) put_api_event(t, PARAMETER_TYPE, both.bits, (uint16_t)(number | REAL));
 }
 
 static void region_parameter_integer(const char *name, size_t length, long long value)
 {
     struct thread *t = recorder();
     uint32_t number = t ? labels_parameter((struct name){name, length}) : 0;
-    if (number) put(t, PARAMETER_TYPE, value, (uint16_t)number);
+    if (number) put_api_event(t, PARAMETER_TYPE, value, (uint16_t)number);
 }
 
 static void region_parallel(long long threads)
 {
     struct thread *t = recorder();
-    if (t) put(t, PARALLEL_TYPE, threads, 0);
+    if (t) put_api_event(t, PARALLEL_TYPE, threads, 0);
 }
 
 static bool is_users(unsigned type)
@@ -124,10 +124,10 @@ static bool is_users(unsigned type)
     return false;
 }
 
-static void event(unsigned type, long long value)
+static void record_event(unsigned type, long long value)
 {
     struct thread *t = recorder();
-    if (t && is_users(type)) put(t, type, value, 0);
+    if (t && is_users(type)) put_api_event(t, type, value, 0);
 }
 
 static void label_type(unsigned type, const char *name, size_t length)
@@ -147,7 +147,7 @@ __attribute__((visibility("default"))) const struct tracelib_functions tracelib_
     .region_parameter = region_parameter,
     .region_parameter_integer = region_parameter_integer,
     .region_parallel = region_parallel,
-    .event = event,
+    .event = record_event,
     .label_type = label_type,
     .label_value = label_value,
     .pause = tracing_pause,

@@ -85,7 +85,7 @@ static bool read_once(const struct thread *t, uint64_t *time, uint64_t *values)
            __atomic_load_n(&t->spool->entered, __ATOMIC_RELAXED) == entered;
 }
 
-static bool has_room(const struct thread *t)
+static bool has_room_for_sample(const struct thread *t)
 {
     return self.capacity[TABLE_EVENTS] >= self.spool->count[TABLE_EVENTS] + counting_set(t)->n;
 }
@@ -101,7 +101,7 @@ static void store_sample(const struct thread *t, uint64_t time, const uint64_t *
     }
 }
 
-static void sample(struct thread *t, void *data)
+static void sample_thread(struct thread *t, void *data)
 {
     const struct round *round = data;
     uint64_t time, values[MOST_COUNTERS];
@@ -109,7 +109,7 @@ static void sample(struct thread *t, void *data)
     uint64_t times = round->one ? trigger_take(t->trigger) : round->times;
     for (int i = 0; i < TRIES; i++) {
         if (!is_computing(t)) return;
-        if (!has_room(t) || !read_once(t, &time, values)) continue;
+        if (!has_room_for_sample(t) || !read_once(t, &time, values)) continue;
         store_sample(t, time, values);
         missed += times ? times - 1 : 0;
         return;
@@ -128,7 +128,7 @@ static void sample_round(struct round round)
 {
     thread_need_events(&self, self.capacity[TABLE_EVENTS] / 2);
     if (!store_begin()) return;
-    if (!switch_is_off()) threads_each(sample, &round);
+    if (!switch_is_off()) threads_each(sample_thread, &round);
     store_end();
     note_missed();
 }
@@ -166,7 +166,7 @@ static bool sample_by_triggers(void)
     return n >= 0 || errno == EINTR;
 }
 
-static void *run_sampler(void *unused)
+static void *run_counter_sampler(void *unused)
 {
     prctl(PR_SET_NAME, own_thread_name);
     prctl(PR_SET_TIMERSLACK, 1);
@@ -188,7 +188,7 @@ void counter_sampler_start(bool speaks)
     int stop = eventfd(0, EFD_CLOEXEC);
     if (stop >= 0) sampler.stop = descriptor_out_of_the_way(stop);
     sampler.descriptor = sampler.period_ns ? sampler.stop : trigger_descriptor(sampler.stop);
-    int error = sampler.descriptor < 0 ? errno : own_thread_start(&sampler.thread, run_sampler);
+    int error = sampler.descriptor < 0 ? errno : own_thread_start(&sampler.thread, run_counter_sampler);
     sampler.running = !error;
     if (error) say("no counters are sampled (%s)", strerror(error));
 }

@@ -84,7 +84,7 @@ static bool watch_end(struct thread *t)
     return watching && pthread_setspecific(at_thread_exit, t) == 0;
 }
 
-static bool number(struct thread *t)
+static bool number_thread(struct thread *t)
 {
     static bool said;
     if (threads_number(&t->index)) return true;
@@ -95,7 +95,7 @@ static bool number(struct thread *t)
     return false;
 }
 
-static void divide(struct thread *t, bool samples)
+static void divide_buffer(struct thread *t, bool samples)
 {
     if (samples) {
         thread_divide_for_sampler(t);
@@ -106,16 +106,16 @@ static void divide(struct thread *t, bool samples)
     thread_divide(t);
 }
 
-static bool join(struct thread *t, bool samples)
+static bool join_run(struct thread *t, bool samples)
 {
     t->spool_bytes = thread_buffer_bytes();
     if (!store_begin()) return false;
     t->tid = (int32_t)syscall(SYS_gettid);
     if (samples) t->index = SAMPLER_THREAD;
-    bool numbered = samples || number(t);
+    bool numbered = samples || number_thread(t);
     t->spool = numbered && watch_end(t) ? spool_create(t->index, t->spool_bytes) : NULL;
     if (t->spool) {
-        divide(t, samples);
+        divide_buffer(t, samples);
         t->mode = switch_first_mode();
         threads_add(t);
     }
@@ -125,13 +125,13 @@ static bool join(struct thread *t, bool samples)
 
 bool thread_join(struct thread *t)
 {
-    return join(t, false);
+    return join_run(t, false);
 }
 
 bool thread_join_as_sampler(void)
 {
     thread_set_gate(&self, GATE_SHUT);
-    if (!join(&self, true)) return false;
+    if (!join_run(&self, true)) return false;
     thread_set_gate(&self, GATE_OPEN); /* its end is to be noticed */
     return true;
 }

@@ -62,7 +62,7 @@ static bool is_key(const struct label *l, const struct file_label *key, struct n
 }
 
 /* Its slot, or the free one where it belongs. */
-static struct label **find(const struct file_label *key, struct name name)
+static struct label **find_label(const struct file_label *key, struct name name)
 {
     uint64_t i = key_hash(key, name) & (room - 1);
     while (slots[i] && !is_key(slots[i], key, name)) i = (i + 1) & (room - 1);
@@ -74,7 +74,7 @@ static struct name name_of(const struct label *l)
     return (struct name){l->row.name, l->length};
 }
 
-static bool grow(void)
+static bool grow_labels(void)
 {
     if (2 * (count + 1) <= room) return true;
     uint64_t old_room = room, larger = room ? 2 * room : 64;
@@ -88,12 +88,12 @@ static bool grow(void)
     slots = new;
     room = larger;
     for (uint64_t i = 0; i < old_room; i++)
-        if (old[i]) *find(&old[i]->row, name_of(old[i])) = old[i];
+        if (old[i]) *find_label(&old[i]->row, name_of(old[i])) = old[i];
     free(old);
     return true;
 }
 
-static struct label *add(struct label **slot, struct file_label key, struct name name)
+static struct label *add_label(struct label **slot, struct file_label key, struct name name)
 {
     struct label *l = calloc(1, sizeof *l);
     if (!l) return NULL;
@@ -111,11 +111,11 @@ static bool is_full(uint32_t kind)
 }
 
 /* The label of this key, made if it is new. Sets `added`. NULL: there are too many, or no memory. Under the lock. */
-static struct label *find_or_add(struct file_label key, struct name name, bool *added)
+static struct label *find_or_add_label(struct file_label key, struct name name, bool *added)
 {
     static bool said;
-    if (!grow()) return NULL;
-    struct label **slot = find(&key, name);
+    if (!grow_labels()) return NULL;
+    struct label **slot = find_label(&key, name);
     if (*slot && has_name(*slot, name)) return *slot;
     if (is_full(key.kind)) {
         if (!said)
@@ -125,7 +125,7 @@ static struct label *find_or_add(struct file_label key, struct name name, bool *
         return NULL;
     }
     *added = true;
-    return add(slot, key, name);
+    return add_label(slot, key, name);
 }
 
 int labels_write(struct store *store)
@@ -152,7 +152,7 @@ static const struct label *label_of(struct file_label key, struct name name)
 {
     bool added = false;
     pthread_mutex_lock(&lock);
-    const struct label *l = find_or_add(key, name, &added);
+    const struct label *l = find_or_add_label(key, name, &added);
     if (added) unwritten++;
     bool write = unwritten > 0; /* it may be one that another thread has just added */
     pthread_mutex_unlock(&lock);
@@ -173,7 +173,7 @@ struct recent {
 enum { RECENT = 16 };
 static __thread struct recent recent[RECENT] __attribute__((tls_model("initial-exec")));
 
-static uint32_t number_of(enum labelkind kind, struct name name)
+static uint32_t label_number(enum labelkind kind, struct name name)
 {
     uintptr_t at = (uintptr_t)name.text;
     struct recent *r = &recent[(at ^ at >> 4 ^ at >> 8) % RECENT];
@@ -187,12 +187,12 @@ static uint32_t number_of(enum labelkind kind, struct name name)
 
 uint32_t labels_region(struct name name)
 {
-    return number_of(LABELKIND_REGION, name);
+    return label_number(LABELKIND_REGION, name);
 }
 
 uint32_t labels_parameter(struct name name)
 {
-    return number_of(LABELKIND_PARAMETER, name);
+    return label_number(LABELKIND_PARAMETER, name);
 }
 
 void labels_type(uint32_t type, struct name name)

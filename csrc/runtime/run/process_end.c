@@ -20,7 +20,7 @@ static void leave_last(void *unused)
     run_leave(true);
 }
 
-__attribute__((constructor)) static void loaded(void)
+__attribute__((constructor)) static void note_process_at_load(void)
 {
     registered = __cxa_atexit(leave_last, NULL, NULL) == 0;
     bypass_begin();

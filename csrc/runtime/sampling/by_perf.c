@@ -38,7 +38,7 @@ static union {
     char bytes[1 << 16];
 } record;
 
-static int open_event(int32_t tid, uint64_t period_ns)
+static int perf_open_sampling(int32_t tid, uint64_t period_ns)
 {
     struct perf_event_attr attr = {
         .type = PERF_TYPE_SOFTWARE,
@@ -73,7 +73,7 @@ static void *map_ring(int fd, uint64_t *bytes)
 
 bool by_perf_open(struct task *t, uint64_t period_ns)
 {
-    t->fd = open_event(t->tid, period_ns);
+    t->fd = perf_open_sampling(t->tid, period_ns);
     if (t->fd < 0) return false;
     t->page = map_ring(t->fd, &t->page_bytes);
     if (t->page && task_cpu_ns(t->tid, &t->cpu_opened)) return true;
@@ -87,7 +87,7 @@ const char *by_perf_prepare(void)
     const uint64_t a_second = UINT64_C(1000000000);
     if (!REGISTERS) return "not on this processor";
     with_kernel = true;
-    int fd = open_event(trial.tid, a_second);
+    int fd = perf_open_sampling(trial.tid, a_second);
     if (fd < 0) with_kernel = false;
     if (fd >= 0) close(fd);
     if (!by_perf_open(&trial, a_second))
@@ -118,7 +118,7 @@ struct parts {
     uint64_t registers[REGISTER_COUNT];
 };
 
-static uint32_t path_of(const struct parts *p, const char *rest, uint64_t bytes)
+static uint32_t path_of_sample(const struct parts *p, const char *rest, uint64_t bytes)
 {
     const struct interrupted at = {p->registers[PLACE], p->registers[SP], p->registers[FP]};
     uint64_t stack = 0, used = 0;
@@ -138,7 +138,7 @@ static void take_sample(struct task *t, void (*take)(struct task *, const struct
     if ((uint64_t)(end - body) < size) return;
     memcpy(&p, body, size);
     struct file_sample row = {.time = ticks_at(p.time_ns), .task = t->number, .lost = t->lost};
-    if (p.abi) row.path = path_of(&p, body + size, (uint64_t)(end - body) - size);
+    if (p.abi) row.path = path_of_sample(&p, body + size, (uint64_t)(end - body) - size);
     row.cpu_ns = cpu_ns > t->cpu_before ? cpu_ns - t->cpu_before : 0;
     t->cpu_before += row.cpu_ns;
     t->lost = 0;

@@ -85,7 +85,7 @@ static void set_next(struct task *t, uint64_t cpu_ns)
     syscall(SYS_timer_settime, t->timer, TIMER_ABSTIME, &at, NULL);
 }
 
-static void sample(struct task *t, const ucontext_t *context)
+static void sample_task(struct task *t, const ucontext_t *context)
 {
     struct ring *ring = t->ring;
     struct interrupted at = place_in(context);
@@ -123,7 +123,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 {
     int error = errno;
     struct task *t = info->si_code == SI_TIMER ? task_of(info) : NULL;
-    if (t && t->tid == (int32_t)syscall(SYS_gettid)) sample(t, context);
+    if (t && t->tid == (int32_t)syscall(SYS_gettid)) sample_task(t, context);
     errno = error;
     if (!t && info->si_code != SI_TIMER && before.handler) pass_on(number, info, context);
 }

@@ -103,7 +103,7 @@ static struct task *find_task(int32_t tid)
 }
 
 /* `cpu_before`: of threads that were there before us, what they have used is nobody's. */
-static void meet(int32_t tid, bool at_start)
+static void meet_task(int32_t tid, bool at_start)
 {
     struct task *t = task_count < MOST_TASKS ? calloc(1, sizeof *t) : NULL;
     if (!t) return;
@@ -119,24 +119,24 @@ static void meet(int32_t tid, bool at_start)
     open_task(t);
 }
 
-static void mark(int32_t tid, bool at_start)
+static void mark_task(int32_t tid, bool at_start)
 {
     struct task *t = find_task(tid);
-    if (!t && tid != sampler.tid) meet(tid, at_start);
+    if (!t && tid != sampler.tid) meet_task(tid, at_start);
     if (!t) t = find_task(tid);
     if (t) t->seen = task_cpu_ns(tid, &t->cpu_seen);
 }
 
-static void mark_task(int32_t tid, void *at_start)
+static void mark_seen(int32_t tid, void *at_start)
 {
-    mark(tid, *(bool *)at_start);
+    mark_task(tid, *(bool *)at_start);
 }
 
 /* A new thread may be missed until the next look. */
 static void look_at_tasks(bool at_start)
 {
     for (unsigned i = 0; i < task_count; i++) tasks[i]->seen = false;
-    if (tasks_each(mark_task, &at_start)) return;
+    if (tasks_each(mark_seen, &at_start)) return;
     for (unsigned i = 0; i < task_count; i++) tasks[i]->seen = true;
 }
 
@@ -157,7 +157,7 @@ static bool is_admitted(const struct store *store)
 }
 
 /* Before a file is there they wait. */
-static void write_rows(void)
+static void write_sample_rows(void)
 {
     struct store *store = row_count ? rank_file_store() : NULL;
     if (!store) {
@@ -175,7 +175,7 @@ static bool is_on; /* the program, or a limit in time, has not switched recordin
 static void take_row(struct task *t, const struct file_sample *row)
 {
     if (t->ours || !is_on) return;
-    if (row_count == ROWS) write_rows();
+    if (row_count == ROWS) write_sample_rows();
     if (row_count == ROWS) {
         t->lost++;
         return;
@@ -265,11 +265,11 @@ static void round_once(bool at_start)
     for (unsigned i = 0; i < task_count; i++) take_all(tasks[i]);
     forget_gone();
     if (has_python && !sampler.by_signal && !sampler.asked) change_to_signal();
-    write_rows();
+    write_sample_rows();
     store_end();
 }
 
-static void give_up(const char *why)
+static void stop_sampling(const char *why)
 {
     for (unsigned i = 0; i < task_count; i++) stop_task(tasks[i]);
     sampler.given_up = true;
@@ -283,7 +283,7 @@ static int round_ms(void)
     return ms > LONGEST_ROUND_MS ? LONGEST_ROUND_MS : ms < SHORTEST_ROUND_MS ? SHORTEST_ROUND_MS : (int)ms;
 }
 
-static void *run_sampler(void *unused)
+static void *run_task_sampler(void *unused)
 {
     struct pollfd told = {.fd = sampler.stop, .events = POLLIN};
     int n = 0;
@@ -294,7 +294,7 @@ static void *run_sampler(void *unused)
     for (bool at_start = true; n == 0 || (n < 0 && errno == EINTR); at_start = false) {
         const char *why = sampler.by_signal ? by_signal_look() : NULL;
         if (why) {
-            give_up(why);
+            stop_sampling(why);
             break;
         }
         round_once(at_start);
@@ -316,7 +316,7 @@ void sampling_start(bool speaks)
     int stop = eventfd(0, EFD_CLOEXEC);
     if (stop >= 0) sampler.stop = descriptor_out_of_the_way(stop);
     sampler.speaks = speaks;
-    int error = sampler.stop < 0 ? errno : own_thread_start(&sampler.thread, run_sampler);
+    int error = sampler.stop < 0 ? errno : own_thread_start(&sampler.thread, run_task_sampler);
     sampler.running = !error;
     if (error) say("no samples are taken (%s)", strerror(error));
 }
@@ -342,7 +342,7 @@ static void take_last(void)
         take_all(tasks[i]);
         end_task(tasks[i]);
     }
-    write_rows();
+    write_sample_rows();
     store_end();
 }
 

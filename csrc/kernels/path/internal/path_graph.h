@@ -32,7 +32,7 @@ struct path {
     struct place here; /* of the walk */
 };
 
-static inline int64_t time_of(const struct path *p, uint32_t source)
+static inline int64_t source_time(const struct path *p, uint32_t source)
 {
     return source < p->nodes ? p->node[source].enter : p->join_time[source - p->nodes];
 }

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rows/inline/min_max.h"
 #include "waits/wait_candidates.h"
 
 /* A call and what held it longest. */
@@ -61,16 +62,6 @@ struct waits {
     int64_t n_found, found_room;
     int failed;
 };
-
-static inline int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static inline int64_t later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 /* Room for one more; what cannot be had is noted, and nothing is written. */
 int waits_more(struct waits *w, void **rows, int64_t *room, int64_t n, size_t size);

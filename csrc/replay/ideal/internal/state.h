@@ -122,7 +122,7 @@ static inline void is_ready(struct ideal *ideal, struct rank_at *rank)
 }
 
 /* Its operation ends. */
-static inline void is_over(struct rank_at *rank)
+static inline void mark_over(struct rank_at *rank)
 {
     if (rank->time) *rank->time++ = (struct op_time){rank->began, rank->now};
 }
@@ -131,7 +131,7 @@ static inline void is_over(struct rank_at *rank)
 static inline void wake(struct ideal *ideal, struct rank_at *rank, int64_t time)
 {
     if (rank->now < time) rank->now = time;
-    is_over(rank);
+    mark_over(rank);
     is_ready(ideal, rank);
 }
 
