@@ -1,5 +1,5 @@
 """cffi builder of `analyzer._replay`, from `csrc/replay`: the simulator, whose interface is `replay.h`, the replay on
-the ideal network, `ideal/ideal.h`, and the packed form of operations, `packed/form.h`."""
+the ideal network, `ideal/ideal.h`, and the packed form of operations, `packed/format.h`."""
 
 import sys
 from pathlib import Path
@@ -15,7 +15,7 @@ REPLAY = ROOT / "csrc" / "replay"
 SOURCES = rooms.sources("replay")
 
 ffi = cffi.FFI()
-_HEADERS = ("replay.h", "packed/form.h", "packed/pack.h", "ideal/ideal.h")
+_HEADERS = ("replay.h", "packed/format.h", "packed/pack.h", "ideal/ideal.h")
 for _name in _HEADERS:
     ffi.cdef(rooms.declarations(REPLAY / _name))
 ffi.set_source(

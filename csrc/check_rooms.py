@@ -32,7 +32,7 @@ ORDER = {
         "subsets", "jobs", "rows", "text", "hdf5", "lanes", "paraver", "matching", "waits", "path", "operations",
         "dimemas", "structure", "perfetto", "otf2", "views",
     ),
-    "replay": ("common", "state", "machine", "packed", "threads", "network", "meeting", "engine", "ideal"),
+    "replay": ("common", "state", "machine", "packed", "threads", "network", "match", "engine", "ideal"),
 }  # fmt: skip
 """Rooms of a tree, the lowest first."""
 GENERATED = {"schema.h", "call_classes.h", "variables.h", "links.h", "records.h", "net.h", "tracelib.h"}

@@ -29,7 +29,7 @@ _WRITTEN_AT_ONCE = 1 << 20
 
 
 class PackedOperations:
-    """OP one after the other, packed (csrc/replay/packed/form.h); single ones and slices are unpacked when asked for.
+    """OP one after the other, packed (csrc/replay/packed/format.h); single ones and slices are unpacked when asked for.
 
     They lie in memory, with lib.PACK_MOST bytes behind them, or in an open file. `blocks` is the byte at which each
     block of lib.PACK_BLOCK operations begins, and after the last one the number of bytes. No operation names more than

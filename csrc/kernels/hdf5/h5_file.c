@@ -1,6 +1,6 @@
 /* An HDF5 file in memory as far as it is looked at: its superblock and its object headers. */
 #include "hdf5/internal/h5.h"
-#include "hdf5/internal/whole.h"
+#include "hdf5/internal/read_whole.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
 #include "hdf5/rank_file.h"
 #include "hdf5/internal/h5.h"
 #include "hdf5/internal/prefetch.h"
-#include "hdf5/internal/whole.h"
+#include "hdf5/internal/read_whole.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

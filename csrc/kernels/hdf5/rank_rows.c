@@ -1,5 +1,5 @@
 /* Rows of a table read where its chunks lie. */
-#include "hdf5/internal/whole.h"
+#include "hdf5/internal/read_whole.h"
 #include "hdf5/rank_file.h"
 
 static int64_t least(int64_t a, int64_t b)

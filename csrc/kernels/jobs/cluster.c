@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "jobs/internal/outlook.h"
+#include "jobs/internal/free_nodes.h"
 
 enum { NOBODY = -1 };
 #define NEVER INT64_MAX
@@ -25,8 +25,8 @@ struct cluster {
     int64_t next;                        /* the job that comes next */
     int64_t head, tail, *before, *after; /* the queue */
     struct running by_end, by_estimate;
-    int64_t *promise, wake; /* when jobs of the queue start by the outlook, and the first of them */
-    struct outlook outlook; /* for the backfillings that plan the whole queue */
+    int64_t *promise, wake;       /* when jobs of the queue start by `free_nodes`, and the first of them */
+    struct free_nodes free_nodes; /* for the backfillings that plan the whole queue */
 };
 
 static int64_t *column(int64_t n)
@@ -57,11 +57,11 @@ struct cluster *cluster_new(int64_t n, int32_t policy, int64_t nodes, const int6
                           .promise = column(room),
                           .by_end = {column(room), column(room), 0},
                           .by_estimate = {column(room), column(room), 0},
-                          .outlook = {column(steps), column(steps), 1}};
+                          .free_nodes = {column(steps), column(steps), 1}};
     if (c->before && c->after && c->promise && c->by_end.end && c->by_end.job && c->by_estimate.end &&
-        c->by_estimate.job && c->outlook.time && c->outlook.free) {
-        c->outlook.time[0] = c->now = n ? submit[0] : 0;
-        c->outlook.free[0] = nodes;
+        c->by_estimate.job && c->free_nodes.time && c->free_nodes.free) {
+        c->free_nodes.time[0] = c->now = n ? submit[0] : 0;
+        c->free_nodes.free[0] = nodes;
         return c;
     }
     cluster_free(c);
@@ -78,8 +78,8 @@ void cluster_free(struct cluster *c)
     free(c->by_end.job);
     free(c->by_estimate.end);
     free(c->by_estimate.job);
-    free(c->outlook.time);
-    free(c->outlook.free);
+    free(c->free_nodes.time);
+    free(c->free_nodes.free);
     free(c);
 }
 
@@ -192,23 +192,23 @@ static void easy(struct cluster *c, int64_t from, bool freed)
 
 static void promise(struct cluster *c, int64_t job)
 {
-    int64_t at = outlook_earliest(&c->outlook, c->now, c->width[job], c->estimate[job]);
-    outlook_add(&c->outlook, at, at + c->estimate[job], -c->width[job]);
+    int64_t at = free_nodes_earliest(&c->free_nodes, c->now, c->width[job], c->estimate[job]);
+    free_nodes_add(&c->free_nodes, at, at + c->estimate[job], -c->width[job]);
     c->promise[job] = at;
 }
 
-/* The outlook when nobody of the queue has a promise. */
+/* Free nodes over time when nobody of the queue has a promise. */
 static void only_running(struct cluster *c)
 {
-    c->outlook.n = 1;
-    c->outlook.time[0] = c->now;
-    c->outlook.free[0] = c->free;
+    c->free_nodes.n = 1;
+    c->free_nodes.time[0] = c->now;
+    c->free_nodes.free[0] = c->free;
     for (int64_t i = 0; i < c->by_estimate.n; i++)
         if (c->by_estimate.end[i] > c->now) {
-            int64_t last = c->outlook.n - 1, nodes = c->outlook.free[last] + c->width[c->by_estimate.job[i]];
-            if (c->outlook.time[last] < c->by_estimate.end[i]) last = c->outlook.n++;
-            c->outlook.time[last] = c->by_estimate.end[i];
-            c->outlook.free[last] = nodes;
+            int64_t last = c->free_nodes.n - 1, nodes = c->free_nodes.free[last] + c->width[c->by_estimate.job[i]];
+            if (c->free_nodes.time[last] < c->by_estimate.end[i]) last = c->free_nodes.n++;
+            c->free_nodes.time[last] = c->by_estimate.end[i];
+            c->free_nodes.free[last] = nodes;
         }
 }
 
@@ -220,12 +220,12 @@ static void backfill(struct cluster *c, int64_t first_new, bool early)
     if (anew)
         only_running(c);
     else
-        outlook_forget(&c->outlook, c->now);
+        free_nodes_forget(&c->free_nodes, c->now);
     bool is_new = false;
     for (int64_t job = c->head; job != NOBODY; job = c->after[job]) {
         is_new = is_new || job == first_new;
         if (early && !anew && !is_new && c->promise[job] > c->now) {
-            outlook_add(&c->outlook, c->promise[job], c->promise[job] + c->estimate[job], c->width[job]);
+            free_nodes_add(&c->free_nodes, c->promise[job], c->promise[job] + c->estimate[job], c->width[job]);
             promise(c, job);
         } else if (anew || is_new) {
             promise(c, job);
@@ -252,7 +252,8 @@ static bool end_jobs(struct cluster *c, bool *early)
         c->free += c->width[job];
         if (estimated > c->now) {
             *early = true;
-            if (c->policy == CLUSTER_BACKFILL_FIRST_FIT) outlook_add(&c->outlook, c->now, estimated, c->width[job]);
+            if (c->policy == CLUSTER_BACKFILL_FIRST_FIT)
+                free_nodes_add(&c->free_nodes, c->now, estimated, c->width[job]);
         }
         any = true;
     }

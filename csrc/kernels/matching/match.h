@@ -1,6 +1,6 @@
 #ifndef MATCH_H
 #define MATCH_H
-#include "matching/halves.h"
+#include "matching/half_messages.h"
 
 /* The sends and receives that wait for their other side, and the messages that are complete. */
 struct matcher;

@@ -11,7 +11,7 @@
 #include "operations/internal/request_order.h"
 #include "operations/operations.h"
 #include "operations/plain_rows.h"
-#include "packed/form.h"
+#include "packed/format.h"
 #include "packed/pack.h"
 
 enum { OPERATIONS_AT_ONCE = 64 };

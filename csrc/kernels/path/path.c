@@ -97,7 +97,7 @@ static void ignore_impossible(struct path *p, uint32_t sink, int64_t until)
     for (uint32_t i = p->first[sink]; i < p->first[sink + 1]; i++) {
         uint32_t source = p->source[i];
         bool done = p->pending[source] == DONE;
-        if (!done && source != sink && time_of(p, source) <= until) continue;
+        if (!done && source != sink && source_time(p, source) <= until) continue;
         p->source[i] = IGNORED;
         p->ignored++;
         if (source == sink)
@@ -121,7 +121,7 @@ static int64_t base_of(const struct path *p, uint32_t node)
 {
     int64_t base = p->node[node].enter;
     for (uint32_t i = p->first[node]; i < p->first[node + 1]; i++)
-        if (p->source[i] != IGNORED && time_of(p, p->source[i]) > base) base = time_of(p, p->source[i]);
+        if (p->source[i] != IGNORED && source_time(p, p->source[i]) > base) base = source_time(p, p->source[i]);
     return base;
 }
 
@@ -173,7 +173,7 @@ static void time_joins(struct path *p)
     for (uint32_t j = 0; j < p->joins; j++) {
         int64_t latest = INT64_MIN;
         for (uint32_t i = p->first[p->nodes + j]; i < p->first[p->nodes + j + 1]; i++)
-            if (time_of(p, p->source[i]) > latest) latest = time_of(p, p->source[i]);
+            if (source_time(p, p->source[i]) > latest) latest = source_time(p, p->source[i]);
         p->join_time[j] = latest;
     }
 }

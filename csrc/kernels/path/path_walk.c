@@ -11,7 +11,7 @@ static uint32_t cause(const struct path *p, uint32_t source)
         uint32_t join = source, latest = IGNORED;
         for (uint32_t i = p->first[join]; i < p->first[join + 1]; i++) {
             if (p->source[i] == IGNORED) continue;
-            if (latest == IGNORED || time_of(p, p->source[i]) > time_of(p, latest)) latest = p->source[i];
+            if (latest == IGNORED || source_time(p, p->source[i]) > source_time(p, latest)) latest = p->source[i];
         }
         source = latest;
     }

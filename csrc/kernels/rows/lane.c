@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rows/internal/many_runs.h"
+#include "rows/internal/merge_runs.h"
 
 enum { WORD = 8, LONG_COPY = 128, MANY_RUNS = 64 };
 

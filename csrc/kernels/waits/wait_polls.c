@@ -15,12 +15,12 @@ static int64_t share(int64_t time, int64_t part, int64_t whole)
 static int wait_in_poll(struct waits *w, const struct poll *p, const struct wait_candidate *by, int64_t next,
                         int64_t others, int64_t polled)
 {
-    int64_t end = earlier(by->until, p->exit), lasted = end - p->enter;
+    int64_t end = min_i64(by->until, p->exit), lasted = end - p->enter;
     if (lasted <= 0) return 0;
-    int64_t waited = earlier(share(p->inside, lasted, p->exit - p->enter), lasted);
-    int64_t after = later(0, earlier(by->until, next) - p->exit);
-    int64_t computed = later(0, lasted - waited - share(p->hidden, lasted, p->exit - p->enter));
-    int64_t overlap = computed + later(0, earlier(after, next - p->exit - others));
+    int64_t waited = min_i64(share(p->inside, lasted, p->exit - p->enter), lasted);
+    int64_t after = max_i64(0, min_i64(by->until, next) - p->exit);
+    int64_t computed = max_i64(0, lasted - waited - share(p->hidden, lasted, p->exit - p->enter));
+    int64_t overlap = computed + max_i64(0, min_i64(after, next - p->exit - others));
     struct wait_state state = {
         .enter = end - waited, .end = end, .exit = p->exit, .call = p->call, .overlap = overlap, .polled = polled};
     waits_emit(w, by, state);

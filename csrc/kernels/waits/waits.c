@@ -17,7 +17,7 @@ static void wait_in_call(struct waits *w, const struct judged *call, int polled)
 {
     if (!call->held || call->by.until <= call->enter) return;
     struct wait_state state = {.enter = call->enter,
-                               .end = earlier(call->by.until, call->exit),
+                               .end = min_i64(call->by.until, call->exit),
                                .exit = call->exit,
                                .call = call->call,
                                .polled = polled ? 2 : 0};
@@ -148,8 +148,8 @@ struct waits *waits_new(int64_t lanes, const uint8_t *roles, int64_t most_polls)
 {
     struct waits *w = calloc(1, sizeof *w);
     if (!w) return NULL;
-    *w = (struct waits){.n_lanes = lanes, .roles = roles, .most_polls = later(most_polls, 2)};
-    w->lanes = calloc((size_t)later(lanes, 1), sizeof *w->lanes);
+    *w = (struct waits){.n_lanes = lanes, .roles = roles, .most_polls = max_i64(most_polls, 2)};
+    w->lanes = calloc((size_t)max_i64(lanes, 1), sizeof *w->lanes);
     if (w->lanes) return w;
     free(w);
     return NULL;

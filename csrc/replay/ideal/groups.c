@@ -133,7 +133,7 @@ static bool tell_others(struct ideal *ideal, const struct group *group, const st
                         gathering->entered};
     for (int32_t k = 0; k < group->n_processes; k++) {
         told.process = group->processes[k];
-        if (!tell(ideal, told)) return false;
+        if (!outbox_add(ideal, told)) return false;
     }
     return true;
 }

@@ -59,7 +59,7 @@ static bool met(struct ideal *ideal, struct receive *receive, struct letter of, 
         struct told told = {arrived, 0, of.source, destination, 0, 0, TOLD_RECEIVED, 0, 0};
         if (!sender) {
             told.process = process_of(ideal, of.source);
-            if (!tell(ideal, told)) return false;
+            if (!outbox_add(ideal, told)) return false;
         } else if (sender->waits_to_send) { /* else it is about to */
             sender->waits_to_send = false;
             wake(ideal, sender, arrived);
@@ -101,7 +101,7 @@ bool messages_send(struct ideal *ideal, struct rank_at *rank, const struct op *o
     if (!own_rank(ideal, op->peer)) {
         int32_t process = process_of(ideal, op->peer);
         struct told told = {rank->now, op->other, own, op->peer, op->comm, op->tag, kind, process, 0};
-        if (!tell(ideal, told)) return false;
+        if (!outbox_add(ideal, told)) return false;
         rank->waits_to_send = waits;
         return !waits;
     }

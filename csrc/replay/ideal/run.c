@@ -127,7 +127,7 @@ static int64_t run_rank(struct ideal *ideal, struct rank_at *rank)
         }
         const struct op *op = next(ideal, rank, &known);
         if (!op || !act(ideal, rank, op, known)) return done + 1;
-        is_over(rank);
+        mark_over(rank);
     }
     is_ready(ideal, rank);
     return AT_A_TIME;

@@ -31,7 +31,7 @@ static int64_t span_of(const struct sim *sim, struct thread *thread, const struc
     if (span->drawn.law == LAW_CONSTANT) return span->ns;
     const struct thread *of = thread->parent ? thread->parent : thread; /* a virtual thread is of its operation */
     struct draws draws = {thread->who, cost_record(of), thread->spans[kind]};
-    int64_t ns = nearest(draw_value(&span->drawn, sim->machine->seed, &draws, false));
+    int64_t ns = nearest_ns(draw_value(&span->drawn, sim->machine->seed, &draws, false));
     thread->spans[kind] = (uint32_t)draws.n;
     return kind == SPAN_SLICE && !ns ? 1 : ns;
 }
@@ -50,7 +50,7 @@ int64_t cost_interval(const struct sim *sim, const struct span *span, uint32_t *
 {
     if (span->drawn.law == LAW_CONSTANT) return span->ns;
     struct draws of = {0, 0, *draws};
-    int64_t ns = nearest(draw_value(&span->drawn, sim->machine->seed, &of, false));
+    int64_t ns = nearest_ns(draw_value(&span->drawn, sim->machine->seed, &of, false));
     *draws = (uint32_t)of.n;
     return ns;
 }
@@ -62,7 +62,7 @@ bool cost_is_large(const struct sim *sim, struct thread *thread, int64_t bytes)
 
 static int64_t transfer_ns(double bytes, double bandwidth)
 {
-    return bandwidth > 0 ? nearest(bytes * 1e9 / (bandwidth * MEBIBYTE)) : 0;
+    return bandwidth > 0 ? nearest_ns(bytes * 1e9 / (bandwidth * MEBIBYTE)) : 0;
 }
 
 static double bandwidth_of(const struct quantity *q, const struct sim *sim, struct thread *thread)
@@ -88,7 +88,7 @@ int64_t cost_burst(const struct sim *sim, struct thread *thread, int64_t burst, 
     double speed = sim->sites[thread->node].speed;
     if (speed == 0) speed = value_for(&sim->machine->nodes[thread->node].speed, sim, thread, true);
     if (speed == 0) return 0; /* as fast as wanted */
-    return nearest((double)burst * factor / speed);
+    return nearest_ns((double)burst * factor / speed);
 }
 
 static const struct curve_piece *piece_of(const struct curve *curve, int64_t bytes)
@@ -100,7 +100,7 @@ static const struct curve_piece *piece_of(const struct curve *curve, int64_t byt
 
 static int64_t at_least_0(double x)
 {
-    return x > 0 ? nearest(x) : 0;
+    return x > 0 ? nearest_ns(x) : 0;
 }
 
 /* What was measured between the two nodes, NULL if nothing was. */

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "packed/form.h"
+#include "packed/format.h"
 #include "replay.h"
 
 static inline int64_t unpack_number(const uint8_t **at)

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "packed/form.h"
+#include "packed/format.h"
 
 enum { ALL_BUFFERS = 2 << 20, LEAST_OF_ONE = 1024, MOST_OF_ONE = 65536 }; /* bytes */
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "state/tie.h"
+#include "state/tie_break.h"
 
 /* An event that is put in order. */
 struct due {

@@ -82,7 +82,7 @@ struct thread {
     uint64_t who;
     uint32_t generation;
     uint8_t state, waits; /* thread_state, waiting */
-    bool ahead;           /* of the clock, where nobody can see it: see alone.c */
+    bool ahead;           /* of the clock, where nobody can see it: see own_cpu.c */
     bool alone;           /* it has a processor of its own */
 
     struct usage own;

@@ -7,8 +7,8 @@
 #include "state/fail.h"
 #include "state/profile.h"
 #include "state/schedule.h"
-#include "threads/alone.h"
 #include "threads/cpu_wait.h"
+#include "threads/own_cpu.h"
 #include "threads/policy.h"
 
 /* ---- The ready threads of a node: a heap in the order of the policy. */
@@ -84,7 +84,7 @@ static void note_plan(const struct sim *sim, const struct thread *thread, int64_
 void cpu_run(struct sim *sim, struct thread *thread)
 {
     if (thread->alone) {
-        alone_run(sim, thread, moment_now(sim));
+        own_cpu_run(sim, thread, moment_now(sim));
         return;
     }
     int64_t begins = sim->now + thread->switching;
@@ -101,7 +101,7 @@ static void enqueue(struct sim *sim, struct thread *thread, int64_t place)
     thread->state = THREAD_READY;
     thread->since = sim->now;
     if (thread->alone) {
-        alone_run(sim, thread, moment_after(moment_now(sim), 0, PHASE_RESUME));
+        own_cpu_run(sim, thread, moment_after(moment_now(sim), 0, PHASE_RESUME));
         return;
     }
     struct cpus *node = node_of(sim, thread);

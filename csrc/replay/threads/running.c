@@ -5,8 +5,8 @@
 #include "packed/fetch.h"
 #include "state/profile.h"
 #include "state/schedule.h"
-#include "threads/alone.h"
 #include "threads/cpu.h"
+#include "threads/own_cpu.h"
 #include "threads/policy.h"
 
 void thread_goes_on(struct sim *sim, struct thread *thread)
@@ -77,7 +77,7 @@ static void wake_from_sleep(struct sim *sim, struct thread *thread)
 {
     account(sim, thread);
     if (thread->alone) {
-        alone_wake(sim, thread);
+        own_cpu_wake(sim, thread);
         return;
     }
     bool first = sim->machine->as_dimemas && thread->waits == WAIT_SEND;

@@ -5,7 +5,7 @@
 #ifndef ARGUMENTS_H
 #define ARGUMENTS_H
 
-#include "calls/data.h"
+#include "calls/data_bytes.h"
 #include "handles/requests.h"
 #include "record/thread.h"
 

@@ -5,7 +5,7 @@
 #ifndef COLLECTIVE_H
 #define COLLECTIVE_H
 
-#include "calls/data.h"
+#include "calls/data_bytes.h"
 #include "calls/frame.h"
 
 /* What moves, and between whom. The shape of a procedure has its name (csrc/generate/semantics.py). */

@@ -5,7 +5,7 @@
 #ifndef IO_H
 #define IO_H
 
-#include "calls/data.h"
+#include "calls/data_bytes.h"
 #include "calls/frame.h"
 
 enum io { IO_READ, IO_WRITE };

@@ -4,7 +4,7 @@
  * with one communicator, peer and tag the ordinal says which belong together. */
 #include "calls/partitioned.h"
 
-#include "calls/data.h"
+#include "calls/data_bytes.h"
 #include "calls/internal/rows.h"
 #include "handles/comms.h"
 

@@ -6,7 +6,7 @@
 #ifndef POINT_TO_POINT_H
 #define POINT_TO_POINT_H
 
-#include "calls/data.h"
+#include "calls/data_bytes.h"
 #include "calls/frame.h"
 #include "handles/requests.h"
 

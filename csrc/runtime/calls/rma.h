@@ -2,7 +2,7 @@
 #ifndef RMA_H
 #define RMA_H
 
-#include "calls/data.h"
+#include "calls/data_bytes.h"
 #include "calls/frame.h"
 #include "handles/objects.h"
 

@@ -5,8 +5,8 @@
 #include "common/user_message.h"
 #include "counters/counters.h"
 #include "run/gate.h"
-#include "run/internal/alone.h"
 #include "run/internal/pause.h"
+#include "run/internal/without_mpi.h"
 #include "run/labels.h"
 #include "select/on_off.h"
 

@@ -7,7 +7,7 @@
 #include "record/tasks_table.h"
 #include "record/threads.h"
 #include "run/internal/counter_sampler.h"
-#include "run/internal/joining.h"
+#include "run/internal/thread_recording.h"
 #include "sampling/sampling.h"
 
 static uint64_t end_state;

@@ -22,7 +22,7 @@
 #include "record/store.h"
 #include "record/thread.h"
 #include "record/threads.h"
-#include "run/internal/joining.h"
+#include "run/internal/thread_recording.h"
 #include "select/on_off.h"
 
 /* A reading that took longer than this (about 10 us) has no certain time: the sampler lost its CPU. */

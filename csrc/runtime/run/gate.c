@@ -6,8 +6,8 @@
 #include "mpi/early.h"
 #include "places/places.h"
 #include "record/threads.h"
-#include "run/internal/joining.h"
 #include "run/internal/prepare.h"
+#include "run/internal/thread_recording.h"
 
 /* Does a handler run on a stack for signals, and the recorded call on another one? Then that call may go on afterwards,
  * and may be anywhere: it may even have begun to write its row. */

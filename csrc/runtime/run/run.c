@@ -18,16 +18,16 @@
 #include "mpi/pmpi.h"
 #include "mpi/resolve.h"
 #include "node/start_sampler.h"
+#include "ranks/agree.h"
 #include "ranks/closing_line.h"
-#include "ranks/meeting.h"
 #include "record/phase.h"
 #include "record/rank_file.h"
 #include "record/threads.h"
 #include "run/internal/close.h"
 #include "run/internal/counter_sampler.h"
-#include "run/internal/joining.h"
 #include "run/internal/opening.h"
 #include "run/internal/prepare.h"
+#include "run/internal/thread_recording.h"
 #include "sampling/sampling.h"
 #include "select/on_off.h"
 
@@ -81,7 +81,7 @@ void run_started(void)
     if (rank_file.rank == 0 && !run.stem[0]) opening_reserve(false);
     run.first = rank_file.rank == 0;
     memcpy(agreed, run.stem, sizeof agreed);
-    bool first_meeting = meeting_agree(rank_file.rank, agreed);
+    bool first_meeting = agree_on_name(rank_file.rank, agreed);
     if (!agreed[0]) {
         run_close(STATE_EXITED); /* what came before MPI_Init has no place to go either */
         phase_enter(PHASE_REFUSED);
@@ -93,7 +93,7 @@ void run_started(void)
         opening_with_mpi(own);
         store_end();
     }
-    if (first_meeting) meeting_measure(run.stem, rank_file.rank, run.size, abi.world);
+    if (first_meeting) agree_measure(run.stem, rank_file.rank, run.size, abi.world);
     if (!had_session) switch_start_clock();
     counter_sampler_start(rank_file.rank == 0);
     sampling_start(rank_file.rank == 0);
@@ -122,7 +122,7 @@ uint64_t run_finalizing(void)
     asked = true;
     all_ranks = abi.world;
     counting_hold(&self, &pause);
-    meeting_clocks(rank_file.rank, run.size);
+    agree_clocks(rank_file.rank, run.size);
     uint64_t waiting = threads_totals().waiting_bytes;
     if (store_begin()) {
         bytes = store_bytes(&rank_file.store);

@@ -7,7 +7,7 @@
 #include "common/settings.h"
 #include "handles/sessions.h"
 #include "mpi/pmpi.h"
-#include "ranks/meeting.h"
+#include "ranks/agree.h"
 #include "ranks/sync.h"
 #include "record/phase.h"
 #include "record/rank_file.h"
@@ -55,8 +55,8 @@ void run_session_joined(word comm)
     word before = all_ranks;
     all_ranks = pmpi_handle(&ours);
     memcpy(stem, run.stem, sizeof stem);
-    if (meeting_agree(rank_file.rank, stem)) {
-        meeting_measure(stem, rank_file.rank, run.size, comm);
+    if (agree_on_name(rank_file.rank, stem)) {
+        agree_measure(stem, rank_file.rank, run.size, comm);
         sync_forget();
     }
     all_ranks = before;

@@ -18,7 +18,7 @@ bool sampling_is_wanted(void);
 
 /* Is this a program that `tracelib run` was asked to sample, whether or not it uses MPI? TRACELIB_ALONE is the number
  * of the process of `tracelib run`. If that has started it by way of a shell or the like, `directly` is false. */
-bool sampling_is_asked_alone(bool *directly);
+bool sampling_is_asked_without_mpi(bool *directly);
 
 /* The process records from here on, and `speaks` for others if it does. It goes on where it has been started before. */
 void sampling_start(bool speaks);

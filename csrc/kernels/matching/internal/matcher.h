@@ -1,6 +1,6 @@
 #ifndef MATCHER_H
 #define MATCHER_H
-#include "matching/halves.h"
+#include "matching/half_messages.h"
 #include "records.h"
 
 struct key {

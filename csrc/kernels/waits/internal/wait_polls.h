@@ -2,7 +2,7 @@
 #ifndef WAIT_POLLS_H
 #define WAIT_POLLS_H
 
-#include "waits/internal/waiting.h"
+#include "waits/internal/wait_search.h"
 
 void polls_add(struct waits *w, struct polls *list, const struct judged *call);
 

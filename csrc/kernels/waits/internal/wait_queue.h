@@ -2,7 +2,7 @@
 #ifndef WAIT_QUEUE_H
 #define WAIT_QUEUE_H
 
-#include "waits/internal/waiting.h"
+#include "waits/internal/wait_search.h"
 
 void waits_push(struct waits *w, struct lane *lane, const struct wait_candidate *c);
 struct wait_candidate waits_pop(struct waits *w, struct lane *lane);

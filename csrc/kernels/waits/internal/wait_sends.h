@@ -2,7 +2,7 @@
 #ifndef WAIT_SENDS_H
 #define WAIT_SENDS_H
 
-#include "waits/internal/waiting.h"
+#include "waits/internal/wait_search.h"
 
 /* Put the sends of a window, which are those of lanes [first, stop), in order of their lanes; -1: no memory. */
 int waits_sort_sent(struct waits *w, const struct wait_candidate *c, int64_t n, int64_t first, int64_t stop);

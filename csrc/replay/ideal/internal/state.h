@@ -135,7 +135,7 @@ static inline void wake(struct ideal *ideal, struct rank_at *rank, int64_t time)
     is_ready(ideal, rank);
 }
 
-/* tell.c */
-bool tell(struct ideal *ideal, struct told told);
+/* outbox.c */
+bool outbox_add(struct ideal *ideal, struct told told);
 
 #endif
