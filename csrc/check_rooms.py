@@ -39,7 +39,7 @@ GENERATED = {"schema.h", "call_classes.h", "variables.h", "links.h", "records.h"
 
 
 def wrong(csrc: Path = rooms.CSRC) -> Iterator[str]:
-    """One line for each violation."""
+    """Yield one line for each violation."""
     for tree in TREES:
         includes = {path: _found(csrc, tree, path) for path in sorted((csrc / tree).rglob("*.[ch]"))}
         for path, found in includes.items():
@@ -47,12 +47,12 @@ def wrong(csrc: Path = rooms.CSRC) -> Iterator[str]:
             for name, target in found.items():
                 yield from _wrong_include(csrc, tree, path, name, target)
         files = {_name(csrc, path): _names(csrc, found.values()) for path, found in includes.items()}
-        yield from (f"a circle: {' -> '.join(circle)}" for circle in _circles(files))
-        yield from (f"a circle of units: {' -> '.join(circle)}" for circle in _circles(_units(files)))
+        yield from (f"a circle: {' -> '.join(circle)}" for circle in find_circles(files))
+        yield from (f"a circle of units: {' -> '.join(circle)}" for circle in find_circles(_units(files)))
 
 
 def _found(csrc: Path, tree: str, path: Path) -> dict[str, Path | None]:
-    """What a file includes, and where that is; None: nowhere."""
+    """Map each name that a file includes to the file found under it; None: there is none."""
     names = [name for name in rooms.included(path) if name not in GENERATED]
     places = {name: [csrc / t / name for t in TREES[tree] if (csrc / t / name).exists()] for name in names}
     return {name: (found[0] if found else None) for name, found in places.items()}
@@ -63,7 +63,7 @@ def _wrong_include(csrc: Path, tree: str, path: Path, name: str, target: Path | 
     if target is None:
         yield f"{here}: includes {name}, which is not there"
         return
-    room, other = _room(csrc, path), _room(csrc, target)
+    room, other = room_of(csrc, path), room_of(csrc, target)
     if "internal" in target.parts and room != other:
         yield f"{here}: includes {name}, which is internal to {other}"
     order = ORDER.get(tree, ())
@@ -73,12 +73,13 @@ def _wrong_include(csrc: Path, tree: str, path: Path, name: str, target: Path | 
 
 
 def _without_place(csrc: Path, tree: str, path: Path) -> Iterator[str]:
-    room = _room(csrc, path)
+    room = room_of(csrc, path)
     if tree in ORDER and room != tree and room.rpartition("/")[2] not in ORDER[tree]:
         yield f"{_name(csrc, path)}: {room} has no place in the order of rooms"
 
 
-def _room(csrc: Path, path: Path) -> str:
+def room_of(csrc: Path, path: Path) -> str:
+    """Name the room of a file, with its tree: `runtime/clock`."""
     return "/".join(path.relative_to(csrc).parts[:-1][:2])
 
 
@@ -90,21 +91,21 @@ def _names(csrc: Path, paths: Iterable[Path | None]) -> set[str]:
     return {_name(csrc, path) for path in paths if path}
 
 
-def _unit(file: str) -> str:
-    """Of which unit a file is: `run/run` of run/run.c, run/run.h and run/internal/run.h."""
+def unit_of(file: str) -> str:
+    """Name the unit of a file: `run/run` for run/run.c, run/run.h and run/internal/run.h."""
     return "/".join(part for part in file.rpartition(".")[0].split("/") if part not in ("internal", "inline"))
 
 
 def _units(files: dict[str, set[str]]) -> dict[str, set[str]]:
-    """What each unit includes, but for itself."""
+    """Map each unit to the other units that it includes."""
     units: dict[str, set[str]] = {}
     for file, others in files.items():
-        units.setdefault(_unit(file), set()).update({_unit(other) for other in others} - {_unit(file)})
+        units.setdefault(unit_of(file), set()).update({unit_of(other) for other in others} - {unit_of(file)})
     return units
 
 
-def _circles(includes: dict[str, set[str]]) -> Iterator[list[str]]:
-    """Who includes itself by way of others: each circle once, from its beginning back to there."""
+def find_circles(includes: dict[str, set[str]]) -> Iterator[list[str]]:
+    """Yield each circle once: the names on the way from its beginning back to there."""
     done: set[str] = set()
 
     def follow(name: str, way: list[str]) -> Iterator[list[str]]:

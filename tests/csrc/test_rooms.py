@@ -7,7 +7,7 @@ import sys
 import pytest
 from paths import ROOT
 
-from csrc import check_rooms, rooms
+from csrc import c_code, check_calls, check_rooms, rooms
 
 
 @pytest.fixture
@@ -16,19 +16,20 @@ def planted(tmp_path):
     copy = tmp_path / "csrc"
     shutil.copytree(rooms.CSRC, copy, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
 
-    def plant(file, line):
+    def plant(file, line, check=check_rooms):
         path = copy / file
         if not path.parent.exists():  # a new room
             path.parent.mkdir()
             path.touch()
         path.write_text(f"{line}\n{path.read_text()}")
-        return list(check_rooms.wrong(copy))
+        return list(check.wrong(copy))
 
     return plant
 
 
 def test_what_is_here():
     assert list(check_rooms.wrong()) == []
+    assert list(check_calls.wrong()) == []
 
 
 def test_another_rooms_internal_header(planted):
@@ -77,6 +78,73 @@ def test_a_header_that_is_not_there(planted):
     assert planted("replay/engine/sim.c", '#include "sim.h"') == [
         "replay/engine/sim.c: includes sim.h, which is not there"
     ]
+
+
+def test_a_call_of_a_room_above(planted):
+    """The prototype is written down by hand: no include says so."""
+    line = "void thread_flush(struct thread *t);\nvoid clock_flush(struct thread *t) { thread_flush(t); }"
+    found = planted("runtime/clock/clock.c", line, check_calls)
+    assert "runtime/clock/clock.c: calls thread_flush, but runtime/buffer stands above runtime/clock" in found
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "static void (*const hooks[])(struct thread *) = {thread_flush};",
+        "#define FLUSHED(t) thread_flush(t)",
+        "void hand(struct thread *t) { each(t, thread_flush); }",
+        "struct hooks hooks = {.flush = &thread_flush};",
+    ],
+)
+def test_a_reference_to_a_room_above(planted, line):
+    found = planted("runtime/clock/clock.c", line, check_calls)
+    assert "runtime/clock/clock.c: calls thread_flush, but runtime/buffer stands above runtime/clock" in found
+
+
+def test_no_call_of_a_room_above(planted):
+    """Members, tags, variables, texts and comments may have the name of a function."""
+    line = """/* thread_flush(t) */ void f(struct thread_flush *o, int thread_flush) {
+        o->thread_flush(o, "thread_flush(t)"); g(thread_flush); }"""
+    assert planted("runtime/clock/clock.c", line, check_calls) == []
+
+
+def test_a_circle_of_calls(planted):
+    line = "void clock_begin(void) { clock_start(); }"
+    assert planted("runtime/clock/clock.c", line, check_calls) == []
+    (said,) = planted("runtime/clock/start.c", "void clock_start(void) { clock_begin(); }", check_calls)
+    units = said.removeprefix("a circle of calls: ").split(" -> ")
+    assert sorted(units[1:]) == ["runtime/clock/clock", "runtime/clock/start"]
+
+
+def test_a_declaration_in_another_room(planted):
+    assert planted("runtime/output/job.h", "uint64_t clock_new(void);", check_calls) == []  # nobody defines it
+    (said,) = planted("runtime/clock/clock.c", "uint64_t clock_new(void) { return 0; }", check_calls)
+    assert said == "runtime/output/job.h: declares clock_new, which runtime/clock/clock.c defines"
+
+
+def test_a_static_name_of_another_file(planted):
+    found = planted("replay/engine/sim.c", "static void store_begin(void) {}", check_calls)
+    assert found == ["replay/engine/sim.c: static store_begin is also in runtime/record/store.c"]
+
+
+def test_a_static_name_of_libc(planted):
+    found = planted("replay/engine/sim.c", "static int open(void) { return 0; }", check_calls)
+    assert found == ["replay/engine/sim.c: static open is a function of libc, too"]
+
+
+def test_functions_of_a_file():
+    text = """
+    #define MACRO(x) { x; }
+    static const int table[] = {1, 2};
+    struct s { int (*pointer)(int); };
+    __attribute__((format(printf, 1, 2))) static void say_it(const char *form, ...);
+    int *both(int a) { if (a) { return used(a); } /* not(a) */ return 0; }
+    static inline bool last(void) { return "text(" == 0; }
+    """
+    found = list(c_code.functions(text))
+    assert [f.name for f in found] == ["say_it", "both", "last"]
+    assert [bool(f.body) for f in found] == [False, True, True]
+    assert [f.is_static for f in found] == [True, False, True]
 
 
 LINTED = """

@@ -62,7 +62,7 @@ static int64_t threads_named(struct dim_reader *r, struct cursor *c, int64_t pee
 }
 
 /* Sends and receives: peer, (thread,) bytes, tag, communicator, and how. */
-static struct op read_message(struct dim_reader *r, struct cursor *c, bool sends, int64_t *how)
+static struct op read_dim_message(struct dim_reader *r, struct cursor *c, bool sends, int64_t *how)
 {
     int64_t f[MOST_FIELDS];
     int n = numbers(c, f);
@@ -83,7 +83,7 @@ static struct op read_message(struct dim_reader *r, struct cursor *c, bool sends
 static void read_send(struct dim_reader *r, struct cursor *c)
 {
     int64_t sync = 0;
-    struct op op = read_message(r, c, true, &sync);
+    struct op op = read_dim_message(r, c, true, &sync);
     number_within(c, sync, 0, 3, DIM_BAD_FIELD);
     op.kind = OP_SEND;
     op.flags = (uint16_t)(OP_FIRST | sync * OP_RENDEZVOUS);
@@ -93,7 +93,7 @@ static void read_send(struct dim_reader *r, struct cursor *c)
 static void read_receive(struct dim_reader *r, struct cursor *c)
 {
     int64_t kind = 0;
-    struct op op = read_message(r, c, false, &kind);
+    struct op op = read_dim_message(r, c, false, &kind);
     number_within(c, kind, RECEIVE_NOW, RECEIVE_WAIT, DIM_BAD_FIELD);
     if (c->reason != DIM_FINE) return;
     uint64_t a = (uint64_t)(uint32_t)op.peer << 32 | (uint32_t)op.tag;

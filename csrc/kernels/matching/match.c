@@ -68,7 +68,7 @@ static struct queue *find_queue(const struct matcher *m, struct key key)
     return &m->slots[i];
 }
 
-static int grow_slots(struct matcher *m)
+static int grow_queue_slots(struct matcher *m)
 {
     struct queue *old = m->slots, *bigger = new_slots(2 * (m->mask + 1));
     if (!bigger) return -1;
@@ -125,7 +125,7 @@ static int append_waiting(struct matcher *m, struct queue *q, struct key key, in
     }
     *q = (struct queue){key, holds_sends, i, i};
     m->used++;
-    return 2 * m->used > m->mask ? grow_slots(m) : 0;
+    return 2 * m->used > m->mask ? grow_queue_slots(m) : 0;
 }
 
 static struct waiting take_waiting(struct matcher *m, struct queue *q)

@@ -35,7 +35,7 @@ void archive_events_take(struct archive_events *events, struct archive_event *ou
     events->n = 0;
 }
 
-static int add_event(void *user, struct archive_event event)
+static int add_otf2_event(void *user, struct archive_event event)
 {
     struct archive_events *events = user;
     if (events->n == events->room) {
@@ -60,76 +60,77 @@ static int add_event(void *user, struct archive_event event)
 CALLBACK(enter, uint32_t region)
 {
     UNUSED;
-    return add_event(user, (struct archive_event){.time = (int64_t)time, .what = region, .kind = ARCHIVE_ENTER});
+    return add_otf2_event(user, (struct archive_event){.time = (int64_t)time, .what = region, .kind = ARCHIVE_ENTER});
 }
 
 CALLBACK(leave, uint32_t region)
 {
     UNUSED;
-    return add_event(user, (struct archive_event){.time = (int64_t)time, .what = region, .kind = ARCHIVE_LEAVE});
+    return add_otf2_event(user, (struct archive_event){.time = (int64_t)time, .what = region, .kind = ARCHIVE_LEAVE});
 }
 
-static int add_message(void *user, uint64_t time, int kind, uint32_t rank, uint32_t comm, uint32_t tag, uint64_t length,
-                       uint64_t request)
+static int add_otf2_message(void *user, uint64_t time, int kind, uint32_t rank, uint32_t comm, uint32_t tag,
+                            uint64_t length, uint64_t request)
 {
-    return add_event(user,
-                     (struct archive_event){(int64_t)time, (int64_t)length, (int64_t)request, rank, comm, tag, kind});
+    return add_otf2_event(
+        user, (struct archive_event){(int64_t)time, (int64_t)length, (int64_t)request, rank, comm, tag, kind});
 }
 
 CALLBACK(send, uint32_t rank, uint32_t comm, uint32_t tag, uint64_t length)
 {
     UNUSED;
-    return add_message(user, time, ARCHIVE_SEND, rank, comm, tag, length, 0);
+    return add_otf2_message(user, time, ARCHIVE_SEND, rank, comm, tag, length, 0);
 }
 
 CALLBACK(recv, uint32_t rank, uint32_t comm, uint32_t tag, uint64_t length)
 {
     UNUSED;
-    return add_message(user, time, ARCHIVE_RECV, rank, comm, tag, length, 0);
+    return add_otf2_message(user, time, ARCHIVE_RECV, rank, comm, tag, length, 0);
 }
 
 CALLBACK(isend, uint32_t rank, uint32_t comm, uint32_t tag, uint64_t length, uint64_t request)
 {
     UNUSED;
-    return add_message(user, time, ARCHIVE_ISEND, rank, comm, tag, length, request);
+    return add_otf2_message(user, time, ARCHIVE_ISEND, rank, comm, tag, length, request);
 }
 
 CALLBACK(irecv, uint32_t rank, uint32_t comm, uint32_t tag, uint64_t length, uint64_t request)
 {
     UNUSED;
-    return add_message(user, time, ARCHIVE_IRECV, rank, comm, tag, length, request);
+    return add_otf2_message(user, time, ARCHIVE_IRECV, rank, comm, tag, length, request);
 }
 
 CALLBACK(isend_done, uint64_t request)
 {
     UNUSED;
-    return add_message(user, time, ARCHIVE_ISEND_DONE, 0, 0, 0, 0, request);
+    return add_otf2_message(user, time, ARCHIVE_ISEND_DONE, 0, 0, 0, 0, request);
 }
 
 CALLBACK(recv_posted, uint64_t request)
 {
     UNUSED;
-    return add_message(user, time, ARCHIVE_RECV_POSTED, 0, 0, 0, 0, request);
+    return add_otf2_message(user, time, ARCHIVE_RECV_POSTED, 0, 0, 0, 0, request);
 }
 
 CALLBACK(collective_end, uint8_t operation, uint32_t comm, uint32_t root, uint64_t sent, uint64_t received)
 {
     UNUSED;
-    return add_message(user, time, ARCHIVE_COLLECTIVE_END, operation, comm, root, sent, received);
+    return add_otf2_message(user, time, ARCHIVE_COLLECTIVE_END, operation, comm, root, sent, received);
 }
 
 CALLBACK(program_begin, uint32_t name, uint32_t n_arguments, const uint32_t *arguments)
 {
     UNUSED;
     (void)n_arguments, (void)arguments;
-    return add_event(user, (struct archive_event){.time = (int64_t)time, .what = name, .kind = ARCHIVE_PROGRAM_BEGIN});
+    return add_otf2_event(user,
+                          (struct archive_event){.time = (int64_t)time, .what = name, .kind = ARCHIVE_PROGRAM_BEGIN});
 }
 
 CALLBACK(program_end, int64_t status)
 {
     UNUSED;
     (void)status;
-    return add_event(user, (struct archive_event){.time = (int64_t)time, .kind = ARCHIVE_PROGRAM_END});
+    return add_otf2_event(user, (struct archive_event){.time = (int64_t)time, .kind = ARCHIVE_PROGRAM_END});
 }
 
 void *archive_callback(int kind)

@@ -65,7 +65,7 @@ static struct signals signals_of(const struct signal_bins *bins, const uint8_t *
     return (struct signals){bins, kinds, left, 1 / (double)bins->width, INT64_MIN, {0, 0}};
 }
 
-static inline void put_call(struct signals *to, const struct trace_call *call)
+static inline void put_call_in_bins(struct signals *to, const struct trace_call *call)
 {
     const struct signal_bins *bins = to->bins;
     uint8_t kind = to->kinds[call->call];
@@ -87,7 +87,7 @@ void signal_calls(const struct signal_bins *bins, const void *calls, int64_t n, 
 {
     struct signals to = signals_of(bins, kinds, left);
     const struct trace_call *row = calls;
-    for (int64_t i = 0; i < n; i++) put_call(&to, &row[i]);
+    for (int64_t i = 0; i < n; i++) put_call_in_bins(&to, &row[i]);
 }
 
 void signal_rows(const struct signal_bins *bins, const struct lane *lane, const void *calls, int64_t n_calls,
@@ -100,10 +100,10 @@ void signal_rows(const struct signal_bins *bins, const struct lane *lane, const 
     for (;;) {
         for (; call < end && (poll == last || call->enter < poll->enter); call++) {
             struct trace_call one = bare_call_record(&reader, call);
-            put_call(&to, &one);
+            put_call_in_bins(&to, &one);
         }
         if (poll == last) break;
         struct trace_call one = poll_record(&reader, poll++);
-        put_call(&to, &one);
+        put_call_in_bins(&to, &one);
     }
 }

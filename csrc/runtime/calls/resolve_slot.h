@@ -41,19 +41,4 @@ function wrapper_resolve(int slot)
     return found;
 }
 
-/* MPI_Wtime and MPI_Wtick: the only procedures whose result is not a word. */
-#define DOUBLE_WRAPPER(slot, id, forward)                                                                              \
-    double_function real = (double_function)(void *)__atomic_load_n(&real_functions[slot], __ATOMIC_RELAXED);          \
-    if (UNLIKELY(!real)) real = (double_function)(void *)wrapper_resolve(slot);                                        \
-    struct thread *t = &self;                                                                                          \
-    if (((forward) && abi.fortran_calls_c) || CLOSED) return real();                                                   \
-    INSIDE_ASKING;                                                                                                     \
-    CALLING(id);                                                                                                       \
-    double returned = real();                                                                                          \
-    CALLED;                                                                                                            \
-    record_asked(&f, abi.comm_null, __builtin_frame_address(0));                                                       \
-    call_over(&f);                                                                                                     \
-    LEAVE;                                                                                                             \
-    return returned
-
 #endif

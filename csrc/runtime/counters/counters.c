@@ -198,12 +198,6 @@ const struct counter_set *counters_set(uint32_t number)
     return number ? &counters.sets[number - 1] : NULL;
 }
 
-const int *counters_places(unsigned *wanted)
-{
-    *wanted = counters.wanted;
-    return counters.places;
-}
-
 /* What is not there already: a program may have recorded before MPI_Init. */
 static int write_table(struct store *store)
 {
@@ -256,7 +250,7 @@ void counters_started(struct store *store, int rank, int size)
     bool shared = neighbours_share_cpus(size); /* in any case: all ranks take part */
     bool adds = shared && counters.cpu_time_if_shared;
     if (adds) counters.first = add_cpu_time();
-    rotation_start(counters.first, counters.n + 1 - counters.first, rank);
+    rotation_start(counters.first, counters.n + 1 - counters.first, rank, counters.places, counters.wanted);
     if (rank == 0) tell_shared(shared);
     if (store) write_table(store);
 }

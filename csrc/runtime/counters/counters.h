@@ -72,9 +72,6 @@ void counters_note(const char *name, const char *why);
 
 const struct counter_set *counters_set(uint32_t number);
 
-/* Where among the sets that are read each of the *wanted sets of TRACELIB_COUNTERS is; -1: nothing of it counts. */
-const int *counters_places(unsigned *wanted);
-
 /* Is there a counter that can be read from another thread? Names the others, once, if it `speaks`. */
 bool counters_can_be_sampled(bool speaks);
 
@@ -88,7 +85,7 @@ void counters_started(struct store *store, int rank, int size);
  */
 uint32_t rotation_current(void);
 void rotation_prepare(unsigned first, unsigned sets);
-void rotation_start(unsigned first, unsigned sets, int rank);
+void rotation_start(unsigned first, unsigned sets, int rank, const int *places, unsigned wanted);
 
 /* At the exit of a call, and of one that is a collective over the world: is it time for another set? */
 extern bool rotation_by_time, rotation_by_collectives;

@@ -98,11 +98,10 @@ static char *share_text(int rank)
 }
 
 /* Turns of this rank by the schedule; without one that can be read, the first set stays. */
-static void start_schedule(int rank)
+static void start_schedule(int rank, const int *places, unsigned wanted)
 {
-    unsigned line, wanted;
+    unsigned line;
     const char *why;
-    const int *places = counters_places(&wanted);
     char *text = share_text(rank);
     if (!rotation.path || rotation.sets < 2 || !text) {
         free(text);
@@ -120,12 +119,12 @@ static void start_schedule(int rank)
     }
 }
 
-void rotation_start(unsigned first, unsigned sets, int rank)
+void rotation_start(unsigned first, unsigned sets, int rank, const int *places, unsigned wanted)
 {
     rotation.first = first;
     rotation.sets = sets;
     rotation.since_ns = clock_monotonic_ns();
-    start_schedule(rank);
+    start_schedule(rank, places, wanted);
     if (rotation.sets < 2 || rotation.path) return;
     rotation.offset = rotation.spread ? (unsigned)rank % rotation.sets : 0;
     rotation_by_time = rotation.period_ns != 0;

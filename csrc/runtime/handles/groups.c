@@ -20,7 +20,7 @@ struct group {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct handle_map by_handle, by_hash;
 
-static word hash_members(const uint32_t *members, uint32_t size)
+static word hash_of_group(const uint32_t *members, uint32_t size)
 {
     uint64_t hash = ids_mix(size);
     for (uint32_t i = 0; i < size; i++) hash = ids_mix(hash ^ members[i]);
@@ -30,7 +30,7 @@ static word hash_members(const uint32_t *members, uint32_t size)
 /* Takes over members. NULL: no memory. Under the lock. */
 static struct group *with_members(uint32_t *members, uint32_t size)
 {
-    word hash = hash_members(members, size);
+    word hash = hash_of_group(members, size);
     struct group *first = handles_find(&by_hash, hash), *group = first;
     while (group && (group->size != size || memcmp(group->members, members, size * sizeof *members)))
         group = group->next;

@@ -141,7 +141,7 @@ void requests_hold_shared(struct held_request *handles, int n)
     pthread_mutex_unlock(&lock);
 }
 
-static bool grow_slots(void)
+static bool grow_operations(void)
 {
     size_t old_room = room;
     struct operation *old = table, *larger = calloc(room ? 2 * room : FIRST_ROOM, sizeof *larger);
@@ -249,7 +249,7 @@ struct request *requests_open(word handle)
     begin_change();
     const uint32_t poster = self.index + 1;
     struct operation *o = NULL;
-    if (2 * (used + 1) <= room || grow_slots()) {
+    if (2 * (used + 1) <= room || grow_operations()) {
         o = probe(handle);
         if (o->request.handle) {
             o = append_operation(o, poster);
