@@ -13,7 +13,7 @@ import ctypes
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -37,7 +37,7 @@ class Tree:
     references: dict[Path, frozenset[str]] = field(default_factory=dict)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _read_text(text: str) -> tuple[tuple[c_code.Function, ...], frozenset[str]]:
     """Functions of a file and the names that it refers to, by its text: the tests read the same files often."""
     return tuple(c_code.functions(text)), frozenset(c_code.references(text))
