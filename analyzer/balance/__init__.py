@@ -1,1 +1,1 @@
-"""Who should compute how much on unequal machines: from models of the machines, or from one traced run."""
+"""Distribute work over unequal machines: by models of the machines, or by what one traced run shows."""

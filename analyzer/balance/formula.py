@@ -27,7 +27,7 @@ _CALLS: dict[str, tuple[Callable, int]] = {
     "log": (np.log, 1), "log2": (np.log2, 1), "sqrt": (np.sqrt, 1), "ceil": (np.ceil, 1), "floor": (np.floor, 1),
     "min": (np.minimum, 2), "max": (np.maximum, 2),
 }  # fmt: skip
-"""By name, with how many numbers each takes."""
+"""Functions that a formula may call, by name, with the number of arguments of each."""
 _LONGEST = 100_000
 
 
@@ -56,7 +56,7 @@ class Formula:
         object.__setattr__(self, "_tree", tree)
 
     def __call__(self, n: float, p: float = 1) -> float:
-        """Its value. Raises TracelibError where it has none."""
+        """Evaluate the formula for n items on p processes. Raises TracelibError where it has no value."""
         with np.errstate(all="ignore"):
             found = float(_value(self._tree, {"n": np.float64(n), "p": np.float64(p)}))
         if not isfinite(found):

@@ -77,7 +77,7 @@ class Measured:
 
 
 def anomalies(times: Measured) -> np.ndarray:
-    """Which repetitions are far from the median of their setting (n, p), bool. Settings of 1 or 2 have none."""
+    """Mark repetitions (bool) that are far from the median of their setting (n, p). Settings of 1 or 2 have none."""
     found = np.zeros(len(times.time_s), bool)
     for _, _, rows in times.cells():
         values = times.time_s[rows]
@@ -147,7 +147,7 @@ def _polynomial_fit(sizes: np.ndarray, values: np.ndarray, degree: int) -> np.nd
 
 
 def _in_p(processes: np.ndarray, coefficients: np.ndarray) -> str:
-    """Each coefficient of n as a + b / p, by least squares over the numbers of processes."""
+    """Fit each coefficient of n as a + b / p, by least squares over the numbers of processes."""
     if len(processes) == 1:
         return f"({polynomial(coefficients[0] * processes[0])}) / p"
     basis = np.column_stack([np.ones(len(processes)), 1 / processes])
@@ -183,7 +183,7 @@ def _line_above(sizes: np.ndarray, values: np.ndarray, degree: int) -> np.ndarra
 
 
 def measured_of(rows: Sequence[tuple[float, float, float]]) -> Measured:
-    """From (n, p, s)."""
+    """Collect measurements from rows (n, p, s)."""
     table = np.array(rows, float).reshape(-1, 3)
     return Measured(table[:, 0], table[:, 1], table[:, 2])
 

@@ -84,13 +84,13 @@ def _machine_part(part: PartModel, size: str, ranks: int) -> MachinePart:
 
 
 def _falls(term: Product, part: PartModel) -> bool:
-    """Whether a term is smaller with twice as many ranks."""
+    """Check whether a term is smaller with twice as many ranks."""
     at = {name: ends[1] for name, ends in part.model.ranges.items()}
     return bool(term.value({**at, _RANKS: 2 * at[_RANKS]}) < term.value(at))
 
 
 def _renamed(text: str, size: str) -> str:
-    """In n and p; the size first, which may be called p."""
+    """Rename a formula's parameters to n and p; the size first, since it may be called p."""
     text = re.sub(rf"\b{re.escape(size)}\b", "<n>", text)
     return re.sub(rf"\b{_RANKS}\b", _PROCESSES, text).replace("<n>", _SIZE)
 

@@ -19,7 +19,8 @@ from tracelib.schema.shares import Expectation, Plan, read_plan, split
 
 
 def load_plan(path: str | Path, ranks: int | None = None) -> Plan:
-    """A plan. Raises TracelibError where it is none, or not of so many ranks."""
+    """Read a plan from a file. Raises TracelibError where the file holds no plan, or a plan for another number of
+    ranks."""
     try:
         plan = read_plan(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
@@ -47,14 +48,14 @@ def parts_of(plan: Plan, items: int | None) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Group:
-    """So many machines of one type."""
+    """Group of equal machines: their type and how many there are."""
 
     model: MachineModel
     count: int
 
 
 def relative_performance(groups: Sequence[Group], n: float) -> list[float]:
-    """How many times as fast as the first each type is at the shared work (formula 10)."""
+    """Compute how many times as fast as the first type each type is at the shared work (formula 10)."""
     processes = _processes(groups)
     times = [group.model.whole_s(n, processes) for group in groups]
     return [times[0] / time for time in times]
@@ -85,7 +86,7 @@ def fractions(groups: Sequence[Group], n: float) -> list[float]:
 
 
 def speeds_of_ranks(groups: Sequence[Group], n: float) -> list[float]:
-    """Shares of each rank, those of the first are 1; ranks are in order of the groups."""
+    """Compute the relative speed of each rank, in order of the groups; ranks of the first group have 1."""
     found = fractions(groups, n)
     return [f / found[0] for group, f in zip(groups, found, strict=True) for _ in range(group.count)]
 
@@ -114,7 +115,7 @@ def expectation(groups: Sequence[Group], n: float, counts: Sequence[int], items:
 
 @dataclass(frozen=True)
 class SizePlan:
-    """What a plan means at one size."""
+    """Fractions of work and expected times of a plan at one problem size."""
 
     size: int
     relative: list[float]  # by group
@@ -132,10 +133,12 @@ class SizePlan:
 def plan_of(
     groups: Sequence[Group], sizes: Sequence[int], static_size: int | None = None
 ) -> tuple[Plan, list[SizePlan]]:
-    """A plan for a mix of machines, and what it means at each size.
+    """Make a plan for a mix of machines, and what it means at each size.
 
-    static_size: fractions of that size are kept for all others; None: dynamic, they are those of each size. As many
-    items as the size says are shared.
+    Args:
+        groups: Machines by type.
+        sizes: Problem sizes; as many items as the size says are shared.
+        static_size: Size whose fractions are kept for all others. None: each size has fractions of its own.
     """
     if not groups or not sizes:
         raise TracelibError("a plan needs machines and sizes", "--machines NAME=COUNT,... and --size N")

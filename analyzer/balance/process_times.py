@@ -36,7 +36,7 @@ class ProcessTimes:
 
     @property
     def inside(self) -> np.ndarray:
-        """Whether each process is in the interval."""
+        """Mark the processes (bool) whose measured time is inside the predicted interval."""
         return (self.measured_s >= self.low * self.predicted_s) & (self.measured_s <= self.high * self.predicted_s)
 
 

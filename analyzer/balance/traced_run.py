@@ -43,7 +43,7 @@ class Proposal:
 
     @property
     def ranks(self) -> int:
-        """How many there are."""
+        """Number of ranks."""
         return len(self.parts)
 
     @property
@@ -62,7 +62,8 @@ class Proposal:
 
     @property
     def plan(self) -> Plan:
-        """As a file: one line of speeds, for any size, and what each rank is expected to compute of what is shared."""
+        """Return the plan as a file holds it: one line of speeds for any size, and the expected computing of each
+        rank."""
         times = self.shared_ns * self.parts / self.now / 1e9
         speeds = tuple(self.speeds.tolist())
         return Plan((0.0,), (speeds,), ((0.0, self.expected),), ((0.0, tuple(times.tolist())),))
@@ -138,7 +139,7 @@ def _varied(marked: Program) -> float:
 
 
 def _slower(program: Program, computing_ns: np.ndarray) -> np.ndarray:
-    """How many times as long each rank computes on the machine as it did in the run, when it has a CPU."""
+    """Compute for each rank how many times as long it computes on the machine as in the run, given a CPU of its own."""
     there, here = np.zeros(program.ranks), np.zeros(program.ranks)
     np.add.at(there, program.rank, computing_ns)
     for stream, rank in enumerate(program.rank):
@@ -147,7 +148,7 @@ def _slower(program: Program, computing_ns: np.ndarray) -> np.ndarray:
 
 
 def _crowded(machine: Machine, ranks: int) -> np.ndarray:
-    """How many ranks there are for each CPU of a rank's node, 1 or more: who shares a CPU has a part of its speed."""
+    """Compute the number of ranks for each CPU of a rank's node, at least 1: ranks that share a CPU share its speed."""
     place = np.array(machine.place(ranks), np.int64)
     nodes = machine.with_nodes(ranks)
     cpus = np.array([node.cpus if isinstance(node.cpus, int) else 0 for node in nodes], float)

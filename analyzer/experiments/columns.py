@@ -12,23 +12,23 @@ BEGIN, TIME, EXCLUSIVE, COMPUTING, MPI = "begin", "time", "exclusive", "computin
 KIND, NAME = "kind", "name"
 
 IDENTITY = (REGION, RUN, NODE, RANK, THREAD, EXECUTION)
-"""Which execution a row is."""
+"""Columns that identify an execution."""
 SCALE = (RANKS, THREADS, NODES)
-"""Of the run: ranks, the most threads of a rank, nodes."""
+"""Columns that describe the run: number of ranks, the most threads of a rank, number of nodes."""
 TIMES = (BEGIN, TIME, EXCLUSIVE, COMPUTING, MPI)
 """Seconds. BEGIN counts from the start of the trace."""
 FIXED = (*IDENTITY, *SCALE, *TIMES)
-"""What every table of executions has, in this order; counters, samples of the node and parameters follow."""
+"""Columns of every table of executions, in this order; counters, samples of the node and parameters follow."""
 
 NODE_PREFIX = "node_"
 CLOCK = "CLOCK"
 """The thesis's name of the wall-clock time, which our `time` has in a file of TIA (section 2.3): in seconds."""
 OBSERVABLES = ("PAPI_REAL_USEC", CLOCK, TIME)
-"""What is modelled unless the user says so: the first that there is (Rodriguez 2011, section 2.5.2, and ours)."""
+"""Columns to model unless the user names one; the first that exists (Rodriguez 2011, section 2.5.2; `time` is ours)."""
 
 
 def parameter_columns(names: Iterable[str], columns: Iterable[str]) -> list[str]:
-    """Those of a table's columns that are parameters of the program."""
+    """Select the columns of a table that are parameters of the program."""
     there = set(columns)
     own = ((PARAMETER_PREFIX + name if PARAMETER_PREFIX + name in there else name, name) for name in names)
     return [column for column, name in own if column in there and column not in FIXED]

@@ -1,6 +1,6 @@
-"""Every execution of a region of the program as a row: where it was, how long it took, under which parameters.
+"""Table of all executions of regions: place, time and parameters of each execution.
 
-It is what TIA's instrumentation writes of an experiment, one row for each execution (Rodriguez 2011, sections 2.3 and
+TIA's instrumentation writes the same of an experiment, one row for each execution (Rodriguez 2011, sections 2.3 and
 2.4).
 """
 
@@ -78,7 +78,7 @@ def _of_rank(trace: Trace, rank: int) -> pandas.DataFrame:
 
 
 def _number(visits: np.ndarray) -> np.ndarray:
-    """Of each visit its number among those of its thread and region, from 1; they are in order of thread and begin."""
+    """Number the visits of each thread and region from 1. Visits are in order of thread and begin."""
     order = np.lexsort((visits["region"], visits["thread"]))
     new = np.ones(len(visits), bool)
     new[1:] = np.any([np.diff(visits[name][order]) != 0 for name in ("thread", "region")], axis=0)
@@ -107,7 +107,7 @@ def _times(trace: Trace, rank: int, visits: np.ndarray) -> dict[str, np.ndarray]
 
 
 class _Thread:
-    """What one thread had computed, been inside MPI, and been the tracer's at each begin and end of its visits."""
+    """Sums of one thread at each begin and end of its visits: computing, inside MPI, taken by the tracer (ns)."""
 
     def __init__(self, trace: Trace, rank: int, number: int, visits: np.ndarray) -> None:
         self._number, self.of = number, visits["thread"] == number

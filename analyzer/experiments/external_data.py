@@ -1,4 +1,4 @@
-"""What was measured beside a run, as columns of its rows: Ganglia's replies, the network's LoOgGP parameters."""
+"""Columns for data measured beside a run: Ganglia's replies, and LoOgGP parameters of the network."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def add_ganglia(frame: pandas.DataFrame, metrics: Sequence[str], folders: Iterab
 
 
 Reply = dict[str, dict[str, float]]
-"""By host the numbers by metric."""
+"""Numbers by metric, by host."""
 
 
 def _value(reply: Reply | None, node: str, metric: str) -> float:

@@ -23,16 +23,20 @@ _NORMAL_MAD = 0.6745
 
 
 def by_deviation(values: np.ndarray) -> np.ndarray:
-    """Which values (bool) are more than two standard deviations (of the sample) from their mean. Of five or fewer none
-    can be: the largest distance is (n - 1) / sqrt(n) deviations."""
+    """Mark values (bool) more than two standard deviations (of the sample) from their mean.
+
+    Among five or fewer values there are none: the largest possible distance is (n - 1) / sqrt(n) deviations.
+    """
     if len(values) < 3:
         return np.zeros(len(values), bool)
     return np.abs(values - values.mean()) > DEVIATIONS * values.std(ddof=1)
 
 
 def by_median(values: np.ndarray) -> np.ndarray:
-    """Which values (bool) are out by their modified z-score, 0.6745 |x - median| / MAD > 3.5. It also finds several
-    that hide each other. Where more than half of the values are equal it finds none."""
+    """Mark values (bool) whose modified z-score, 0.6745 |x - median| / MAD, is above 3.5.
+
+    Finds several outliers that hide each other. Finds none where more than half of the values are equal.
+    """
     away = np.abs(values - np.median(values))
     typical = np.median(away)
     if len(values) < 3 or typical == 0:
@@ -41,7 +45,7 @@ def by_median(values: np.ndarray) -> np.ndarray:
 
 
 RULES: dict[str, Callable[[np.ndarray], np.ndarray]] = {"median": by_median, "deviation": by_deviation}
-"""By name; each takes the repetitions of one setting and says which are outliers."""
+"""Rules by name; each takes the repetitions of one setting and marks the outliers."""
 
 
 def select(frame: pandas.DataFrame, conditions: Sequence[str]) -> pandas.DataFrame:
@@ -52,7 +56,8 @@ def select(frame: pandas.DataFrame, conditions: Sequence[str]) -> pandas.DataFra
 
 
 def observable_of(frame: pandas.DataFrame) -> str:
-    """What is modelled unless the user says so: PAPI_REAL_USEC, else CLOCK, else time. Raises TracelibError."""
+    """Choose the column to model if the user names none: PAPI_REAL_USEC, else CLOCK, else time. Raises
+    TracelibError."""
     for name in OBSERVABLES:
         if name in frame.columns:
             return name
@@ -60,10 +65,18 @@ def observable_of(frame: pandas.DataFrame) -> str:
 
 
 def outliers(frame: pandas.DataFrame, observable: str, factors: Sequence[str], rule: str = "median") -> np.ndarray:
-    """Which rows (bool) are outliers among those with the same factors, by what was observed. Missing values are none.
+    """Mark rows (bool) that are outliers among the rows with the same factors. Missing values are no outliers.
 
-    A setting that was measured once or twice has no outliers. `rule`: one of RULES. Raises TracelibError where a column
-    is missing or the observable is no number.
+    A setting that was measured once or twice has no outliers.
+
+    Args:
+        frame: Table of experiments.
+        observable: Column that was measured.
+        factors: Columns that identify a setting.
+        rule: One of RULES.
+
+    Raises:
+        TracelibError: A column is missing, or the observable is no number.
     """
     for name in (observable, *factors):
         if name not in frame.columns:

@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 
 
 def by_cluster(trace: Trace, team: Team) -> pandas.DataFrame:
-    """`cluster`: the time in each kind of CPU bursts (those of `analyze clusters` without options). A cluster is named
-    after the procedure that most of its time is before, if there is one; of several, the one with the longest bursts is
-    the first.
-    Collective over the team. Raises TracelibError where scikit-learn is not installed."""
+    """Sum up time by kind of CPU burst, as `analyze clusters` without options finds them. Collective over the team.
+
+    A cluster is named after the procedure before which most of its time is spent, if there is one. Where several
+    clusters have one procedure, the cluster with the longest bursts is the first. Raises TracelibError where
+    scikit-learn is not installed.
+    """
     clusters = find_clusters(trace, team).clusters
     time, count, before = _added(trace, team, clusters)
     longest = np.argsort(-(time.sum(1) / np.maximum(count.sum(1), 1)), kind="stable")
@@ -41,7 +43,7 @@ def by_cluster(trace: Trace, team: Team) -> pandas.DataFrame:
 
 
 def _added(trace: Trace, team: Team, clusters: Clusters) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of each cluster ns and bursts of each rank, and ns by the procedure after its bursts."""
+    """Sum up for each cluster ns and bursts by rank, and ns by the procedure after its bursts."""
     time, count = (np.zeros((clusters.count, trace.size), np.int64) for _ in range(2))
     before = np.zeros((clusters.count, len(trace.procedures)), np.int64)
     for rank in trace.share(team):

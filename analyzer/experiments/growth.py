@@ -1,7 +1,7 @@
-"""What will take a growing part of a run: every kind of time of several runs, modelled over their ranks and settings.
+"""Shares of a run that grow: each kind of time of several runs, modelled over their ranks and settings.
 
 The parts of a run (MPI calls by place and the computation before them) are fitted one by one, predicted where no run
-was, and divided by their sum there (what Extra-P does for call paths; Calotoiu et al. 2013).
+was, and divided by their sum there (as Extra-P does for call paths; Calotoiu et al. 2013).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ REST_KIND, REST = "rest", "all else"
 OUTSIDE = ("MPI_Init", "MPI_Init_thread", "MPI_Finalize")
 """A long run has them as often as a short one: they are no part of the run's time here, nor is what is before them."""
 FARTHER = 4.0
-"""Without a point, predictions are at so many times the largest number of ranks."""
+"""Factor from the largest measured number of ranks to the number at which shares are predicted by default."""
 _PARTITION = (CALL_KIND, BURST_KIND)
 _MODELLED = (*_PARTITION, REGION_KIND, CLUSTER_KIND)
 _MOST = 200
@@ -63,12 +63,12 @@ class Part:
 
     @property
     def is_in_sum(self) -> bool:
-        """Whether it is one of the parts whose sum is the run's time."""
+        """Check whether this is one of the parts whose sum is the run's time."""
         return _in_sum((self.kind, self.name))
 
     @property
     def growth(self) -> float:
-        """By how much its share of the run grows until the last point."""
+        """Factor by which the part's share of the run grows until the last point."""
         return self.expected[-1].share - self.now_share
 
 
@@ -164,7 +164,7 @@ def _parameters(frame: pandas.DataFrame, factors: Sequence[str]) -> tuple[tuple[
 
 
 def _waited(frame: pandas.DataFrame) -> list[str]:
-    """What is to be said where ranks waited for a CPU while they computed, as far as CPU time was recorded."""
+    """Warn where ranks waited for a CPU while they computed, as far as CPU time was recorded."""
     if CPU not in frame.columns or frame[CPU].dtype.kind != "f":
         return []
     bursts = frame[(frame[KIND] == BURST_KIND) & frame[CPU].notna() & ~frame[NAME].str.split(" ").str[0].isin(OUTSIDE)]
@@ -213,8 +213,10 @@ def _outside(key: Key) -> bool:
 def _fitted(
     measured: pandas.DataFrame, parameters: Sequence[str], terms: str | None, options: Options
 ) -> dict[Key, tuple[pandas.DataFrame, Model]]:
-    """Of each kind of time its rows and its model. What is in too few settings, or one of very many, is put together
-    as the rest."""
+    """Fit a model to each kind of time; returns the rows and the model by kind.
+
+    Kinds in too few settings, and small kinds where there are very many, are added up as the rest.
+    """
     import pandas
 
     whole = measured[measured[KIND].isin(_MODELLED)]

@@ -1,5 +1,7 @@
-"""What a run did without any annotation, as rows: each MPI procedure, each region, each place in the program, and the
-computation before each of them. Over several runs these are the kinds of time that can be modelled one by one."""
+"""Times of a run without annotation, as rows: by MPI procedure, region, place, and the computation before each.
+
+Over several runs these are the kinds of time that can be modelled one by one.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,8 @@ CALL_KIND, BURST_KIND, CLUSTER_KIND, REGION_KIND = "call", "burst", "cluster", "
 REGION_KINDS = (REGION_KIND, "region computing", "region MPI")
 CPU = "cpu_time"
 MEASURED = ("in_ranks", "count", "time", "time_min", "time_median", "time_max", "bytes", CPU)
-"""How many ranks did it; of these: mean count, times (mean, least, median, most), mean bytes, mean CPU time (of bursts,
-where it was recorded)."""
+"""Measured columns of a kind: number of ranks that did it; among these ranks: mean count, times (mean, least, median,
+most), mean bytes, mean CPU time (of bursts, where it was recorded)."""
 _WITH_CPU = (*SUMMED, CPU)
 _BURST = np.dtype([*CALLER.descr, (CPU, "<i8")])
 
@@ -38,8 +40,10 @@ def by_call(trace: Trace, team: Team) -> pandas.DataFrame:
 
 
 def by_place(trace: Trace, team: Team) -> pandas.DataFrame:
-    """The same by procedure and place in the program, "MPI_Send at exchange.c:212 in exchange". Where places are not
-    known, by procedure alone. Collective over the team."""
+    """Sum up times by procedure and place in the program, such as "MPI_Send at exchange.c:212 in exchange".
+
+    Where places are not known, times are by procedure alone. Collective over the team.
+    """
     paths = trace.extra(CallPaths)
     if not paths.known:
         return by_call(trace, team)

@@ -1,4 +1,4 @@
-"""What counters counted in an execution, and what the node's samples said during it."""
+"""Counts of counters in an execution, and samples of the node during it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ from tracelib.schema.node import SYSTEM, Kind
 
 
 def counted_between(trace: Trace, rank: int, visits: np.ndarray) -> dict[str, np.ndarray]:
-    """By counter: what each visit counted, by the readings at its begin and its end; NaN where one is missing, or sets
-    of counters took turns in between. Without counters that no visit has."""
+    """Compute by counter what each visit counted, from the readings at its begin and its end.
+
+    NaN where a reading is missing, or where sets of counters took turns in between. Counters that no visit has are left
+    out.
+    """
     counters = trace.extra(Counters).known
     if not counters or not len(visits):
         return {}

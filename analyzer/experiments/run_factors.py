@@ -23,7 +23,7 @@ class Setting:
 
     @classmethod
     def parse(cls, text: str) -> Setting:
-        """From "n=ARG1", "n=ARG:-n" or "n=FILE:n([0-9]+)". Raises ValueError with what is wrong."""
+        """Parse "n=ARG1", "n=ARG:-n" or "n=FILE:n([0-9]+)". Raises ValueError that says what is wrong."""
         found = _FORM.fullmatch(text)
         if not found:
             raise ValueError(f"{text!r} is not a parameter of a run: {_EXPECTED}")

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 RUNS, EXECUTIONS = "run", "execution"
 LEVELS = {RUNS: (REGION, RUN), EXECUTIONS: (REGION, RUN, EXECUTION)}
-"""What the rows of a level have in common, besides their factors."""
+"""Columns that are equal in the rows of a level, besides their factors."""
 STATISTICS = ("median", "min", "mean", "max")
 COUNT = "rows"
 _DROPPED = (NODE, RANK, THREAD, EXECUTION, BEGIN)
@@ -100,7 +100,7 @@ def _with_time(frames: Sequence[pandas.DataFrame]) -> list[pandas.DataFrame]:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the table shall hold; see docs/analyze-table.md."""
+    """Options of a table; see docs/analyze-table.md."""
 
     by: tuple[str, ...] = ()  # kinds of time (KINDS) instead of executions of regions
     settings: tuple[Setting, ...] = ()
@@ -212,8 +212,10 @@ def _by_kind(trace: Trace, by: Sequence[str], team: Team) -> tuple[pandas.DataFr
 
 
 def constant_parameters(trace: Trace) -> dict[str, float]:
-    """Parameters of regions that have one value wherever the first rank says them: those of the whole run, such as a
-    problem's size."""
+    """Return parameters of regions that have one value wherever the first rank gives them.
+
+    These are parameters of the whole run, such as a problem's size.
+    """
     extra, found = trace.extra(Regions), {}
     marks = extra.marks(0)
     for number in np.unique(marks["number"][np.isin(marks["what"], (Mark.INTEGER, Mark.REAL))]).tolist():

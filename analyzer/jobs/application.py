@@ -33,8 +33,11 @@ class Sample:
 
 @dataclass(frozen=True)
 class Application:
-    """Where runs come from. `runs` takes the nodes that are wanted of each run; where it only has certain runs, these
-    say themselves how many they had."""
+    """Source of runs of an application.
+
+    `runs` takes the number of nodes of each run. Where only certain runs are known, the runs say their numbers of
+    nodes.
+    """
 
     name: str
     deviations: dict[str, float]  # by model: standard deviation of measured / predicted - 1
@@ -69,7 +72,7 @@ def predicted_application(path: str | Path, models: Mapping[str, Model]) -> Appl
 
 
 def _columns(path: str | Path) -> dict[str, np.ndarray]:
-    """All columns of the file. Raises TracelibError, with the line."""
+    """Read all columns of the file. Raises TracelibError that names the line."""
     try:
         with Path(path).open(newline="", encoding="utf-8") as file:
             rows = list(csv.reader(file))

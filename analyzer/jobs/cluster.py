@@ -18,7 +18,7 @@ from analyzer.native import pointer
 
 
 class Policy(StrEnum):
-    """Which jobs of the queue start, when nodes are free."""
+    """Rule that says which jobs of the queue start when nodes are free."""
 
     FCFS = "fcfs"  # in order of submission only
     FIRST_FIT = "first-fit"  # the first that fits, in order; big jobs can wait for ever
@@ -28,12 +28,12 @@ class Policy(StrEnum):
 
     @property
     def number(self) -> int:
-        """In csrc/kernels/jobs/cluster.h."""
+        """Number of the policy in csrc/kernels/jobs/cluster.h."""
         return int(getattr(lib, f"CLUSTER_{self.name}"))
 
     @property
     def needs_estimates(self) -> bool:
-        """Whether it asks how long jobs will take."""
+        """Check whether the policy uses estimates of how long jobs will take."""
         return self not in (Policy.FCFS, Policy.FIRST_FIT)
 
     @property
@@ -58,7 +58,7 @@ _MOST_TICKS = 2**62
 
 @dataclass(frozen=True)
 class Schedule:
-    """What became of a workload; arrays of shape (n,), times in s."""
+    """Result of a simulated workload; arrays of shape (jobs,), times in s."""
 
     workload: Workload
     nodes: int  # of the cluster
@@ -76,7 +76,7 @@ class Schedule:
 
     @property
     def length_s(self) -> float:
-        """From the first submission to the last end: the simulated time T_sim."""
+        """Simulated time T_sim: from the first submission to the last end."""
         return float(self.end_s.max() - self.workload.submit_s[0]) if len(self.workload) else 0.0
 
     def _node_share(self, chosen: np.ndarray) -> float:
@@ -90,12 +90,12 @@ class Schedule:
 
     @property
     def cancelled_share(self) -> float:
-        """The same of jobs that were cancelled (C_cancel)."""
+        """Share of the machine's time spent on jobs that were cancelled (C_cancel)."""
         return self._node_share(self.cancelled)
 
     @property
     def idle_share(self) -> float:
-        """What is left (C_idle)."""
+        """Share of the machine's time that was idle (C_idle)."""
         return 1 - self.finished_share - self.cancelled_share
 
 

@@ -30,7 +30,7 @@ class HyperErlang:
 
     @classmethod
     def of_moments(cls, first: float, second: float, third: float) -> HyperErlang:
-        """That with the moments E[T], E[T^2], E[T^3]. Raises ValueError if no order has them."""
+        """Make the distribution with moments E[T], E[T^2], E[T^3]. Raises ValueError if no order has them."""
         for order in range(1, _MOST_STAGES + 1):
             a = first / order
             b = second / (order * (order + 1))
@@ -41,7 +41,8 @@ class HyperErlang:
 
     @classmethod
     def of_variation(cls, mean: float, variation: float) -> HyperErlang:
-        """That with a mean, a coefficient of variation, and the third moment that a gamma distribution has."""
+        """Make the distribution with a mean, a coefficient of variation, and the third moment of a gamma
+        distribution."""
         square = variation * variation
         if not (mean > 0 and variation > 0):
             raise ValueError("a mean and a coefficient of variation are above 0")
@@ -99,7 +100,7 @@ CLASSES = (
 
 @dataclass(frozen=True)
 class Design:
-    """What is generated: defaults are the study's cluster `burdeos` and its numbers of jobs."""
+    """Settings of a generated workload; defaults are the study's cluster `burdeos` and its numbers of jobs."""
 
     jobs: int = 1674
     application_jobs: int = 521

@@ -14,7 +14,7 @@ import numpy as np
 from analyzer.jobs.application import Application, Sample
 
 CORES = 8
-"""Of a node: one process on each."""
+"""CPU cores of a node; HPL runs one process on each."""
 
 Model = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
@@ -55,21 +55,21 @@ THEORETICAL = Predictor("T_theo", 0.291, theoretical_s)
 SIZES = (9216, 15360, 21504, 27648, 33792)
 BLOCKS = (8, 9, 10, 12, 14, 20)
 LEAST = 0.1
-"""Of the model's time, for a run that stands for a measured one."""
+"""Least share of the model's time that a run standing for a measured one may take."""
 ROWS, COLUMNS = range(1, 8), range(1, 9)
 
 
 @cache
 def grids(nodes: int) -> list[tuple[int, int]]:
-    """The grids p x q of processes that fill so many nodes."""
+    """List the grids p x q of processes that fill a number of nodes."""
     return [(p, q) for p in ROWS for q in COLUMNS if -(-p * q // CORES) == nodes]
 
 
 def runs(nodes: np.ndarray, rng: np.random.Generator) -> Sample:
-    """Runs of HPL on so many nodes each: times in s, and what each model says of them.
+    """Draw runs of HPL on given numbers of nodes: times in s, and each model's prediction.
 
-    The measured runs of the study are not known. Its better model stands for them, with its own deviation, in sizes
-    and blocks between those that the models were fitted to. Draws below a tenth of the model's time are drawn again.
+    The measured runs of the study are not known. Its better model stands for them, with its own deviation, in sizes and
+    blocks between those to which the models were fitted. Draws below a tenth of the model's time are drawn again.
     """
     p, q = np.array([_grid(int(count), rng) for count in nodes], float).reshape(-1, 2).T
     n, nb = rng.choice(SIZES, len(nodes)).astype(float), rng.choice(BLOCKS, len(nodes)).astype(float)

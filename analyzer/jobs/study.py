@@ -1,4 +1,4 @@
-"""What predictions buy: policies and models on many generated workloads.
+"""Comparison of policies and models of run times on many generated workloads.
 
 Source: "TIA specification", sections 3.7 (6 to 8) and 4.8 (tables 5.6 to 5.8), and 7 (estimates are T (1 + k sigma)).
 """
@@ -21,7 +21,8 @@ _HOUR, _MINUTE = 3600.0, 60.0
 
 
 def estimates_s(workload: Workload, model: str, deviation: float, k: float) -> np.ndarray:
-    """What the scheduler is told: T (1 + k sigma) for jobs of the application, the run time itself for others."""
+    """Return the estimates given to the scheduler: T (1 + k sigma) for jobs of the application, else the run time
+    itself."""
     return np.where(workload.application, workload.predictions_s[model] * (1 + k * deviation), workload.run_s)
 
 
@@ -39,7 +40,7 @@ def smallest_k(workload: Workload, model: str, deviation: float) -> int:
 
 @dataclass(frozen=True)
 class Study:
-    """Which workloads, and what is tried on each."""
+    """Workloads of a study, and the policies and models tried on each."""
 
     design: Design
     shares: tuple[float, ...]  # of the application in all node time, 0 to 1
@@ -49,12 +50,15 @@ class Study:
 
 
 def run_study(study: Study, progress: Callable[[str], None] = lambda text: None) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """All runs, and all comparisons of two models.
+    """Simulate all runs and compare models two by two.
 
-    Runs: share, seed, policy, model, k, fair (no job is cancelled, with the smallest such k), length_h (T_sim), wait_h
-    (of the application's jobs), cancelled (jobs), cancelled_min, finished_share, cancelled_share, idle_share.
-    Comparisons, of the first model with each other, both at their fair k: share, seed, policy, model, k_first, k,
-    less_share (of the application's jobs that wait less with the first), wait_gain, idle_gain (both of the other's).
+    Returns:
+        Runs: share, seed, policy, model, k, fair (no job is cancelled, with the smallest such k), length_h (T_sim),
+            wait_h (of the application's jobs), cancelled (jobs), cancelled_min, finished_share, cancelled_share,
+            idle_share.
+        Comparisons of the first model with each other, both at their fair k: share, seed, policy, model, k_first, k,
+            less_share (share of the application's jobs that wait less with the first), wait_gain, idle_gain (relative
+            to the other).
     """
     runs: list[dict[str, object]] = []
     pairs: list[dict[str, object]] = []

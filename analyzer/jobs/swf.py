@@ -37,7 +37,7 @@ class Field(IntEnum):
 
 
 class Status(IntEnum):
-    """What became of a job."""
+    """Outcome of a job."""
 
     FAILED, COMPLETED = 0, 1
     CANCELLED = 5
@@ -53,7 +53,7 @@ class Log:
 
     @property
     def nodes(self) -> int | None:
-        """What the log says of its machine: processors, else nodes."""
+        """Size of the machine as the log gives it: processors, else nodes."""
         for label in ("MaxProcs", "MaxNodes"):
             for _, line in self.comments:
                 if (found := re.match(rf";\s*{label}:\s*(\d{{1,9}})\b", line)) and int(found[1]):

@@ -43,7 +43,7 @@ class Workload:
 
     @property
     def span_s(self) -> float:
-        """From the first submission to the last."""
+        """Time from the first submission to the last, s."""
         return float(self.submit_s[-1] - self.submit_s[0]) if len(self) else 0.0
 
     @property

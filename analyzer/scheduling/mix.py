@@ -15,7 +15,7 @@ from analyzer.scheduling.sharing import stretch_ratio, stretches
 
 @dataclass(frozen=True)
 class Shared:
-    """What rings did together from `begin_ns` to `end_ns`; arrays have one element for each."""
+    """Progress of rings that share a machine from `begin_ns` to `end_ns`; arrays have one element for each ring."""
 
     rings: tuple[Ring, ...]
     begin_ns: int
@@ -34,7 +34,7 @@ class Shared:
 
     @property
     def stretches(self) -> np.ndarray:
-        """How many times as long an iteration takes as alone (F11)."""
+        """Factor by which an iteration takes longer than alone (F11), for each ring."""
         with np.errstate(divide="ignore"):
             return stretches((1 / self.rates).tolist(), [ring.cycle_ns / 1e9 for ring in self.rings])
 

@@ -21,7 +21,7 @@ _US = 1000
 
 
 class Records(StrEnum):
-    """What the application's priority records say, for policies that go by them."""
+    """Content of the application's priority records, for policies that use them."""
 
     NONE = "none"
     PATH = "path"  # who is in the critical path, and who is not
@@ -66,25 +66,27 @@ class Ring:
 
     @property
     def laxity_ns(self) -> int:
-        """How late the computation after sending may end without the next message waiting for it."""
+        """Longest delay of the computation after sending for which the next message does not wait, ns."""
         return self.cycle_ns - self.compute_ns - self.after_ns
 
     def program(self, name: str = "ring") -> Program:
-        """Its operations. Task 0 sends first without receiving, and receives the last message at its end; sends are
-        asynchronous."""
+        """Build the operations. Task 0 first sends without receiving, and receives the last message at its end.
+
+        Sends are asynchronous.
+        """
         members = tuple(range(self.tasks))
         world = tuple(c.members for c in communicators_of({1: members}, self.tasks))
         streams = [self._task(task) for task in members]
         return Program.of(streams, (members, *world), name=name)
 
     def trace(self, path: str) -> ProgramTrace:
-        """Its operations as a trace, to be written."""
+        """Build the operations as a trace that can be written."""
         members = tuple(range(self.tasks))
         name = f"ring ({self.compute_us:g} us, {self.demand:g} %)"
         return ProgramTrace(self.program(), communicators_of({1: members}, self.tasks), path, name)
 
     def sends(self) -> np.ndarray:
-        """Where in the operations of task 0 its sends are: one for each iteration."""
+        """Return the positions of task 0's sends among its operations: one for each iteration."""
         return np.flatnonzero(self._task(0)["kind"] == Kind.SEND)
 
     def _task(self, task: int) -> np.ndarray:
@@ -115,7 +117,7 @@ class Ring:
 
 
 def _without_priorities(ops: np.ndarray) -> np.ndarray:
-    """The same without priority records: their bursts are those of the operations after them."""
+    """Remove priority records; their bursts are added to those of the operations after them."""
     says = ops["kind"] == Kind.PRIORITY
     kept = ops[~says].copy()
     after = np.cumsum(~says)[says]  # of the kept operations the one that follows

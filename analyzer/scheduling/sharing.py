@@ -16,7 +16,7 @@ from analyzer.replay.simulate import Prediction, simulate
 
 
 def stretches(together: Sequence[float], alone: Sequence[float]) -> np.ndarray:
-    """How many times as long each takes as alone, 1 or more (F11, the first study's slowdown)."""
+    """Compute how many times as long each application takes as alone, 1 or more (F11, the first study's slowdown)."""
     return np.asarray(together, float) / np.asarray(alone, float)
 
 
@@ -36,7 +36,7 @@ def gain_over_batch(kept: Sequence[float]) -> float:
 
 
 def gain_by_repetition(alone: Sequence[float], together: Sequence[float]) -> float:
-    """The same from the time that all would need in sequence to do what they do while the slowest runs once (F14)."""
+    """Compute the gain over running in sequence, from the work done while the slowest application runs once (F14)."""
     slowest = float(np.max(together))
     in_sequence = np.asarray(alone, float) * slowest / np.asarray(together, float)
     return float(in_sequence.sum() / slowest)
@@ -48,17 +48,17 @@ def spread_of_speeds(kept: Sequence[float]) -> float:
 
 
 def is_fair(kept: Sequence[float]) -> bool:
-    """Whether each of n keeps 1/n of its speed (F18)."""
+    """Check whether each of n applications keeps 1/n of its speed (F18)."""
     return bool(np.min(kept) >= 1 / len(kept))
 
 
 def batch_throughput(alone: Sequence[float]) -> float:
-    """Of one after the other (F16)."""
+    """Throughput of applications that run one after the other, jobs/s (F16)."""
     return len(alone) / float(np.sum(alone))
 
 
 def shared_throughput(together: Sequence[float]) -> float:
-    """Of all at once, each beginning again when it ends (F17)."""
+    """Throughput of applications that run at once, each beginning again when it ends, jobs/s (F17)."""
     return float(np.sum(1 / np.asarray(together, float)))
 
 
@@ -92,7 +92,7 @@ class Closed:
 
     @property
     def fair(self) -> bool:
-        """Whether each of n keeps 1/n of its speed (F18)."""
+        """Check whether each of n applications keeps 1/n of its speed (F18)."""
         return is_fair(self.speeds)
 
     @property
@@ -107,8 +107,10 @@ class Closed:
 
 
 def closed(programs: Sequence[Program], machine: Machine, prediction: Prediction) -> Closed:
-    """What each application loses and all gain in `prediction`, a replay of the programs with repetitions; each is
-    replayed alone on the same machine for comparison."""
+    """Compute the losses of each application and the gain of all in `prediction`, a replay with repetitions.
+
+    Each program is also replayed alone on the same machine, for comparison.
+    """
     machines = [machine.of_application(k) for k in range(len(programs))]
     alone = [simulate(program, m).end_ns / 1e9 for program, m in zip(programs, machines, strict=True)]
     of = [prediction.runs[prediction.runs["application"] == number] for number in range(len(programs))]

@@ -1,6 +1,6 @@
-"""What a run gains from more ranks, which factor takes it away, and what more ranks still would make of it.
+"""Speedup over runs at several rank counts: factors that limit it, and its extrapolation to more ranks.
 
-Source: M. Casas, "Spectral analysis of executions" (2009), chapter 4. `parameters` measures one run, `model` compares
-several by the multiplicative model, `variants` two programs by it; `extrapolation` and `prediction` go on to more
+Source: M. Casas, "Spectral analysis of executions" (2009), chapter 4. `parameters` measures one run, `factor_model`
+compares several runs, or two programs, by the multiplicative model; `extrapolation` and `prediction` go on to more
 ranks.
 """

@@ -20,10 +20,10 @@ class Curve(Protocol):
         """y at a rank count."""
 
     def drawn(self, p: float, number: int, rng: np.random.Generator) -> np.ndarray | None:
-        """As many values as a new measurement at p could give, shape (number,); None: too few points to say."""
+        """Draw values that a new measurement at p could give, shape (number,). None: too few points to say."""
 
     def text(self) -> str:
-        """Its formula."""
+        """Write the curve's formula."""
 
 
 Selector = Callable[[np.ndarray, np.ndarray], Curve]
@@ -53,7 +53,7 @@ FORMS = {
         Form("exponential", "exp({a:.4g} {b} P)", _same, np.log, np.exp),
     )
 }
-"""By name: y = a + b ln P; ln y = a + b ln P; ln y = a + b P."""
+"""Forms by name: y = a + b ln P; ln y = a + b ln P; ln y = a + b P."""
 LINEAR = Form("linear", "{a:.4g} {b} P", _same)
 
 
@@ -143,8 +143,10 @@ def staying_above(least: float, selector: Selector, at: Sequence[float]) -> Sele
 
 
 def baselines(p: np.ndarray, speedup: np.ndarray, at: float) -> dict[str, float | None]:
-    """What the thesis compares the model with, section 4.5.1: the speedup itself extrapolated, as a line, as a parabola
-    (None with fewer than three rank counts) and log-linearly, at one rank count."""
+    """Extrapolate the speedup itself to one rank count, as the thesis does for comparison (section 4.5.1).
+
+    Three ways: a line, a parabola (None with fewer than three rank counts), and log-linearly.
+    """
     parabola = None
     if len(np.unique(p)) >= 3:
         parabola = float(np.polynomial.Polynomial.fit(p, speedup, 2)(at))

@@ -63,11 +63,12 @@ class Speedup(InNotebook):
         return self.linear(run) * prod(moved.quotient for moved in self.moved(run) if moved.factor.in_model)
 
     def difference(self, run: Parameters) -> float:
-        """How much larger the measured speedup is than the modelled one, as a share of that."""
+        """Relative difference of the measured speedup from the modelled one; positive where the measured one is
+        larger."""
         return self.measured(run) / self.modelled(run) - 1
 
     def moved(self, run: Parameters) -> list[Moved]:
-        """All factors of a run, in the order of the model."""
+        """Return all factors of a run, in the order of the model."""
         return [self.moved_by(factor, run) for factor in self.factors]
 
     def undermining(self, run: Parameters) -> Moved | None:
@@ -106,7 +107,7 @@ def speedup(runs: Sequence[Parameters], kind: str | None = None) -> Speedup:
 
 
 def _work(run: Parameters) -> Work:
-    """As `kind_of_scaling` wants it."""
+    """Collect the work of a run as `kind_of_scaling` takes it."""
     instructions = None if run.instructions is None else run.instructions / run.iterations
     return Work(run.threads, run.period_ns, run.useful_ns / run.iterations, None, run.ipc, None, instructions)
 
@@ -128,19 +129,19 @@ class Difference:
 
     @property
     def losses(self) -> list[Moved]:
-        """Those that are worse."""
+        """Factors that are worse in the second variant."""
         return sorted((m for m in self.moved if m.quotient < 1 - NEAR), key=lambda m: -m.distance)
 
     @property
     def same_speedup(self) -> bool:
-        """Whether both scale alike."""
+        """Check whether both variants scale alike."""
         first, second = self.speedups
         return abs(second / first - 1) <= NEAR
 
 
 @dataclass(frozen=True)
 class Variants(InNotebook):
-    """Both variants, each relative to its own smallest run, and how they differ at each rank count that both have."""
+    """Two variants, each relative to its own smallest run, and their difference at each common rank count."""
 
     first: Speedup
     second: Speedup

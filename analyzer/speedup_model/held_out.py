@@ -1,4 +1,4 @@
-"""Which method foresees the larger runs from the smaller ones: it is the one to predict with.
+"""Choice of the extrapolation method: the one that predicts the larger runs best from the smaller ones.
 
 Each of the largest runs is predicted from all smaller ones, as if it were not there.
 """
@@ -26,7 +26,7 @@ Method = Callable[[int], Mapping[str, float | None]]
 
 @dataclass(frozen=True)
 class HeldOut:
-    """How far each method was off at rank counts that it did not know.
+    """Errors of each method at rank counts that were held out.
 
     Attributes:
         ranks: The rank counts that were held out, ascending.

@@ -1,4 +1,4 @@
-"""What the speedup model needs of one run: the length of the section that is compared, and what was computed in it.
+"""Measurements of one run for the speedup model: length of the compared section, and computation in it.
 
 Source: M. Casas, "Spectral analysis of executions" (2009), section 4.3.2, equations 4.2, 4.3 and 4.12; the ideal
 network is that of section 4.3.2.3, on which the replay lets messages and collectives take no time.
@@ -83,13 +83,21 @@ def parameters(
     eager_limit: int | None = None,
     iterations: Iterations | None = None,
 ) -> Parameters:
-    """Those of a run between the end of MPI_Init and the begin of MPI_Finalize, or of all visits of a region, each of
-    which is an iteration, or of iterations that were found.
+    """Measure a run for the speedup model. Collective over the team.
 
-    eager_limit: bytes from which a send waits for its receive on the ideal network; None: as `ideal_replay` has it.
-    Instructions and cycles are counted over the whole run: those of the section or of iterations are its share by
-    useful time, those of a region are not known. Collective over the team. Raises TracelibError where the times say
-    nothing.
+    The section is the time between the end of MPI_Init and the begin of MPI_Finalize, or all visits of a region, or
+    given iterations. Instructions and cycles are counted over the whole run: those of the section or of iterations are
+    its share by useful time, those of a region are not known.
+
+    Args:
+        trace: The run.
+        team: Processes that share the work.
+        region: Region whose visits are the iterations. None: the whole run.
+        eager_limit: Bytes from which a send waits for its receive on the ideal network. None: as `ideal_replay` has it.
+        iterations: Iterations that were found.
+
+    Raises:
+        TracelibError: The times of the trace say nothing.
     """
     if not trace.has_call_times:
         raise TracelibError(f"{trace.path} is a Dimemas trace: it holds no times", "name measured runs")

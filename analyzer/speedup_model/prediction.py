@@ -85,7 +85,7 @@ class Predicted:
 
 @dataclass(frozen=True)
 class Prediction(InNotebook):
-    """All that was asked for, from the runs that were fitted."""
+    """Predicted speedups and factors, with the runs to which they were fitted."""
 
     fitted: Speedup
     curves: tuple[tuple[Factor, Curve], ...]
@@ -97,10 +97,18 @@ class Prediction(InNotebook):
 def predict(
     runs: Sequence[Parameters], ranks: Sequence[int], selector: Selector, kind: str | None = None
 ) -> Prediction:
-    """Extrapolate the factors to each of `ranks`. A run of so many ranks is not fitted, but compared.
+    """Extrapolate the factors to each of `ranks`. A run at one of these rank counts is not fitted, but compared.
 
-    Only the factors of equation 4.13 are extrapolated, the clock is taken as constant. Raises TracelibError where
-    fewer than two rank counts are left to fit, or ranks have different numbers of threads.
+    Only the factors of equation 4.13 are extrapolated, the clock is taken as constant.
+
+    Args:
+        runs: Measured runs.
+        ranks: Rank counts to predict.
+        selector: Method that fits a curve to a factor.
+        kind: Kind of scaling. None: as the runs show it.
+
+    Raises:
+        TracelibError: Fewer than two rank counts are left to fit, or ranks have different numbers of threads.
     """
     kept = [run for run in runs if run.ranks not in ranks]
     if len({run.ranks for run in kept}) < 2:
@@ -132,7 +140,7 @@ def predict(
 
 
 def _held_out(model: Speedup, factors: Sequence[Factor], selector: Selector) -> HeldOut | None:
-    """Each of the largest runs by all methods from the smaller ones."""
+    """Predict each of the largest runs by all methods from the smaller ones."""
     p = np.array([run.ranks for run in model.runs], float)
     measured = np.array([model.measured(run) for run in model.runs])
 
@@ -216,7 +224,7 @@ def _by_baseline(
 
 
 def _widened(interval: Interval, off: float) -> Interval:
-    """At least `off` of ln of the value on both sides."""
+    """Widen an interval to at least `off` of ln of the value on both sides."""
     least, most = interval.value * exp(-off), interval.value * exp(off)
     return Interval(interval.value, min(interval.low or least, least), max(interval.high or most, most))
 

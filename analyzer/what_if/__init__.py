@@ -1,4 +1,4 @@
-"""What a run would gain if some of its computation were faster: replayed, not guessed."""
+"""Replays of a run with some of its computation faster: the gain is replayed, not guessed."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class Blocks:
         return replace(self.program, factors=self.block_factors(factors))
 
     def block_factors(self, factors: dict[int, float]) -> np.ndarray:
-        """The same by block, float64 of shape (blocks,)."""
+        """Expand factors by part to factors by block, float64 of shape (blocks,)."""
         found = np.ones(self.member.shape[1])
         for part, factor in factors.items():
             found[self.member[part]] *= factor
@@ -86,7 +86,8 @@ class _Contexts:
         ops["block"] = np.repeat(numbers[which.ravel()], lengths)
 
     def _open_after(self, value: np.ndarray) -> np.ndarray:
-        """Which regions are open after each event, bool of shape (events, regions). 0 ends the innermost one."""
+        """Mark the regions that are open after each event, bool of shape (events, regions). 0 ends the innermost
+        one."""
         region = region_of_each(value)
         step = np.where(value > 0, 1, -1)
         return np.column_stack(
@@ -95,7 +96,7 @@ class _Contexts:
         )
 
     def member(self) -> np.ndarray:
-        """Which blocks each region contains, bool of shape (regions, blocks)."""
+        """Mark the blocks that each region contains, bool of shape (regions, blocks)."""
         found = np.zeros((len(self._values), len(self._numbers) + 1), bool)
         for row, number in self._numbers.items():
             bits = np.unpackbits(np.frombuffer(row, np.uint8))[: len(self._values)]
@@ -154,7 +155,7 @@ class _Divider:
         return calls, paths, np.array([len(mine) + 2 for mine, _ in found])
 
     def _calls(self, stream: int, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Those of a rank that is not asked for are not read."""
+        """Read calls and their paths; ranks that are not asked for are not read."""
         if self._ranks is not None and int(self._program.rank[stream]) not in self._ranks:
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
         return _calls(self._trace, self._program, stream, first, self._of_ranks)
@@ -173,7 +174,8 @@ class _Labels:
         self.every: dict[str, int] = {}
 
     def numbers(self, before: np.ndarray, after: np.ndarray, *paths: np.ndarray) -> np.ndarray:
-        """Of what lies between calls of a thread and those after them (indices in `names`), both with their paths."""
+        """Number the gaps between calls of a thread by the calls around them (indices in `names`), both with their
+        paths."""
         width = len(self._names)
         stretch = self._between.numbers(*paths) if self._between else np.zeros(len(before), np.int64)
         keys, which = np.unique((stretch * width + before) * width + after, return_inverse=True)

@@ -41,7 +41,7 @@ def with_modules(program: Program, modules: Sequence[Module]) -> Program:
 
 
 def _open_after(events: np.ndarray, module: Module) -> np.ndarray:
-    """Whether a module is open after each event (OP)."""
+    """Mark the events (OP) after which a module is open."""
     mine = events["tag"] == module.type
     value = events["other"][mine]
     steps = np.zeros(len(events), np.int64)

@@ -17,7 +17,7 @@ from analyzer.replay.replays import end_times_of
 from analyzer.what_if.blocks import Blocks
 
 WHOLE = 0.9
-"""From this share of all computation on, a part is nearly the whole program."""
+"""Share of all computation from which a part counts as nearly the whole program."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class WhatIf(InNotebook):
 
     @property
     def is_trivial(self) -> bool:
-        """Whether this is nearly the whole program while smaller parts are known: its gain then says nothing."""
+        """Check whether this is nearly the whole program while smaller parts are known: its gain then says nothing."""
         return self.inner_ns > 0 and self.share >= WHOLE
 
     @property
@@ -68,7 +68,7 @@ class WhatIf(InNotebook):
 
     @property
     def amdahl_free_ns(self) -> float:
-        """The same if these parts took no time."""
+        """Amdahl's time if these parts took no time, ns."""
         return self.before_ns * (1 - self.share)
 
 

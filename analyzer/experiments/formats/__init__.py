@@ -15,7 +15,7 @@ ENDINGS = (".csv", ".parquet", ".xml")
 
 
 def is_table(path: Path) -> bool:
-    """Whether a file is a table of experiments by its name."""
+    """Check by its name whether a file is a table of experiments."""
     return path.suffix in ENDINGS
 
 

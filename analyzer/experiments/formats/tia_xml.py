@@ -50,15 +50,15 @@ CHILDREN = {
     "sample": ("row",),
     "row": ("c",),
 }
-"""Which elements each may hold; all others hold text."""
+"""Elements that each element may hold; elements that are not listed hold text."""
 IN_ORDER = (EXPERIMENT,)
-"""Its children come once each, in this order."""
+"""Elements whose children come once each, in this order."""
 AT_LEAST_ONE = (ROOT, "headers", "row")
 ATTRIBUTES = {ROOT: ("program", "date", "version"), EXPERIMENT: ("name", "driver"), "h": ("type",)}
 REQUIRED = {ROOT: "program", EXPERIMENT: "name"}
 
 VERSION = "tracelib 1"
-"""Of files that we write."""
+"""Version that stands in the files that we write."""
 
 
 def read_xml(path: Path) -> pandas.DataFrame:
@@ -94,13 +94,13 @@ class _Experiment:
         self.cells: list[list[str]] = []
 
     def columns(self) -> dict[str, np.ndarray]:
-        """By name: int64, float64 or texts. Raises ValueError, OverflowError for cells that are not what they
-        should."""
+        """Convert the cells by column to int64, float64 or texts. Raises ValueError or OverflowError for cells of
+        another type."""
         return {name: values(cells, kind) for (name, kind), cells in zip(self.headers, self.cells, strict=True)}
 
 
 class _Document:
-    """What was read so far, and which elements are open."""
+    """Content read so far, and the elements that are open."""
 
     def __init__(self) -> None:
         self.experiments: list[_Experiment] = []
@@ -266,7 +266,7 @@ def _type(column: pandas.Series) -> str:
 
 
 def _text(text: str) -> str:
-    """What XML cannot say at all becomes a question mark; a carriage return would be read as a line's end."""
+    """Replace characters that XML cannot hold by question marks; a carriage return would be read as a line's end."""
     return escape(_IMPOSSIBLE.sub("?", text), {"\r": "&#13;"})
 
 
