@@ -1,4 +1,4 @@
-"""Which clocks the two sides of a message were timed with, and how far those may be apart."""
+"""Clocks that timed the two sides of a message, and how far they may differ."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ClockPairs:
             self._error_s.append(_error_s(clock))
 
     def between_nodes(self, messages: np.ndarray) -> np.ndarray:
-        """Whether each message left its node."""
+        """Mark the messages that left their node."""
         return self._node[messages["source"]] != self._node[messages["destination"]]
 
     def pair(self, messages: np.ndarray) -> np.ndarray:
@@ -32,7 +32,8 @@ class ClockPairs:
         return self._clock[messages["source"]] * len(self._error_s) + self._clock[messages["destination"]]
 
     def margin_ns(self, messages: np.ndarray) -> np.ndarray:
-        """What the times of each message's two sides may be apart, 0 where nobody knows."""
+        """Return the largest possible error between the times of each message's two sides, ns; 0 where it is not
+        known."""
         pairs, place = np.unique(self.pair(messages), return_inverse=True)
         return np.array([1e9 * (self.error_s(int(pair)) or 0) for pair in pairs], np.int64)[place]
 
@@ -42,7 +43,7 @@ class ClockPairs:
         return receiver * len(self._error_s) + sender
 
     def error_s(self, pair: int) -> float | None:
-        """What a time from one clock to the other may be off: 0 if they are one, None where nobody knows."""
+        """Return the error of a time between the two clocks, s: 0 if they are one clock, None where it is not known."""
         sender, receiver = divmod(pair, len(self._error_s))
         if sender == receiver:
             return 0.0

@@ -37,14 +37,14 @@ class Fastest:
         np.minimum.at(self._time, (rows[place], batch.astype(np.int64)), time_ns)
 
     def take(self, other: Fastest) -> None:
-        """What another has seen."""
+        """Merge the least times of another collection."""
         rows = self._of(np.array(list(other._row), np.int64))
         self._choose_sizes(rows, other._time.min(axis=1), other._size)
         self._count[rows] += other._count
         self._time[rows] = np.minimum(self._time[rows], other._time)
 
     def kinds(self) -> list[int]:
-        """All that were seen."""
+        """All kinds that were added."""
         return sorted(self._row)
 
     def count(self, kind: int) -> int:
@@ -67,7 +67,7 @@ class Fastest:
         return np.array([self._row[kind] for kind in kinds.tolist()], np.int64)
 
     def _choose_sizes(self, rows: np.ndarray, time_ns: np.ndarray, size: np.ndarray) -> None:
-        """Of rows (each once) that are to know these least times, of several alike that of the smallest size."""
+        """Choose the smallest size among equal least times, for rows (each once) whose least time changed."""
         least = self._time[rows].min(axis=1)
         better = (time_ns < least) | ((time_ns == least) & (size < self._size[rows]))
         self._size[rows[better]] = size[better]

@@ -69,7 +69,7 @@ def fit_line(size: np.ndarray, time_s: np.ndarray, weight: np.ndarray, variance:
 
 
 def _zero_at(line: Line, first: float, error: float) -> float | None:
-    """At how many bytes more than one a line has to be 0; None: it is nowhere below 0 that matters."""
+    """Find the bytes beyond one at which a line has to be 0. None: nowhere below 0 that matters."""
     if line.start + line.slope * first < 0:
         return first
     return 0.0 if -WITHIN_ERRORS * error <= line.start < 0 else None

@@ -139,7 +139,8 @@ class LoOgGP(InNotebook):
 
 
 def _along(parts: Sequence[Interval | Piece], lines: Sequence[Line], size: Any) -> Any:
-    """Each size by the line of its part; sizes between two parts go to the nearer, empty messages are as one byte."""
+    """Evaluate each size by the line of its part. Sizes between two parts go to the nearer one; empty messages count as
+    1 byte."""
     size = np.maximum(np.asarray(size, float), 1.0)
     between = [(a.to_bytes + b.from_bytes) / 2 for a, b in pairwise(parts)]
     place = np.searchsorted(between, size, side="left")

@@ -1,10 +1,10 @@
-"""Latency and bandwidth as the messages of any traced run show them, and how far to trust that.
+"""Latency and bandwidth as the messages of a traced run show them, and how reliable each value is.
 
-Of a matched message the time from the entry of the sending call to the exit of the call that completed the receive is
-known. It is never shorter than the message's way, and as long where nobody was late: so only messages count whose
-receiver was waiting inside the call that completed the receive, and of those of about one size the fastest. Where
-receivers began to wait a little after the sending, which tight exchanges do, the way lies between what they waited and
-the whole time.
+For a matched message the time from the entry of the sending call to the exit of the call that completed the receive is
+known. It is never shorter than the message's transfer, and equals it where nobody was late. So only messages count
+whose receiver was waiting inside the call that completed the receive, and among messages of about one size the fastest.
+Where receivers began to wait a little after the sending, which tight exchanges do, the transfer time lies between the
+time waited and the whole time.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class SizeClass:
 
 @dataclass(frozen=True)
 class Way:
-    """What all messages within nodes, or all between nodes, say."""
+    """Results for all messages within nodes, or for all between nodes."""
 
     where: str  # "intra", "inter"
     messages: int
@@ -140,7 +140,7 @@ class _Sums:
         fastest.add(kind, messages["logical_send"], messages["size"], time_ns)
 
     def share(self, team: Team) -> None:
-        """Make everybody's sums those of all."""
+        """Replace the sums of every member by the sums over all members."""
         parts = team.allgather(self)
         self.matched = sum(part.matched for part in parts)
         self.backwards = sum(part.backwards for part in parts)
@@ -151,7 +151,7 @@ class _Sums:
             setattr(self, name, whole)
 
     def ways(self, place: int, kind: int) -> tuple[Fastest, Fastest]:
-        """Where the times of a place and size class are, and the least that they can be."""
+        """Return for a place and size class the least times, and the least possible times."""
         waited = sum(self.prompt.count(k) for k in self.kinds(self.prompt, place, kind).values())
         return (self.prompt, self.prompt) if waited >= ENOUGH else (self.nearly, self.least)
 
@@ -233,7 +233,7 @@ def _least_overhead(sums: _Sums, place: int, kind: int) -> Range | None:
 
 
 def _trust(time: Range | None, used: int, error_s: float | None) -> tuple[str, str]:
-    """How good a time is, and what is most to blame where it is not."""
+    """Rate a time, and name the main cause where it is not good."""
     if time is None:
         return "no", "no receiver waited"
     if used < ENOUGH:

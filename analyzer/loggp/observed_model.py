@@ -1,8 +1,9 @@
-"""A model of the network out of what the messages of a traced run show: good where nothing better was measured.
+"""LoOgGP model of a network from the messages of a traced run, for use where nothing better was measured.
 
-The way of a message is seen (`observed`), and so is the time in MPI_Send, its overhead. How soon the next message may
-follow is not: no sooner than the overhead and what the message's bytes take beyond those of the smallest, and no later
-than when the message has arrived. The model has the former, and the latter as the end of the confidence interval.
+The transfer time of a message is seen (`observed`), and so is the time in MPI_Send, its overhead. The gap to the next
+message is not seen. It is at least the overhead plus the extra time of the message's bytes over the smallest message,
+and at most the time until the message has arrived. The model takes the least gap; the largest is the end of its
+confidence interval.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def _gap(c: SizeClass, smallest: Range) -> Range:
 
 
 def _lines(points: Sequence[_Point]) -> list[Line]:
-    """Each point joined to the next; intervals hold every line through both ranges."""
+    """Join each point to the next by a line; intervals hold every line through both ranges."""
     lines = []
     for (size, time), (next_size, next_time) in pairwise(points):
         bytes_ = next_size - size

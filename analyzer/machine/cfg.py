@@ -43,7 +43,7 @@ class Module:
 
 @dataclass(frozen=True)
 class Configuration:
-    """What a .cfg or a .toml file says."""
+    """Content of a .cfg or .toml file: the machine, its modules and mappings."""
 
     machine: Machine
     modules: tuple[Module, ...] = ()
@@ -207,7 +207,7 @@ class _Builder:
             self._collectives = read_collectives(self._folder / collectives)
 
     def _file_system(self, record: Record) -> None:
-        """All numbers are 0 in the templates, which then say nothing of files."""
+        """Read the file system. Templates hold 0 everywhere: they describe none."""
         latency, rate, block, servers, hits = (*map(record.number, range(3)), record.whole(3), record.number(4))
         if hits > 1:
             raise TracelibError(f"{record.where}: a hit ratio of {hits:g}", "it must be from 0 to 1")
@@ -262,7 +262,8 @@ def inverse(ratio: float) -> float:
 
 
 def _links(into: int, out: int) -> tuple[int, int, bool]:
-    """Of links in and out, and whether they are one: Dimemas takes a node with only one kind for half duplex."""
+    """Return links in, links out, and whether they are shared: Dimemas takes a node with only one kind for half
+    duplex."""
     if into and out:
         return into, out, False
     most = max(into, out)

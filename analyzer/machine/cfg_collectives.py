@@ -50,11 +50,11 @@ def read_collectives(path: Path) -> list[Line]:
 
 
 def on_machines(lines: Sequence[Line], defaults: Mapping[int, CollectiveModel]) -> dict[str, CollectiveModel]:
-    """Find the model of each collective that lines name; a later line takes the place of one before it.
+    """Find the model of each collective that lines name; a later line replaces an earlier one.
 
     Args:
-        lines: Of `read_collectives`.
-        defaults: Of each machine, by its number, the model of what no line names.
+        lines: Lines from `read_collectives`.
+        defaults: Default model by the machine's number.
 
     Raises:
         TracelibError: A line names no machine; or an operation differs between machines, or between these and the

@@ -30,11 +30,23 @@ def cfg_text(
     modules: tuple[Module, ...] = (),
     collectives: str = "collectives.cfg",
 ) -> tuple[str, str]:
-    """A .cfg that says the same, and its collective fine tuning file, "" where it needs none; else named `collectives`.
+    """Write a machine as a .cfg and its collective fine tuning file.
 
-    ranks: of the run, or of each of several, whose nodes are then named; None: as the machine's own mapping says. What
-    makes Dimemas 5.5.0 crash (see `crashes_dimemas`) is there only where nothing else says the same.
-    Raises TracelibError for what Dimemas has no word for: random parameters, measured networks, and others.
+    Constructs that make Dimemas 5.5.0 crash (see `crashes_dimemas`) are written only where no other form has the same
+    meaning.
+
+    Args:
+        machine: The machine.
+        ranks: Ranks of the run, or of each of several, whose nodes are then named. None: as the machine's own mapping
+            says.
+        modules: Modules to write.
+        collectives: Name of the collective fine tuning file.
+
+    Returns:
+        The text of the .cfg, and the text of the other file ("" where it is not needed).
+
+    Raises:
+        TracelibError: Dimemas cannot express the machine: random parameters, measured networks, and others.
     """
     counts = (ranks,) if isinstance(ranks, int) else ranks
     if not machine.nodes and not counts:
@@ -72,7 +84,7 @@ def _files_line(files: FileSystem) -> str:
 
 
 def crashes_dimemas(text: str) -> str:
-    """What in a .cfg makes Dimemas 5.5.0 end by a segmentation fault; "": nothing."""
+    """Name what in a .cfg makes Dimemas 5.5.0 end by a segmentation fault; "": nothing."""
     found = ["a list of the tasks' nodes"] if '\n"mapping information"' in text else []
     if '"configuration files" {"", "", ""' not in text:
         found.append("a file of collectives")
@@ -80,7 +92,8 @@ def crashes_dimemas(text: str) -> str:
 
 
 def _of_environment(machine: Machine) -> int:
-    """How most collectives grow, as an environment says it for all that the file does not name."""
+    """Return the growth of most collectives, as an environment gives it for all collectives that the file does not
+    name."""
     models = [*machine.collective_models().values()]
     return max(_GROWTH, key=lambda number: models.count(_said_by(number)))
 

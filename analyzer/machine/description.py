@@ -89,7 +89,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Network:
-    """What joins nodes: bandwidth and buses, or measured costs by size (`pieces`)."""
+    """Network between nodes: bandwidth and buses, or measured costs by size (`pieces`)."""
 
     bandwidth_mb: Quantity = 0.0  # MB/s of 2^20 bytes; 0: infinite
     buses: Count = 0
@@ -98,7 +98,7 @@ class Network:
 
 @dataclass(frozen=True)
 class FileSystem:
-    """What all nodes read and write files with: servers that take one request after the other."""
+    """File system of all nodes: servers that take one request after the other."""
 
     latency_s: Quantity = 0.0  # of each read and write
     read_bandwidth_mb: Quantity = 0.0  # MB/s of 2^20 bytes, of each server; 0: infinite
@@ -111,7 +111,7 @@ class FileSystem:
 
 
 class Model(IntEnum):
-    """How the time of a phase of a collective grows with its members (Table 2)."""
+    """Growth of the time of a phase of a collective with its members (Table 2)."""
 
     NONE = lib.MODEL_NONE
     CONSTANT = lib.MODEL_CONSTANT
@@ -120,7 +120,7 @@ class Model(IntEnum):
 
 
 class Size(IntEnum):
-    """Which size a phase of a collective moves, of those that its root sends and receives (Table 3)."""
+    """Size that a phase of a collective moves, relative to what its root sends and receives (Table 3)."""
 
     MAX = lib.SIZE_MAX_
     MIN = lib.SIZE_MIN_
@@ -170,12 +170,12 @@ def simple_collectives(model: Model) -> dict[str, CollectiveModel]:
 
 
 def constant_both_ways() -> dict[str, CollectiveModel]:
-    """What Dimemas 5.5.0 does unless told otherwise: L + sent/BW + L + received/BW."""
+    """Return Dimemas 5.5.0's default for all collectives: L + sent/BW + L + received/BW."""
     return dict.fromkeys(COLLECTIVE_NAMES, CollectiveModel(in_size=Size.PHASE, out_size=Size.PHASE))
 
 
 class Priority(IntEnum):
-    """Where the priorities of threads come from."""
+    """Source of the priorities of threads."""
 
     NONE = lib.PRIORITY_NONE
     FIXED = lib.PRIORITY_FIXED
@@ -206,7 +206,7 @@ AS_CALLS = -1
 
 @dataclass(frozen=True)
 class Scheduling:
-    """Who runs where threads share CPUs (section 1.10); times in ns, drawn at each use if at random."""
+    """Policy for threads that share CPUs (section 1.10); times in ns, drawn at each use if random."""
 
     priority: Priority = Priority.NONE
     slice_ns: Count = 0  # 0: until it blocks
@@ -228,7 +228,8 @@ class Scheduling:
     priorities: tuple[int | tuple[int, ...], ...] = ()  # fixed ones of each application, or of its ranks; others have 0
 
     def fixed_priorities(self, application: int, ranks: int) -> tuple[int, ...]:
-        """Of the ranks of an application. Raises TracelibError where it has more than are said."""
+        """Return the priorities of an application's ranks. Raises TracelibError where it has more ranks than
+        priorities."""
         of = self.priorities[application] if application < len(self.priorities) else 0
         if isinstance(of, int):
             return (of,) * ranks
@@ -240,16 +241,17 @@ class Scheduling:
         return of[:ranks]
 
     def of_application(self, application: int) -> Scheduling:
-        """The same for one that is alone."""
+        """Select the priorities of one application, for a replay of it alone."""
         return replace(self, priorities=self.priorities[application : application + 1])
 
 
 @dataclass(frozen=True)
 class Machine:
-    """Nodes, networks and how messages, collectives and processors are simulated.
+    """Machine for a replay: nodes, networks, and how messages, collectives and processors are simulated.
 
-    mapping: "fill" (by rank, as many on a node as it has CPUs), "round-robin", or the node of each rank.
-    mappings: those of the first applications; further ones have `mapping`.
+    Attributes:
+        mapping: "fill" (by rank, as many on a node as it has CPUs), "round-robin", or the node of each rank.
+        mappings: Mappings of the first applications; further applications have `mapping`.
     """
 
     nodes: tuple[Node, ...] = ()  # (): as many as there are ranks, like `node`
@@ -274,12 +276,12 @@ class Machine:
         return cls(**more)
 
     def collective_models(self) -> dict[str, CollectiveModel]:
-        """Of each operation; those of the dialect where nothing is said."""
+        """Models of all operations; operations that are not named have those of the dialect."""
         by_dialect = simple_collectives(Model.CONSTANT) if self.dialect == "thesis" else constant_both_ways()
         return {**by_dialect, **(self.collectives or {})}
 
     def with_nodes(self, ranks: int) -> tuple[Node, ...]:
-        """The nodes; those of a machine without any are one for each rank."""
+        """Return the nodes; a machine without any has one for each rank."""
         return self.nodes or (self.node,) * ranks
 
     def place(self, ranks: int, nodes: int = 0, taken: int = 0, application: int = 0) -> list[int]:
@@ -308,7 +310,7 @@ class Machine:
         return [self.place(n, sum(ranks), sum(ranks[:k]), k) for k, n in enumerate(ranks)]
 
     def of_application(self, application: int) -> Machine:
-        """The same for one that is alone."""
+        """Select mapping and priorities of one application, for a replay of it alone."""
         scheduling = self.scheduling.of_application(application)
         return replace(self, scheduling=scheduling, mappings=self.mappings[application : application + 1])
 

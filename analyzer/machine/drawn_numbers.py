@@ -17,7 +17,7 @@ from analyzer._replay import ffi, lib
 from analyzer.machine.description import Count, Exponential, Gaussian, Machine, Quantity, Uniform
 
 FILES = ("file_latency_s", "read_bandwidth_mb", "write_bandwidth_mb", "open_s", "close_s", "sync_s", "servers")
-"""Of the file system."""
+"""Names of the file system's numbers."""
 _LAYOUT = (
     ("nodes", ("speed", "latency_s", "intra_latency_s", "intra_bandwidth_mb", "wan_latency_s")),
     ("networks", ("bandwidth_mb",)),
@@ -41,7 +41,7 @@ class _Place:
 
 @dataclass(frozen=True)
 class Numbers:
-    """Of a machine with so many nodes, networks and levels of its scheduling."""
+    """Numbering of the parameters of a machine with given numbers of nodes, networks and scheduling levels."""
 
     nodes: int
     networks: int
@@ -50,7 +50,7 @@ class Numbers:
 
     @classmethod
     def of_machine(cls, machine: Machine, ranks: int) -> Numbers:
-        """With nodes for so many ranks."""
+        """Number the parameters of a machine that has nodes for `ranks` ranks."""
         return cls(len(machine.with_nodes(ranks)), len(machine.networks), len(machine.scheduling.levels))
 
     @cached_property
@@ -71,7 +71,7 @@ class Numbers:
         return place.first + part * place.step
 
     def of_each(self, name: str) -> np.ndarray:
-        """The same of all parts."""
+        """Return the numbers of one parameter in all parts, such as all nodes."""
         place = self._places[name]
         return place.first + np.arange(place.parts) * place.step
 
@@ -92,7 +92,7 @@ def set_quantity(target: Any, quantity: Quantity, number: int) -> None:
 
 
 def with_counts(machine: Machine, ranks: int) -> Machine:
-    """The machine with nodes for so many ranks, and with all counts drawn."""
+    """Return the machine with nodes for `ranks` ranks, and with all random counts drawn."""
     numbers = Numbers.of_machine(machine, ranks)
     return replace(
         machine,
@@ -116,7 +116,8 @@ def _all_drawn(parts: Sequence[Any], names: tuple[str, ...], seed: int, numbers:
 
 
 def _draw(of: Count, number: int, seed: int) -> int:
-    """Of a uniform one each number is as likely as the others; else the nearest."""
+    """Draw a count. A uniform one gives each whole number with equal probability; others give the nearest whole
+    number."""
     uniform = isinstance(of, Uniform)
     target = ffi.new("struct quantity *")
     set_quantity(target, Uniform(of.low, of.high + 1) if isinstance(of, Uniform) else of, number)

@@ -26,7 +26,7 @@ class Field:
     number: int | None = None  # that node or network only
 
     def get(self, machine: Machine) -> float:
-        """The mean of those of all parts; infinite if one is; NaN where the machine says nothing of files."""
+        """Return the mean over all parts; infinite if one is; NaN where the machine describes no file system."""
         values = [mean_of(getattr(part, self.names[0])) for part in self._chosen(machine)]
         if not values:
             return math.nan
@@ -76,7 +76,8 @@ class Field:
 
 
 def parts_of(machine: Machine, part: str) -> tuple[Any, ...]:
-    """All nodes ("node"), all networks, the machine itself, its scheduling, or its files if they are known."""
+    """Select all nodes ("node"), all networks, the machine itself, its scheduling, or its file system if there is
+    one."""
     if part == "node":
         return machine.nodes or (machine.node,)
     if part == "network":
@@ -107,7 +108,7 @@ def each_once(parts: Iterable[Any], change: Callable[[Any], Any]) -> list[Any]:
 
 
 def mean_of(quantity: Quantity) -> float:
-    """What is drawn on average, but for what Gaussians lose below 0."""
+    """Return the mean of a quantity, ignoring what Gaussians lose below 0."""
     if isinstance(quantity, Uniform):
         return (quantity.low + quantity.high) / 2
     if isinstance(quantity, Gaussian):

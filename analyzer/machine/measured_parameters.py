@@ -20,30 +20,30 @@ _Pieces = tuple[Piece, ...]
 
 @dataclass(frozen=True)
 class Measured:
-    """The costs that all networks have, or all nodes; read are those of the first that was measured."""
+    """Measured costs of all networks, or of all nodes; values are read from the first that was measured."""
 
     part: str
     name: str
 
     def known(self, machine: Machine) -> bool:
-        """Whether any was measured."""
+        """Check whether any part was measured."""
         return any(getattr(part, self.name) for part in parts_of(machine, self.part))
 
     def latency_s(self, machine: Machine) -> float:
-        """What the smallest message takes from its sender's CPU to its arrival."""
+        """Time of the smallest message from its sender's CPU to its arrival, s."""
         return self._first(machine)[0].wire / _NS
 
     def with_latency(self, machine: Machine, value_s: float) -> Machine:
-        """All messages arrive as much later, or earlier, as the smallest."""
+        """Shift the arrival of all messages by as much as that of the smallest changes."""
         later = value_s * _NS - self._first(machine)[0].wire
         return self._changed(machine, lambda pieces: tuple(replace(p, wire=p.wire + later) for p in pieces))
 
     def overhead_s(self, machine: Machine) -> float:
-        """How long the smallest message keeps its sender's CPU; NaN if none was measured."""
+        """Time that the smallest message keeps its sender's CPU, s; NaN if none was measured."""
         return self._first(machine)[0].cpu / _NS if self.known(machine) else math.nan
 
     def with_overhead(self, machine: Machine, value_s: float) -> Machine:
-        """All messages keep it as much longer, or shorter, as the smallest."""
+        """Shift the CPU time of all messages by as much as that of the smallest changes."""
         if not self.known(machine):
             raise TracelibError(
                 "this machine has no parameter for the overhead",
@@ -58,7 +58,8 @@ class Measured:
         return _NS / slope if slope > 0 else math.inf
 
     def with_bandwidth(self, machine: Machine, value: float) -> Machine:
-        """What messages take beyond the smallest, on the wire and of links, in proportion; 0 and infinite: nothing."""
+        """Scale the time of messages beyond the smallest, on the wire and on links; 0 and infinite bandwidth: no such
+        time."""
         now = self.bandwidth(machine)
         if math.isinf(now):
             raise TracelibError("the measured network has no bandwidth: large messages cost nothing", "measure more")
@@ -68,7 +69,7 @@ class Measured:
         return next(getattr(p, self.name) for p in parts_of(machine, self.part) if getattr(p, self.name))
 
     def _changed(self, machine: Machine, change: Callable[[_Pieces], _Pieces]) -> Machine:
-        """Those that were not measured stay as they are."""
+        """Change the parts that were measured; the others stay as they are."""
         parts = parts_of(machine, self.part)
         new = [replace(p, **{self.name: change(getattr(p, self.name))}) if getattr(p, self.name) else p for p in parts]
         return with_parts(machine, self.part, new)

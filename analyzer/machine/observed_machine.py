@@ -9,14 +9,15 @@ from analyzer.trace import Trace
 
 _MB = 1 << 20
 NAME_ONE = "name one: --machine m.toml, or --latency 5us --bandwidth 1000MB/s"
-"""What the user can do if the run shows no machine."""
+"""Advice to a user whose run shows no machine."""
 
 
 def own_machine(trace: Trace, team: Team) -> Machine | None:
-    """A node for each rank, with the latency and the bandwidth that the run's messages show between nodes, or within
-    them where it had one: those of the fastest small and of the largest messages that `analyze loggp` trusts.
+    """Build a machine from the run's messages: a node for each rank, with observed latency and bandwidth.
 
-    None where the messages show no latency; those of a Dimemas trace have no times at all.
+    Values are those between nodes, or within them where the run had one node: latency of the fastest small messages,
+    bandwidth of the largest messages that `analyze loggp` trusts. None where messages show no latency; a Dimemas trace
+    has no times at all.
     """
     ways = {way.where: way for way in observe(trace, team)} if trace.has_call_times else {}
     found = ways.get("inter") or ways.get("intra")

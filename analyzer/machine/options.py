@@ -20,7 +20,7 @@ _HINT = "a [[module]] has value and ratio, and type unless it is for a region"
 
 
 def read_modules(path: str | Path) -> tuple[Module, ...]:
-    """Of a file that `read_toml` has read. Raises TracelibError that says what is wrong with one."""
+    """Read the modules of a file that `read_toml` has read. Raises TracelibError that says what is wrong with one."""
     rows = tomllib.loads(Path(path).read_text()).get("module", [])
     with about(path):
         return tuple(map(_module, rows if isinstance(rows, list) else [rows]))
@@ -44,7 +44,7 @@ def modules_text(modules: tuple[Module, ...]) -> str:
 
 @dataclass(frozen=True)
 class Overrides:
-    """What options say of a machine; None: as the file says."""
+    """Values that options give to a machine. None: as the file says."""
 
     latency_s: float | None = None
     bandwidth_mb: float | None = None

@@ -111,9 +111,9 @@ _UNITS = {
     "bytes": {"": 1.0, "B": 1.0, "k": 1024.0, "K": 1024.0, "M": float(MB)},
     "": {"": 1.0},
 }
-"""What may follow a number of a unit, and what it makes of it; KiB and MiB are the same as KB and MB.
+"""Suffixes of a number by unit, each with its factor; KiB and MiB mean KB and MB.
 
-A time or rate needs one: a bare 5 would be seconds to some and microseconds to others. A path names its own.
+A time or rate needs a suffix: a bare 5 would be seconds to some and microseconds to others. A path names its own unit.
 """
 
 
@@ -187,7 +187,7 @@ def _count(name: str, meaning: str, part: str, *keys: str) -> Parameter:
 
 
 def _or_measured(plain: Parameter, of: Measured, get: Callable, change: Callable) -> Parameter:
-    """The same of machines on which it was measured."""
+    """Return a parameter that reads and changes measured costs on machines that have them."""
     return replace(
         plain,
         get=lambda machine: (get if of.known(machine) else plain.get)(machine),

@@ -38,8 +38,8 @@ POLICIES: dict[str, dict[str, Any]] = {
     "boost2": {"receiver_first": 1, "receiver_last": -1},
     "boost3": {"receiver_first": 1, "receiver_last": -1, "sender_receiver_first": -1},
 }  # fmt: skip
-"""What each policy is; any of it can be set otherwise. cp-fifo-dep and cp-rr-dep are cp-fifo and cp-rr on priority
-records that say the laxity."""
+"""Settings of each policy; options can change any of them. cp-fifo-dep and cp-rr-dep are cp-fifo and cp-rr on priority
+records that hold the laxity."""
 for _name in ("boost1", "boost2", "boost3"):
     POLICIES[_name] |= {"priority": Priority.BOOST, "base": 50, "best": 0, "worst": 100}
     POLICIES[f"{_name}-rr"] = POLICIES[_name] | {"slice_ns": _MS}
@@ -66,8 +66,10 @@ def options_of(policy: str) -> frozenset[str]:
 
 
 def does_use(of: Scheduling, name: str) -> bool:
-    """Whether a number of `Scheduling` changes what such a policy does. A slice given to one that has none would make
-    another policy of it."""
+    """Check whether a number of `Scheduling` changes what the policy does.
+
+    A slice given to a policy that has none would make another policy of it.
+    """
     if name == "slice_ns":
         return bool(of.slice_ns) and of.priority != Priority.SVR4
     key = f"{name.removesuffix('_ns')}_us" if name.endswith("_ns") else name
@@ -152,7 +154,7 @@ def _number(key: str, value: Any, least: float | None = None) -> float:
 
 
 def _priorities(rows: Any) -> tuple[int | tuple[int, ...], ...]:
-    """One of each application, or a list of those of its ranks."""
+    """Read a priority for each application, or a list of priorities of its ranks."""
 
     def is_whole(value: Any) -> bool:
         return isinstance(value, int) and not isinstance(value, bool)

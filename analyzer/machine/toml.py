@@ -183,7 +183,7 @@ def _pieces(rows: Any, where: str) -> tuple[Piece, ...]:
 
 
 def _mappings(top: Table, default: Any) -> tuple[str | tuple[int, ...], ...]:
-    """Those of each [[application]]; one that says none has that of all."""
+    """Read the mapping of each [[application]]; the default where an application gives none."""
     found = []
     for table in top.tables("application", []):
         found.append(_mapping(table.take("mapping", default)))

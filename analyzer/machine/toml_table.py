@@ -43,7 +43,7 @@ class Table:
         return [Table(f"[{key}]", v, self._page) for v in given]
 
     def rest(self) -> dict[str, Any]:
-        """All that was not taken."""
+        """Return the keys that nobody has read."""
         left, self._given = self._given, {}
         return left
 

@@ -1,8 +1,8 @@
-"""What several weighted models say together: one value, and an interval that holds the truth.
+"""Models of an average, and what several weighted models predict together: a value with an interval.
 
-An interval is that of the mixture of the models' own (Student's t about each value): where models differ, which they do
-the more the further a prediction is from the data, it is as wide as their differences (multi-model inference, Burnham
-and Anderson 2002, chapter 4).
+The interval is that of the mixture of the models' own intervals (Student's t about each value). The further a
+prediction is from the data the more the models differ, and the interval is as wide as their differences (multi-model
+inference, Burnham and Anderson 2002, chapter 4).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Member:
         return self.sigma * np.linalg.norm(self.spread, axis=0)
 
     def with_weight(self, weight: float) -> Member:
-        """The same with another weight."""
+        """Return the member with another weight."""
         return replace(self, weight=weight)
 
 
@@ -61,9 +61,14 @@ def consensus(values: np.ndarray, weights: np.ndarray) -> float:
 def interval(
     values: np.ndarray, errors: np.ndarray, freedom: np.ndarray, weights: np.ndarray, confidence: float
 ) -> tuple[float, float]:
-    """Where the truth is with this probability, as much of it left out below as above: quantiles of the mixture.
+    """Compute the central interval that holds the truth with a probability: quantiles of the mixture of models.
 
-    values, errors: (models) of each its value and standard error. Infinite where a model has no freedom.
+    Args:
+        values: Value of each model, shape (models,).
+        errors: Standard error of each model; infinite where a model has no freedom.
+        freedom: Degrees of freedom of each model.
+        weights: Weight of each model.
+        confidence: Probability, such as 0.95.
     """
     outside = (1 - confidence) / 2
     low, high = (_quantile(values, errors, freedom, weights, share) for share in (outside, 1 - outside))

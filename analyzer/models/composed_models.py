@@ -29,13 +29,13 @@ class Composed:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """Those that a prediction needs."""
+        """Names of the parameters that a prediction needs."""
         own = [name for name in self.outer.parameters if name not in self.inner]
         return tuple(dict.fromkeys([*own, *(name for model in self.inner.values() for name in _arguments(model))]))
 
     @property
     def observable(self) -> str:
-        """That of the outer model."""
+        """Observable of the outer model."""
         return self.outer.observable
 
     def quantity(self, name: str, **values: float) -> float:
@@ -68,7 +68,7 @@ class Composed:
         """Predict the share of a quantity with its 95 % interval.
 
         It follows from the errors of the coefficients and from the interval of the quantity. Where all terms were
-        described, the coefficients are those of the model of all of them: the interval does not depend on the choice.
+        described, the coefficients are those of the model of all terms: the interval does not depend on the choice.
         """
         every = self._all(values)
         share = self.share(name, **values)
@@ -111,7 +111,7 @@ class Composed:
         return self.part(name, **every) / self.outer(**every)
 
     def has_part(self, name: str) -> bool:
-        """Whether the selected model has a term with this quantity."""
+        """Check whether the selected model has a term with this quantity."""
         return any(name in term.names() for term in self.outer.selected.terms)
 
     def _terms_with(self, name: str, values: Mapping[str, float]) -> np.ndarray:

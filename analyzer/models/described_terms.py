@@ -28,11 +28,11 @@ MOST_MEMBERS = 60
 SEARCHES = ("auto", "exact", "genetic", "elimination", "none")
 """none: one model, of all terms (PROBE of the library cll; TIA, 2.5). elimination: terms are dropped one by one."""
 WEIGHTINGS = ("relative", "measured", "ordinary")
-"""Squares of distances are divided by those of what is expected, by those of what was measured (TIA, F20), or by 1."""
+"""Divisors of squared distances: squares of expected values, squares of measured values (TIA, F20), or 1."""
 _FROM_ALL = ("elimination", "none")
 """Searches that begin with the model of all terms."""
 _BEYOND = 4
-"""Values must not be negative up to so many times the largest value of a parameter."""
+"""Factor beyond the largest value of a parameter up to which values must not be negative."""
 _LEVELS = 6
 _MOST_POINTS = 20_000
 
@@ -57,7 +57,7 @@ class Options:
 
     @property
     def relative(self) -> bool:
-        """Whether errors are shares of the value."""
+        """Check whether errors are shares of the value."""
         return self.weighting != "ordinary"
 
 
@@ -134,10 +134,10 @@ def members_of(
 
 
 def everything(selection: Selection, data: Measurements, weight: np.ndarray) -> Member | None:
-    """The model of all terms that the data can tell apart; None: the rows are too few for it.
+    """Fit all terms that the data can tell apart. None: the rows are too few for it.
 
-    Its intervals are what they say, whatever the terms were chosen by. Those of models that were chosen from the same
-    data are too narrow (Hjort and Claeskens 2003; Leeb and Poetscher 2005).
+    Its intervals hold whatever the terms were chosen by. Intervals of models that were chosen from the same data are
+    too narrow (Hjort and Claeskens 2003; Leeb and Poetscher 2005).
     """
     terms = by_text(selection.space.independent)
     fitted = fit_columns(_columns(terms, data.values), data.observed, weight)
@@ -162,7 +162,8 @@ def _columns(terms: Sequence[Product], values: dict[str, np.ndarray]) -> np.ndar
 
 
 def _points(data: Measurements) -> dict[str, np.ndarray]:
-    """Where values must not be negative: combinations of a few values of each parameter, in the data and beyond."""
+    """List points where values must not be negative: combinations of a few values of each parameter, in the data and
+    beyond."""
     levels = []
     for column in data.values.values():
         distinct = np.unique(column)

@@ -1,4 +1,4 @@
-"""What to do next, in words (TIA, 3.5, the rules of interpretation; 4.6, bimodal data)."""
+"""Advice on what to do next with a model (TIA, 3.5, the rules of interpretation; 4.6, bimodal data)."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _LOW_WEIGHT = 0.05
 _SURE = 0.001
 _REPETITIONS = 8
 _GAP = 0.5
-"""Repetitions fall into two groups if the gap between these is more than this share of their whole range, and more than
-so many times the next largest gap."""
+"""Least gap between two groups of repetitions, as a share of their whole range; the gap must also be several times the
+next largest."""
 _TIMES = 3.0
 _LARGE_ERROR = 0.2
 
@@ -51,7 +51,7 @@ def _of_parameters(data: Measurements) -> Iterator[str]:
 
 
 def _ratio(column: np.ndarray, other: np.ndarray) -> float | None:
-    """By what one column is a multiple of another; None: it is none."""
+    """Return the factor by which one column is a multiple of another. None: it is no multiple."""
     there = other != 0
     if not there.any() or column[~there].any():
         return None
@@ -133,7 +133,7 @@ def _of_groups(data: Measurements) -> Iterator[str]:
 
 
 def in_two_groups(repetitions: np.ndarray) -> bool:
-    """Whether there are two groups of at least two, with a gap between them that is most of the range."""
+    """Check whether repetitions form two groups of at least two, with a gap between them that is most of the range."""
     ordered = np.sort(repetitions)
     gaps = np.diff(ordered)
     place = int(gaps.argmax())

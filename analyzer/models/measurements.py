@@ -21,7 +21,7 @@ REPETITIONS: dict[str, Callable[[np.ndarray], Any]] = {
     "mean": np.mean,
     "median": np.median,
 }
-"""How measurements of the same setting can become one."""
+"""Ways to reduce the measurements of a setting to one."""
 _FEWEST = 3
 _LARGEST = 1e100
 """Squares of larger numbers, or of those below its inverse, are no numbers."""

@@ -60,7 +60,7 @@ class Model:
 
     @property
     def terms(self) -> list[str]:
-        """Those of the selected model, as they are read."""
+        """Terms of the selected model, as text."""
         return [str(term) for term in self.selected.terms]
 
     def __str__(self) -> str:
@@ -68,11 +68,11 @@ class Model:
         return formula_text(self.selected)
 
     def __call__(self, **values: float) -> float:
-        """What the selected model's formula alone gives, within about a microsecond."""
+        """Evaluate the selected model's formula alone, within about a microsecond."""
         return self._formula(**values)
 
     def predict(self, **values: float) -> float:
-        """What the models together expect at these values of the parameters. Raises TracelibError for other names."""
+        """Predict the observable by all models together. Raises TracelibError for other names of parameters."""
         said, _ = self._at(values)
         return consensus(said, self._table[1])
 
@@ -81,7 +81,7 @@ class Model:
         return self.members[central(self._at(values)[0], self._table[1])]
 
     def prediction(self, **values: float) -> Prediction:
-        """The same with its interval. Not less than 0 where all that was measured is positive."""
+        """Predict the observable with its interval. Not less than 0 where all that was measured is positive."""
         said, terms = self._at(values)
         value = consensus(said, self._table[1])
         low, high = self._interval(said, terms, values) if self.whole is None else self._of_whole(self.whole, values)
@@ -148,7 +148,7 @@ class Model:
         return _compiled(self.parameters, formula_code(self.selected))
 
     def _at(self, values: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
-        """Of each member its value, and the values of all terms."""
+        """Evaluate each member, and all terms."""
         try:
             terms = np.array(self._values(**values), float)
             if not np.abs(terms).max() < _LARGEST:

@@ -79,7 +79,7 @@ def model_name(path: str | os.PathLike[str]) -> str:
 
 
 def model_to_data(model: Model) -> dict[str, Any]:
-    """What the file holds."""
+    """Convert a model to the content of a model file."""
     return {
         "format": FORMAT,
         "version": VERSION,

@@ -18,9 +18,10 @@ from analyzer.models.averaging import Member
 from analyzer.models.model import Model
 
 FARTHER = 4.0
-"""Without points, predictions shall become surer at so many times the largest value of each parameter."""
+"""Factor beyond the largest value of each parameter at which predictions shall become surer, unless points are
+given."""
 _STEP = 2.0
-"""Candidates go up to so many times the largest value, or one step of the values as they are."""
+"""Factor beyond the largest value up to which candidates go, or one step of the values as they are."""
 _WIDE = 1.5
 """Neighbouring values that are further apart than this factor have a candidate between them."""
 _MOST = 5000

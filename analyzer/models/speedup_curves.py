@@ -16,7 +16,7 @@ PARAMETER = "P"
 FEWEST = 3
 """With runs at fewer rank counts there is nothing to choose: a + b ln P."""
 LEAST = 0.1
-"""What is drawn is not below this share of the least value that was fitted."""
+"""Least drawn value, as a share of the least value that was fitted."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Selected:
 
 
 def _new_value(member: Member, p: float) -> tuple[float, float]:
-    """What a member expects at p, and the standard error of a new measurement there."""
+    """Compute a member's value at p, and the standard error of a new measurement there."""
     terms = np.array([float(np.asarray(term.value({PARAMETER: np.array(p)}))) for term in member.terms])
     value = float(member.coefficients @ terms)
     return value, float(member.sigma * np.sqrt(value**2 + ((member.spread @ terms) ** 2).sum()))

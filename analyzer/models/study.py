@@ -1,4 +1,4 @@
-"""From a table to a model: with terms as described or chosen from the data, and what is to be said about it."""
+"""Fit of a model to a table, with terms as described or chosen from the data, and with advice on the result."""
 
 from __future__ import annotations
 

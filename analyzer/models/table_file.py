@@ -1,4 +1,4 @@
-"""Tables of measurements as files: CSV, those of Extra-P, and Parquet where pandas can read it."""
+"""Tables of measurements as files: CSV, the formats of Extra-P, and Parquet where pandas can read it."""
 
 from __future__ import annotations
 

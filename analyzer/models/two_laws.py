@@ -1,5 +1,7 @@
-"""Where the times follow one law up to a value of a parameter and another law beyond it (a cache that is full, another
-algorithm of a collective): one formula serves neither."""
+"""Data that follow one law up to a value of a parameter and another law beyond it.
+
+Causes are a cache that is full, or another algorithm of a collective; one formula serves neither law.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ _SURE = 0.001
 _MUCH = 10.0
 """Two laws count if their BIC is lower by so much (very strong evidence; Kass and Raftery 1995)."""
 _VALUES, _VALUES_ALONE = 3, 5
-"""Each law has at least so many values of the parameter; where nothing was repeated, the second number."""
+"""Least number of values of the parameter under each law; the second where nothing was repeated."""
 _MOST_VARYING = 2
 _MOST_VALUES, _PLACES = 64, 12
 """A parameter with more values than the first number is no series of sizes, and no second law is looked for. The second
@@ -88,7 +90,7 @@ def _split(
 
 
 def _is_repeated(data: Measurements) -> bool:
-    """Whether most settings were measured several times."""
+    """Check whether most settings were measured several times."""
     number = np.array([len(rows) for rows in rows_of(settings_of(data.values))])
     return bool((number > 1).mean() > 0.5)
 
@@ -111,6 +113,6 @@ def _squares(member: Member) -> float:
 
 
 def _bic(rows: int, *laws: Member) -> float:
-    """Each term has a coefficient and an exponent; of two laws, where they meet."""
+    """Compute the BIC. Each term has a coefficient and an exponent; two laws also have the value where they meet."""
     parameters = 2 * sum(len(law.terms) for law in laws) + len(laws) - 1
     return float(rows * np.log(sum(map(_squares, laws)) / rows) + parameters * np.log(rows))

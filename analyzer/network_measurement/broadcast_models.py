@@ -1,4 +1,4 @@
-"""How long a segmented broadcast should take by the LogGP family: linear, pipeline, binary and binomial trees.
+"""Times of segmented broadcasts by the LogGP family: linear, pipeline, binary and binomial trees.
 
 The closed forms are those of Rodriguez 2011 (section 4.5, table 4.10), each a function of one segment's parameters, so
 that they take LogGP's constants as well as LoOgGP's, which change with the size. Everything is in seconds and bytes.

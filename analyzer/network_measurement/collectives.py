@@ -72,14 +72,14 @@ class Measured:
 
 @dataclass(frozen=True)
 class Compared:
-    """All settings of a measurement; of each algorithm how good the models' times are."""
+    """All settings of a measurement, with the accuracy of the models' times for each algorithm."""
 
     settings: tuple[Measured, ...]
     models: Mapping[str, Accuracy]
 
 
 def compare(rows: np.ndarray, network: Network | None = None) -> Compared:
-    """From the rows of the tables `collectives` or `broadcasts` of a network measurement."""
+    """Compare rows of the tables `collectives` or `broadcasts` of a network measurement with models."""
     settings = tuple(_measured(name, group, network) for name, group in _by_setting(rows))
     models = {}
     for algorithm in ALGORITHMS:
@@ -91,9 +91,10 @@ def compare(rows: np.ndarray, network: Network | None = None) -> Compared:
 
 
 def read_compared(path: str | os.PathLike[str], network: Network | None = None) -> dict[str, Compared]:
-    """Of the file of a network measurement the tables "collectives" and "broadcasts", those that are there.
+    """Compare the tables "collectives" and "broadcasts" of a network measurement's file, where they exist.
 
-    Raises TracelibError for a damaged file.
+    Raises:
+        TracelibError: The file is damaged.
     """
     found = {}
     try:

@@ -1,4 +1,4 @@
-"""From the rows of a network measurement to its LoOgGP model, and how good that is."""
+"""LoOgGP model from the rows of a network measurement, its errors, and how pairs of ranks differ."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tracelib.schema.levels import Levels, at_one_level, levels_of_pairs
 
 @dataclass(frozen=True)
 class Errors:
-    """How far predictions are off the measured times: of each size by the lines through the others. As fractions."""
+    """Relative errors of predictions at each size by lines through the other sizes."""
 
     median: float
     most: float  # of 95 % of the sizes
@@ -114,7 +114,7 @@ def _fitted(size: np.ndarray, curve: Curve, begins: Sequence[int], tolerance: fl
 
 @dataclass(frozen=True)
 class PairModel:
-    """One pair: its latency, and its overheads and gaps as multiples of those of the common model."""
+    """Model of one pair: its latency, and its overheads and gaps as multiples of the common model's."""
 
     ranks: tuple[int, int]
     rows: int

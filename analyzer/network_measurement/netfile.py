@@ -22,7 +22,7 @@ _TABLES = {"hosts": net.HOST, "pairs": net.PAIR, "rows": net.ROW}
 
 @dataclass(frozen=True)
 class Measurement:
-    """What was measured: rows of `net.ROW`, the pairs of ranks and hosts they are of, and how it was done."""
+    """Content of a network measurement: rows of `net.ROW`, their pairs of ranks and hosts, and how it was done."""
 
     path: str
     attributes: Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""What a user may set of the way from rows to a model. It imports nothing, for the command line's sake."""
+"""Options of the way from rows to a model. Imports nothing, so that the command line starts quickly."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 TYPICAL = "typical"
 RULES = ("negative", "deviation", "neighbourhood")
 FILTERS = (TYPICAL, *RULES)
-"""How rows are left out: `sample`, `outliers`."""
+"""Rules to leave out rows; see `sample`."""
 DETECTORS = ("changepoint", "thesis", "netgauge")
 """Ways to find changes, the default first: `detectors`."""
 NEIGHBOURS = ("value", "size", "plane")
 """Senses in which rows are near: `neighbourhood`."""
 METHODS = ("complete", "single")
 METRICS = ("manhattan", "euclidean")
-"""Of the clustering."""
+"""Distances for the clustering."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What is left of a LoOgGP model in the older models: LogGP (no O), LogP (no sizes at all), Hockney (one line)."""
+"""Reduction of a LoOgGP model to older models: LogGP (no O), LogP (no sizes at all), Hockney (one line)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Hockney:
 
 
 def logp(model: LoOgGP) -> LogP:
-    """By the model's values at one byte."""
+    """Reduce the model to its values at one byte."""
     return LogP(model.latency_s, float(model.overhead(1)), float(model.gap(1)))
 
 

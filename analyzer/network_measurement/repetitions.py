@@ -1,8 +1,8 @@
-"""Which repetitions of a measurement agree, so that what disturbed the others does not count.
+"""Repetitions of a measurement that agree, so that disturbed repetitions do not count.
 
 Other work of a processor makes a time longer, by microseconds or by milliseconds, and may do so to every second one.
-Undisturbed times lie together, as narrowly at one size as at those beside it. So of each size the values are kept
-that fit into one narrow window: the lowest which holds many of them. How narrow, all sizes say together.
+Undisturbed times lie together, as narrowly at one size as at the sizes beside it. So for each size the values are kept
+that fit into one narrow window: the lowest which holds many of them. All sizes together determine how narrow it is.
 """
 
 from __future__ import annotations
@@ -14,16 +14,17 @@ import numpy as np
 WINDOW = 6.0
 """Standard deviations that a window is wide: all of some hundred undisturbed values."""
 GENEROUS = 2.0
-"""On the first spread, that of the closest values, which is too small where there are few."""
+"""Factor on the first spread, that of the closest values, which is too small where there are few."""
 CLOSEST = 0.35
-"""Of a size's values: so many are undisturbed even where the others are not."""
+"""Share of a size's values that is undisturbed even where the others are not."""
 ROUNDS = 4
 BESIDE = 15
 """Sizes to either side that a spread is taken from."""
 LEAST = 1e-9
-"""Of a value; two that are closer are one."""
+"""Relative difference below which two values are one."""
 _SAMPLES, _MANY = 400, 256
-"""Sets of normal values that tell how close CLOSEST of so many are, and more values than these are as good as."""
+"""Sets of normal values that tell how close CLOSEST of them are; and the number of values from which on it is
+constant."""
 
 
 def groups(size: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -34,9 +35,12 @@ def groups(size: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
 
 
 def typical(size: np.ndarray, value: np.ndarray, usable: np.ndarray | None = None) -> np.ndarray:
-    """Which rows hold an undisturbed value (bool); of each size at least one.
+    """Mark rows (bool) that hold an undisturbed value, at least one for each size.
 
-    `usable`: rows that count at all; where a size has none of those, all of it count.
+    Args:
+        size: Size of each row, bytes.
+        value: Measured value of each row.
+        usable: Rows that count at all; where a size has none of them, all its rows count.
     """
     keep = np.zeros(len(size), bool)
     _, places = groups(size)
@@ -57,7 +61,7 @@ def typical(size: np.ndarray, value: np.ndarray, usable: np.ndarray | None = Non
 
 
 def mean_and_variance(parts: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Of each part, none of them empty; the variance of a single value is NaN."""
+    """Compute mean and variance of each part. No part is empty; the variance of a single value is NaN."""
     if not parts:
         return np.zeros(0), np.zeros(0)
     number = np.array([len(part) for part in parts])
@@ -69,7 +73,7 @@ def mean_and_variance(parts: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def running_median(values: np.ndarray, beside: int = BESIDE) -> np.ndarray:
-    """Of each value and those beside it, NaN aside; 0 where all are NaN."""
+    """Compute the median of each value and `beside` values on both sides, without NaN; 0 where all are NaN."""
     if not len(values):
         return np.zeros(0)
     padded = np.concatenate([np.full(beside, np.nan), values, np.full(beside, np.nan)])
@@ -91,7 +95,8 @@ def _closest(v: np.ndarray) -> float:
 
 
 def _shortest(values: np.ndarray) -> np.ndarray:
-    """Of values that are sorted along the last axis the length of the shortest interval that holds CLOSEST."""
+    """Return the length of the shortest interval that holds CLOSEST of the values, which are sorted along the last
+    axis."""
     count = values.shape[-1]
     number = max(2, round(CLOSEST * count))
     return (values[..., number - 1 :] - values[..., : count - number + 1]).min(axis=-1)
@@ -99,7 +104,8 @@ def _shortest(values: np.ndarray) -> np.ndarray:
 
 @cache
 def _shortest_of_normal(count: int) -> float:
-    """The same of so many normal values, in standard deviations: two of seven lie far closer than 35 of a hundred."""
+    """Return the expected length for normal values, in standard deviations: two of seven lie far closer than 35 of a
+    hundred."""
     drawn = np.random.default_rng(0).standard_normal((_SAMPLES, count))
     return float(np.median(_shortest(np.sort(drawn, axis=1))))
 

@@ -1,4 +1,5 @@
-"""How far times of neighbouring sizes are off a smooth course beyond what repetitions tell: alignment, caches."""
+"""Deviation of times of neighbouring sizes from a smooth course, beyond the scatter of repetitions: alignment,
+caches."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ _HALVINGS = 30
 
 
 def level(time_s: np.ndarray) -> np.ndarray:
-    """What shares of a time refer to: times about zero, as overheads can be, are not infinitely exact."""
+    """Level to which relative errors of times refer: times about zero, as overheads can be, are not infinitely
+    exact."""
     size = np.abs(time_s)
     return np.maximum(size, 0.02 * np.median(size)) if len(size) else size
 
@@ -74,7 +76,7 @@ def _apart_from_many(y: np.ndarray) -> np.ndarray:
 
 
 def _apart_from_two(y: np.ndarray, variance: np.ndarray) -> np.ndarray:
-    """Of all but the first and the last: by STANDS_OUT from the one before and the one after."""
+    """Mark all but the first and the last size that differ by STANDS_OUT from the size before and the size after."""
     before, after = (
         (y[1:-1] - y[side]) / np.sqrt(np.maximum(variance[1:-1] + variance[side], 1e-150))
         for side in (slice(None, -2), slice(2, None))

@@ -1,7 +1,7 @@
-"""From rows of PRTTs to overheads and gaps, row by row, and to one value for each size with its variance.
+"""Overheads and gaps from rows of PRTTs, row by row, and one value with its variance for each size.
 
-T_o(s) = (PRTT(n,d,s) - PRTT(1,0,s)) / (n-1) - d and T_g(s) = (PRTT(n,0,s) - PRTT(1,0,s)) / (n-1) (Rodriguez 2011,
-Eqs. 3.1 and 3.2); the way of a message is half of PRTT(1,0,s).
+T_o(s) = (PRTT(n,d,s) - PRTT(1,0,s)) / (n-1) - d and T_g(s) = (PRTT(n,0,s) - PRTT(1,0,s)) / (n-1) (Rodriguez 2011, Eqs.
+3.1 and 3.2); a message's transfer takes half of PRTT(1,0,s).
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def kept(rules: tuple[str, ...], size: np.ndarray, time_s: np.ndarray, window: f
 PRIOR = 10
 """Degrees of freedom that the variance of the sizes nearby counts for in that of one size."""
 FEWEST_VISITS = 4
-"""Of a size, from which on what a visit measured is one value: its rows share what disturbed them."""
+"""Number of visits of a size from which on each visit gives one value: its rows share what disturbed them."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Curves:
-    """All three over the same sizes (bytes, ascending)."""
+    """Curves of overhead, gap and latency over the same sizes (bytes, ascending)."""
 
     size: np.ndarray
     overhead: Curve
@@ -116,10 +116,16 @@ class Curves:
 def sample(
     rows: np.ndarray, rules: tuple[str, ...] = (TYPICAL,), window: float = 0.1, of_level: np.ndarray | None = None
 ) -> Sample:
-    """Of rows (net.ROW) of pairs that are alike, those `of_level` (bool, default all).
+    """Compute overheads and gaps of rows of pairs that are alike.
 
-    With the rule "typical", PRTT(1,0,s) is that of the undisturbed rows of a size, so that a disturbed one spoils
-    nothing but itself; else each row has its own, as in the thesis, and the rules of `outliers` apply.
+    With the rule "typical", PRTT(1,0,s) is that of the undisturbed rows of a size, so that a disturbed row spoils
+    nothing but itself. Otherwise each row has its own, as in the thesis, and the rules for outliers apply.
+
+    Args:
+        rows: Rows of the measurement (net.ROW).
+        rules: Names of FILTERS.
+        window: Width of the neighbourhood for the rules.
+        of_level: Rows to take (bool). None: all.
     """
     visit = visits(rows)
     chosen = np.ones(len(rows), bool) if of_level is None else of_level
@@ -206,7 +212,8 @@ def _by_visits(size: np.ndarray, visit: np.ndarray, value: np.ndarray) -> tuple[
 def _curve(
     of: Sample, value: np.ndarray, counts: np.ndarray, sizes: np.ndarray, shared: np.ndarray | float = 0.0
 ) -> Curve:
-    """Variances of few values are moderated by those of the sizes nearby, relative to the time."""
+    """Reduce values to one for each size. Variances of few values are moderated by those of nearby sizes, relative to
+    the time."""
     chosen = counts & np.isin(of.size, sizes)
     size, value = _by_visits(of.size[chosen], of.visit[chosen], value[chosen])
     parts = [value[places] for places in groups(size)[1]]

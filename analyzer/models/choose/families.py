@@ -13,7 +13,7 @@ from analyzer.models.choose.shapes import Shape, shapes_on
 from analyzer.models.terms.product import Product
 
 _MODELS = 300
-"""About so many combinations of shapes of all parameters are weighed for each way to combine them."""
+"""Number of combinations of shapes that are weighed, about, for each way to combine the parameters."""
 _UNLIKELY = 12.0
 """Shapes that are less likely than the best by more than exp(this), whatever the other parameters do, are left out."""
 FREE = 0.1
@@ -59,7 +59,7 @@ Way = tuple[tuple[str, ...], ...]
 
 
 def _ways(names: tuple[str, ...]) -> Iterator[Way]:
-    """All partitions of the names: each group is one term, the product of a shape of each."""
+    """List all partitions of the names: each group is one term, the product of one shape of each name."""
     if not names:
         yield ()
         return

@@ -78,13 +78,13 @@ _MODELS = 100
 _MOST_PRODUCTS = 4000
 """The likeliest of them are tried: all of three parameters, which are at most 21^3 with few settings of each."""
 _TRIED = 40
-"""So many products are tried in place of a term, or beside others."""
+"""Number of products that are tried in place of a term, or beside others."""
 _DEPENDENT = 1e-9
-"""What is left of a column beside others that give it."""
+"""Least relative rest of a column beside the others; below it the column depends on them."""
 _PARTS = 2
 """The most terms in a model beside the constant and one for each parameter."""
 _CONSTANT = 0.1
-"""How likely a term is the constant, beside all others together."""
+"""Prior probability that a term is the constant."""
 
 Shapes = tuple[Shape | None, ...]
 
@@ -102,7 +102,7 @@ class Free:
 
     @classmethod
     def of(cls, settings: Settings) -> Free:
-        """All products of plain shapes of the parameters that vary."""
+        """List all products of plain shapes of the parameters that vary."""
         rows, names = len(settings.mean), settings.varying
         shapes: list[list[Shape | None]] = [[None, *shapes_on(settings.values[name], plain=True)] for name in names]
         prior = np.ones(1)
@@ -219,7 +219,7 @@ class Free:
 
     @cached_property
     def _factors(self) -> dict[str, dict[Product, Shape | None]]:
-        """Of each parameter what a product of shapes can have of it."""
+        """List for each parameter the factors that a product of shapes can have."""
         values, names = self.settings.values, self.settings.varying
         shapes = {name: shapes_on(values[name], plain=True) for name in names}
         return {name: {Product(): None} | {s.product(name): s for s in shapes[name]} for name in names}

@@ -1,4 +1,4 @@
-"""The models that a user who names no terms gets: those of all families that are likely, with their weights."""
+"""Models for data without named terms: the likely ones of all families, with their weights."""
 
 from __future__ import annotations
 
@@ -101,8 +101,7 @@ _ODD = 5.0
 
 
 def plainest(members: Sequence[Member]) -> list[Member]:
-    """The same members, the one to be shown first: the plainest of those that are about as likely as the best. The
-    others by weight."""
+    """Reorder members: first the plainest among those about as likely as the best, then the others by weight."""
     enough = max(member.weight for member in members) / NOISE
     chosen = min(
         (member for member in members if member.weight >= enough), key=lambda one: (complexity(one), -one.weight)
@@ -156,7 +155,7 @@ def choose_models(values: Mapping[str, np.ndarray], observed: np.ndarray) -> lis
 
 
 def _members(found: Sequence[Posterior]) -> Iterator[Member]:
-    """Each model once, as likely as its likeliest family says, the likeliest first; weights beside that one's."""
+    """Yield each model once, as likely as its likeliest family says, the likeliest first, with relative weights."""
     best = max(map(_likeliest, found))
     likely = [
         (float(posterior[place]), family, weighed, int(place))
@@ -216,7 +215,7 @@ def _likeliest(one: Posterior) -> float:
 
 
 def _explains(one: Posterior, settings: Settings) -> bool:
-    """Whether the likeliest model leaves no more than repetitions scatter (the F test of lack of fit)."""
+    """Check whether the likeliest model leaves no more than repetitions scatter (F test of lack of fit)."""
     _, weighed, posterior = one
     place = int(posterior.argmax())
     terms, different = weighed.coefficients.shape[1], len(settings.mean)
@@ -229,7 +228,7 @@ def _explains(one: Posterior, settings: Settings) -> bool:
 
 
 def _normalised(members: Iterable[Member]) -> list[Member]:
-    """The same with weights that sum to 1."""
+    """Scale the weights so that they sum to 1."""
     every = list(members)
     total = sum(member.weight for member in every)
     return [member.with_weight(member.weight / total) for member in every]

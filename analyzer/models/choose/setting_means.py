@@ -35,7 +35,7 @@ class Settings:
 
     @property
     def weight(self) -> np.ndarray:
-        """(settings) that of each mean, by what was measured."""
+        """Weight of each mean by its measured value, shape (settings,)."""
         return self.number / self.errors_at(self.mean) ** 2
 
     @property
@@ -44,7 +44,7 @@ class Settings:
         return float(np.abs(self.mean).max())
 
     def errors_at(self, expected: np.ndarray) -> np.ndarray:
-        """What the standard deviation of a measurement is proportional to, where these values are expected."""
+        """Compute the relative standard deviation of a measurement where given values are expected."""
         if not self.relative:
             return np.full(expected.shape, self.scale)
         return np.maximum(expected, _LEAST * self.mean)
@@ -59,7 +59,7 @@ MOST_SETTINGS = 1000
 
 
 def settings_from(values: Mapping[str, np.ndarray], observed: np.ndarray) -> Settings:
-    """The settings of rows of measurements. Of more than MOST_SETTINGS so many, drawn at random (always the same)."""
+    """Group rows of measurements by setting. Above MOST_SETTINGS a random selection is taken, always the same."""
     setting = settings_of(values)
     first = np.unique(setting, return_index=True)[1]
     if len(first) > MOST_SETTINGS:

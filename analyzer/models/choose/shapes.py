@@ -26,15 +26,15 @@ _FRACTION = 0.5
 """Prior of powers in halves, and of those below 1 in thirds and quarters, beside whole numbers, which algorithms have
 more often."""
 _RARE = 0.125
-"""The same of powers above 1 in thirds and quarters."""
+"""Prior of powers above 1 in thirds and quarters, relative to the others."""
 _LOGGED, _LOG = 0.75, 0.5
 """Prior of a power with a logarithm beside the one without; of a logarithm alone beside whole powers."""
 GRID = 20
 _UNUSUAL = 0.02
 """Prior of powers in twentieths: no algorithm has them, but caches and networks bend what is measured."""
 _SHIFTED = 0.1
-"""Prior of logarithms that are 0 at the least measured value beside those of a number from 1 on: few algorithms have
-log2(ranks / ranks of a node), many log2(ranks)."""
+"""Prior of logarithms that are 0 at the least measured value, relative to logarithms of a number from 1 on: few
+algorithms have log2(ranks / ranks of a node), many log2(ranks)."""
 _FALLING = 0.1
 """Prior of a part that falls beside one that grows: only strong scaling and the like has it."""
 
@@ -50,17 +50,17 @@ class Shape:
 
     @property
     def free_prior(self) -> float:
-        """The same in sums of several parts, where one that falls is as likely as one that grows."""
+        """Prior in sums of several parts, where a part that falls is as likely as one that grows."""
         return self.prior if self.power >= 0 else self.prior / _FALLING * (1 if self.power == -1 else _RARE)
 
     def value(self, x: np.ndarray) -> np.ndarray:
-        """At these values of the parameter."""
+        """Evaluate the shape at values of the parameter."""
         with np.errstate(all="ignore"):
             powered = np.power(x, float(self.power))
             return powered * np.log2(x * self._per_unit) ** self.log_power if self.log_power else powered
 
     def product(self, name: str) -> Product:
-        """As a term of this parameter."""
+        """Return the shape as a term of a parameter."""
         x = Product(1.0, ((Name(name), Fraction(1)),))
         log = Product(1.0, ((Call("log2", (Product(self._per_unit, x.powers),)), Fraction(1)),))
         return Product().times(x, self.power).times(log, self.log_power)
@@ -103,7 +103,7 @@ PLAIN = tuple(
     for shape in SHAPES
     if shape.power.denominator <= 2 and shape.log_power <= 1 and (shape.power <= 2 or shape == Shape(Fraction(3), 0, 1))
 )
-"""Those that are combined freely, where a model needs several parts."""
+"""Shapes that are combined freely where a model needs several parts."""
 
 
 def shapes_on(x: np.ndarray, plain: bool = False) -> list[Shape]:
@@ -158,7 +158,7 @@ def rounding_error(
 
 
 def _beyond(x: float, low: float, high: float) -> float:
-    """How far a value is from a range, as a logarithm; 0 inside it."""
+    """Distance of a value from a range, as a logarithm; 0 inside it."""
     if low > 0 and x > 0:
         return float(max(np.log(x) - np.log(high), np.log(low) - np.log(x), 0.0))
     return 0.0

@@ -14,7 +14,7 @@ _OUTSIDE_TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"|;')
 
 
 def is_json(text: str) -> bool:
-    """Whether a file begins as an object of JSON does."""
+    """Check whether a file begins as an object of JSON does."""
     return text.lstrip("\ufeff \t\r\n").startswith("{")
 
 

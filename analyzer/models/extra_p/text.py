@@ -14,7 +14,7 @@ FIELDS = ("PARAMETER", "POINTS", "METRIC", "REGION", "DATA")
 
 
 def is_text(text: str) -> bool:
-    """Whether the first line that is no comment begins with a field of this form (a CSV file's has commas)."""
+    """Check whether the first line that is no comment begins with a field of this form (a CSV file's has commas)."""
     lines = (line.strip() for line in text.splitlines())
     first = next((line for line in lines if line and not line.startswith("#")), "")
     return bool(re.match(rf"(?:{'|'.join(FIELDS)})\s+\S", first)) and "," not in first
@@ -31,7 +31,7 @@ def read_text(text: str, path: str) -> Collected:
 
 
 class _Reader:
-    """What was read so far: the points, and where the next DATA line belongs."""
+    """State of reading: points read so far, and where the next DATA line belongs."""
 
     def __init__(self, path: str) -> None:
         self.collected = Collected(path)

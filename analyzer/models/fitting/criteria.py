@@ -24,7 +24,8 @@ class Criterion:
     candidates: int = 0  # terms that models are chosen from
 
     def penalty(self, size: np.ndarray | int) -> np.ndarray:
-        """All but rows * log(rss) of models of so many coefficients; infinite where it is not defined."""
+        """Compute the criterion without rows * log(rss), by number of coefficients; infinite where it is not
+        defined."""
         k = np.asarray(size, float) + 1
         n = self.rows
         base = n * (np.log(2 * np.pi) + 1 - np.log(n)) - self.log_weights
@@ -48,7 +49,7 @@ class Criterion:
 
 
 def criterion_of(name: str, weight: np.ndarray, candidates: int = 0) -> Criterion:
-    """One of CRITERIA for rows of these weights, and models from so many terms."""
+    """Make one of CRITERIA for rows of given weights, and for models from `candidates` terms."""
     return Criterion(name, len(weight), float(np.log(weight).sum()), candidates)
 
 

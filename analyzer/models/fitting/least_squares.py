@@ -8,11 +8,11 @@ import numpy as np
 from scipy.optimize import nnls
 
 _NOTHING = 1e-9
-"""What is left of a column of length 1, beside others that nearly give it."""
+"""Least relative rest of a column of length 1 beside others; below it the others give the column."""
 
 
 def most_telling(matrix: np.ndarray, y: np.ndarray, number: int) -> list[int]:
-    """So many columns, each the one that explains most of what those before it left of y (orthogonal matching)."""
+    """Choose columns one by one, each explaining most of the rest of y (orthogonal matching pursuit)."""
     left, basis, order = y.copy(), matrix.copy(), []
     rest = np.ones(matrix.shape[1], bool)
     for _ in range(min(number, matrix.shape[1])):

@@ -15,7 +15,7 @@ from analyzer.models.fitting.least_squares import most_telling
 _ROUNDS = 30
 _SAME = 1e-9
 _FARTHEST = 10.0
-"""A model that expects more than so many times what was measured, or less than that share, says nothing there."""
+"""Largest ratio, either way, of an expected to a measured value at which the model is used there."""
 
 
 def expected_weights(

@@ -1,4 +1,5 @@
-"""All subsets of up to 30 terms (TIA, 3.4 and 3.5, the models of design.md's budget), in C and in bounded memory."""
+"""Exhaustive search over subsets of up to 30 terms (TIA, 3.4 and 3.5, the models of design.md's budget), in C and in
+bounded memory."""
 
 from __future__ import annotations
 

@@ -12,15 +12,21 @@ from analyzer.models.search.selection import Selection, in_order, within
 from analyzer.models.search.space import Space, none_can_be_fitted
 
 _PAIRS = 64
-"""Up to so many terms all pairs are tried."""
+"""Largest number of terms for which all pairs are tried."""
 
 
 @dataclass(frozen=True)
 class Genetics:
-    """population (mu), mutations: the most bits of an individual that are negated in a generation (nu), patience: it
-    ends when the best one has not changed for so many generations (phi). neighbours: before it ends, the models that
-    differ from the best one in one or two terms are tried, and it goes on from a better one (which the paper's search
-    does not do). runs: searches from new populations."""
+    """Settings of the genetic search.
+
+    Attributes:
+        population: Number of individuals (mu).
+        mutations: Largest number of bits that are negated in a generation (nu).
+        patience: Generations without a better model after which the search ends (phi).
+        neighbours: Before the end, try the models that differ from the best one in one or two terms, and go on from a
+            better one (not in the paper's search).
+        runs: Number of searches from new populations.
+    """
 
     population: int = 64
     mutations: int = 2
@@ -74,9 +80,10 @@ class Scores:
 
 
 def search_genetically(space: Space, criterion: Criterion, how: Genetics, keep: int = 10_000) -> Found:
-    """The best models that the runs met. Weights and importance are those of the models met.
+    """Search the best models among those that the runs meet. Weights and importance are over these models.
 
-    Raises TracelibError where no model can be fitted.
+    Raises:
+        TracelibError: No model can be fitted.
     """
     if not np.isfinite(criterion.penalty(1)):
         raise none_can_be_fitted(space)

@@ -1,4 +1,4 @@
-"""What a search found: the best models, their Akaike weights, and how much each term matters."""
+"""Result of a search: the best models, their Akaike weights, and the importance of each term."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Selection:
 
     @property
     def is_of_several(self) -> bool:
-        """Whether weights compare several models."""
+        """Check whether weights compare several models."""
         return len(self.models) > 1
 
     @property

@@ -32,7 +32,7 @@ class Space:
 
     @property
     def dependent(self) -> list[str]:
-        """In words, each term that terms before it together can replace."""
+        """Describe each term that terms before it together can replace."""
         return self._told_apart[1]
 
     @property
@@ -61,7 +61,7 @@ class Space:
 
     @property
     def least_rss(self) -> float:
-        """What is left of y by rounding alone."""
+        """Largest rest of y that rounding alone explains."""
         return float((self.triangle[:, -1] ** 2).sum()) * (1e-14**2) * self.rows
 
     def rss(self, models: np.ndarray) -> np.ndarray:

@@ -41,7 +41,7 @@ def candidates(description: str, degree: int | None = None) -> list[Product]:
 
 
 def number_of_models(terms: int) -> int:
-    """How many non-empty subsets so many terms have: 2^N - 1."""
+    """Return the number of non-empty subsets of `terms` terms: 2^N - 1."""
     return 2**terms - 1
 
 
@@ -72,7 +72,7 @@ def _unread(text: str) -> TracelibError:
 
 
 def _split(text: str) -> list[str]:
-    """At commas that are in no parentheses."""
+    """Split text at commas that are in no parentheses."""
     parts, depth = [""], 0
     for letter in text:
         depth += (letter == "(") - (letter == ")")

@@ -20,7 +20,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "min": np.minimum,
     "max": np.maximum,
 }
-"""What an atom can be; other logarithms and roots are products of these and of powers."""
+"""Functions of an atom; other logarithms and roots are products of these and of powers."""
 
 
 @dataclass(frozen=True)
@@ -57,12 +57,12 @@ class Product:
 
     @property
     def constant(self) -> bool:
-        """Whether it has no parameter."""
+        """Check whether the product has no parameter."""
         return not self.powers
 
     @property
     def term(self) -> Product:
-        """The same with the factor 1: what a coefficient is found for."""
+        """Return the product with factor 1: the term for which a coefficient is fitted."""
         return Product(1.0, self.powers)
 
     def times(self, other: Product, power: Fraction | int = 1) -> Product:
@@ -74,7 +74,7 @@ class Product:
         return Product(self.factor * float(other.factor) ** float(power), tuple(rest))
 
     def value(self, values: Mapping[str, Any]) -> Any:
-        """At these values of the parameters: numbers or arrays. Not finite where a part of it is not defined."""
+        """Evaluate at values of the parameters, numbers or arrays. Not finite where a part is not defined."""
         found: Any = self.factor
         with np.errstate(all="ignore"):
             for atom, power in self.powers:
@@ -96,7 +96,7 @@ def by_text(terms: Iterable[Product]) -> tuple[Product, ...]:
 
 
 def atom_value(atom: Atom, values: Mapping[str, Any]) -> Any:
-    """What the atom is at these values."""
+    """Evaluate the atom at values of the parameters."""
     if isinstance(atom, Name):
         return values[atom.name]
     if isinstance(atom, Sum):
@@ -113,7 +113,7 @@ def atom_names(atom: Atom) -> set[str]:
 
 
 def plain_atom(atom: Atom) -> str:
-    """As it is read."""
+    """Write an atom as people read it."""
     if isinstance(atom, Name):
         return atom.name
     if isinstance(atom, Sum):
@@ -122,7 +122,7 @@ def plain_atom(atom: Atom) -> str:
 
 
 def plain(product: Product) -> str:
-    """As the language reads it: "n^2*log2(p)/p"."""
+    """Write a product as the language of terms has it: "n^2*log2(p)/p"."""
     above = [_powered(a, e) for a, e in product.powers if e > 0]
     below = [_powered(a, -e) for a, e in product.powers if e < 0]
     divisor = f"{1 / product.factor:.12g}" if product.factor else ""

@@ -17,7 +17,7 @@ from analyzer.network_measurement.roughness import noise
 from analyzer.network_measurement.sample import Curve, Curves
 
 FEWEST_SIZES = 3
-"""In a piece."""
+"""Least number of sizes in a piece."""
 MOST_CHANCE = 0.05
 _LIKELY = 3.84
 """Places of a change whose sum of squares is larger by less are as likely (95 %)."""
@@ -25,7 +25,7 @@ _LIKELY = 3.84
 
 @dataclass(frozen=True)
 class Change:
-    """Where one piece ends and the next begins."""
+    """Boundary between two pieces."""
 
     begin: int  # place of the first size of the next piece
     earliest: int  # it is between these two with 95 % confidence
@@ -63,10 +63,10 @@ def pieces(cost: np.ndarray, number: int) -> list[int]:
 
 
 def significance(cost: np.ndarray, begins: Sequence[int], number: int) -> list[Change]:
-    """Of each change but the first size: how sure it is and where else it could be, the other changes being as found.
+    """Compute how sure each change but the first size is and where else it could be, given the other changes.
 
     The chance is that of an F test of one line against two in each of the `number` curves of which `cost` is the sum,
-    times the places where it could have been.
+    times the number of places where the change could have been.
     """
     ends = [*begins[1:], len(cost)]
     found = []

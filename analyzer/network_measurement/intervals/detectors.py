@@ -53,7 +53,7 @@ def fractures(size: np.ndarray, time_s: np.ndarray, window: float, kind: str, gu
 
 
 def _rises(size: np.ndarray, time_s: np.ndarray, before: int, guard: float) -> bool:
-    """Whether the next size takes longer by far more than the rows of both scatter."""
+    """Check whether the next size takes longer by far more than the rows of both scatter."""
     after = size[size > before].min()
     low, high = time_s[size == before], time_s[size == after]
     scatter = np.hypot(_deviation(low), _deviation(high))
@@ -104,4 +104,4 @@ DETECTORS: dict[str, Callable[[Curves, Sample, Options], list[int]]] = {
     "thesis": thesis,
     "netgauge": _netgauge,
 }
-"""Each gives the places of the first size of each interval, 0 first."""
+"""Detectors by name; each gives the places of the first size of each interval, 0 first."""

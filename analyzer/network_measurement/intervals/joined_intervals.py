@@ -19,10 +19,16 @@ from analyzer.network_measurement.sample import Curve, Curves
 
 
 def checked(of: Curves, begins: Sequence[int], rows: np.ndarray, fewest: int) -> list[int]:
-    """Of the places where an interval could begin (0 first) those that stay. `rows`: of each size.
+    """Drop begins of intervals (0 first) until each interval has `fewest` rows.
 
     The shortest interval is joined to the neighbour whose lines, with it, fit least worse, relative to the times; and
-    so on, until all have `fewest` rows.
+    this is repeated.
+
+    Args:
+        of: Curves of overhead and gap.
+        begins: Places where an interval could begin.
+        rows: Number of rows of each size.
+        fewest: Least number of rows of an interval.
     """
     weighted = ((c.time_s, 1 / np.maximum(c.time_s**2, 1e-30)) for c in (of.overhead, of.gap))
     cost = np.sum([misfits(of.size, time_s, weight) for time_s, weight in weighted], axis=0)
@@ -52,7 +58,8 @@ def cost_of_joining(cost: np.ndarray, begin: int, border: int, end: int) -> floa
 
 
 NARROW = 1.25
-"""From the smallest to the largest size: a quarter of an octave holds no more than two of the planned sizes."""
+"""Ratio of the largest to the smallest size below which an interval is narrow: a quarter of an octave holds no more
+than two of the planned sizes."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +71,7 @@ class Determined:
 
 
 def is_unknown(line: Line, from_bytes: int, to_bytes: int) -> bool:
-    """Whether the confidence interval of a line's start is wider than any time on the line."""
+    """Check whether the confidence interval of a line's start is wider than any time on the line."""
     half = (line.start_ci[1] - line.start_ci[0]) / 2
     return half > float(np.abs(line(np.array([from_bytes, to_bytes]))).max())
 
