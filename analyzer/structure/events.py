@@ -20,7 +20,7 @@ LABELS = {_TYPE: ("Iteration", {0: "End"})}
 
 
 class WithIterations(Annotated):
-    """The same trace with the iterations of each rank, whose edges are known, as events of its first thread."""
+    """Trace with iterations as events of each rank's first thread, where their edges are known."""
 
     def __init__(self, trace: Trace, iterations: Iterations) -> None:
         rows = np.flatnonzero(iterations.known)
@@ -32,7 +32,7 @@ class WithIterations(Annotated):
         super().__init__(trace, LABELS, self._between)
 
     def iteration_events(self, begin: int, end: int) -> np.ndarray:
-        """Of `events` in [begin, end) those of iterations alone: the others are not read."""
+        """Read the events of iterations in [begin, end) alone."""
         return sort_rows(self._between(begin, end), "time", "rank", "thread")
 
     def _between(self, begin: int, end: int) -> np.ndarray:

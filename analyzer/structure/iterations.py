@@ -9,7 +9,7 @@ import numpy as np
 
 
 class Source(Enum):
-    """What iterations were found by."""
+    """Evidence by which iterations were found."""
 
     CALLS = "calls"  # the sequence of calls of each rank: edges are exact on each rank
     EVENTS = "events"  # the trace says when each begins
@@ -51,12 +51,12 @@ class Iterations:
 
     @property
     def begin_ns(self) -> int:
-        """When the first rank begins the first one."""
+        """Begin of the first iteration on the first rank, ns."""
         return int(self.edges[self.known, 0].min())
 
     @property
     def end_ns(self) -> int:
-        """When the last rank ends the last one."""
+        """End of the last iteration on the last rank, ns."""
         return int(self.edges[self.known, -1].max())
 
     def lengths_ns(self) -> np.ndarray:
@@ -64,7 +64,7 @@ class Iterations:
         return np.diff(self.edges[self.known], axis=1)
 
     def span_of(self, number: int) -> tuple[int, int]:
-        """From when the first rank begins iteration `number` (from 0) until the last one ends it, in ns."""
+        """Return the span of iteration `number` (from 0) over all ranks, ns."""
         edges = self.edges[self.known]
         return int(edges[:, number].min()), int(edges[:, number + 1].max())
 
@@ -75,7 +75,7 @@ class Iterations:
 
 
 def mean_lengths(edges: np.ndarray) -> np.ndarray:
-    """float64 (count,) ns: of each iteration the mean of the ranks that are known; edges: those of Iterations."""
+    """Compute the mean length of each iteration over the known ranks, float64 (count,) ns. edges: as in Iterations."""
     known = np.flatnonzero(edges[:, 0] >= 0).tolist()
     total = np.zeros(edges.shape[1] - 1)
     for rank in known:

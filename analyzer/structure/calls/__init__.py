@@ -1,1 +1,1 @@
-"""Which calls of a rank repeat: the sequence of calls says how often a loop was passed, whatever its times do."""
+"""Loops in the sequence of a rank's calls: the sequence shows how often a loop was passed, whatever its times are."""

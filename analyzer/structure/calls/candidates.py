@@ -11,7 +11,8 @@ from analyzer._kernels import lib
 from analyzer.native import pointer
 
 CONTEXTS = (1, 2, 4, 8, 16)
-"""How many calls in a row make a slot: one symbol may be made at several places of a loop, a few in a row are one."""
+"""Numbers of calls in a row that make a slot: one symbol may be made at several places of a loop, some in a row at
+one."""
 FEWEST = 3
 """Passes that make a loop."""
 MOST_SLOTS, MOST_COUNTS, MOST_CLASSES = 256, 48, 6
@@ -33,9 +34,12 @@ class Candidate:
 
 
 def candidates(symbols: np.ndarray) -> list[Candidate]:
-    """Of all classes of slots, for each count and place, those of the shortest context with most slots.
+    """List all classes of slots; for each count and place those of the shortest context with most slots.
 
-    symbols: (calls,) dense from 0. Linear: all calls are numbered as often as there are CONTEXTS.
+    Linear: all calls are numbered once for each of CONTEXTS.
+
+    Args:
+        symbols: Symbol of each call, dense from 0, shape (calls,).
     """
     best: dict[tuple[int, int], Candidate] = {}
     for context in CONTEXTS:
@@ -49,12 +53,13 @@ def candidates(symbols: np.ndarray) -> list[Candidate]:
 
 
 def longest_first(found: list[Candidate], time: np.ndarray) -> list[Candidate]:
-    """Those that cover most time first. time: (calls,) ns, ascending."""
+    """Sort candidates by the time that they cover, longest first. time: (calls,) ns, ascending."""
     return sorted(found, key=lambda one: -(int(time[one.at[-1]]) - int(time[one.at[0]])))
 
 
 def in_context(symbols: np.ndarray, context: int) -> np.ndarray:
-    """int32 (calls,): numbers, dense from 0, of so many symbols in a row, up to each call. `context`: a power of 2."""
+    """Number the groups of `context` symbols in a row up to each call, dense from 0, int32 (calls,). context: a power
+    of 2."""
     symbols, found = np.ascontiguousarray(symbols, np.int32), np.empty(len(symbols), np.int32)
     written = pointer(symbols, "int32_t *"), len(symbols), context, pointer(found, "int32_t *")
     if lib.numbers_in_context(*written) < 0:
@@ -63,8 +68,7 @@ def in_context(symbols: np.ndarray, context: int) -> np.ndarray:
 
 
 def _places(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """int32: the places at which each of `ids` (int32) occurs, those of one after the other; and where those of each
-    begin, with the end."""
+    """Group places by id: int32 places, those of each id together, and the begin of each id's places, with the end."""
     kinds = int(ids.max(initial=-1)) + 1
     begin, places = np.empty(kinds + 1, np.int32), np.empty(len(ids), np.int32)
     written = pointer(begin, "int32_t *"), pointer(places, "int32_t *")

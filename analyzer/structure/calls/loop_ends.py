@@ -1,4 +1,4 @@
-"""Where a loop begins and ends: its first pass may do more or less, and what looks like a pass may come before it."""
+"""Begin and end of a loop: its first pass may do more or less, and calls like those of a pass may come before it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ LEAST, FIRST_LEAST = 0.6, 0.4
 """A stretch at an end is a pass if it has this share of the typical one's calls; second: at the begin, where paths are
 known: a first pass may do something else."""
 LONGER = 4
-"""So many times as long as the longest of the others the first pass may be."""
+"""Largest length of the first pass relative to the longest other pass."""
 FOREIGN = 8
-"""So many calls of its own the first pass may make."""
+"""Largest number of calls that only the first pass makes."""
 MOST_COMPARED = 64
-"""So many passes, spread over all, are compared to find where each begins."""
+"""Number of passes, spread over all, that are compared to find where each begins."""
 MOST_WALKED = 1 << 12
-"""So many calls around an occurrence are compared one by one."""
+"""Number of calls around an occurrence that are compared one by one."""
 
 
 class Bounds(NamedTuple):
@@ -62,7 +62,8 @@ def bounded(symbols: np.ndarray, loop: Passes, clocks: np.ndarray, *, knows_path
 
 
 def _is_odd_only_at_begin(symbols: np.ndarray, at: np.ndarray, pattern: np.ndarray) -> bool:
-    """Whether all stretches but the first make the same calls: of few passes that one makes the whole look uneven."""
+    """Check whether all stretches but the first make the same calls: among few passes the first makes the whole
+    uneven."""
     places = at[1:-1]
     if len(places) < 2 or (np.diff(at[1:]) != len(pattern)).any():
         return False
@@ -84,13 +85,13 @@ def _behind_what_varies(symbols: np.ndarray, loop: Passes, end: int) -> Bounds |
 
 
 def _kinds_before(symbols: np.ndarray, loop: Passes, at: int, most: int) -> int:
-    """How many calls up to `at` are ones that passes of the loop make; at most so many."""
+    """Count calls up to `at` that passes of the loop make; at most `most`."""
     foreign = np.flatnonzero(loop.typical[symbols[max(at - most, 0) : at][::-1]] == 0)
     return int(foreign[0]) if len(foreign) else min(at, most)
 
 
 def _shared_run(symbols: np.ndarray, at: np.ndarray, most: int, step: int) -> int:
-    """How many calls from each of these places on, forwards (1) or backwards (-1), are the same for all of them."""
+    """Count equal calls from each of these places on, forwards (1) or backwards (-1)."""
     for number in range(most):
         places = at + step * number
         if places.min() < 0 or places.max() >= len(symbols) or (symbols[places] != symbols[places[0]]).any():
@@ -156,7 +157,7 @@ def _to_its_last_call(symbols: np.ndarray, loop: Passes, at: np.ndarray, end: in
 
 
 def _differ(at: np.ndarray) -> bool:
-    """Whether stretches between these places are of different lengths."""
+    """Check whether stretches between these places are of different lengths."""
     return len(np.unique(np.diff(at))) > 1
 
 
@@ -206,27 +207,27 @@ def _pattern(symbols: np.ndarray, at: np.ndarray) -> np.ndarray:
 
 
 def _followed(symbols: np.ndarray, pattern: np.ndarray, at: int, most: int) -> int:
-    """How many calls from `at` on are those of the pattern, again and again."""
+    """Count calls from `at` on that repeat the pattern."""
     there = symbols[at : at + most]
     differs = np.flatnonzero(there != np.resize(pattern, len(there)))
     return int(differs[0]) if len(differs) else len(there)
 
 
 def _preceded(symbols: np.ndarray, pattern: np.ndarray, at: int) -> int:
-    """How many calls up to `at` are those of the pattern, again and again."""
+    """Count calls up to `at` that repeat the pattern."""
     there = symbols[max(at - 3 * len(pattern), 0) : at][::-1]
     differs = np.flatnonzero(there != np.resize(pattern[::-1], len(there)))
     return int(differs[0]) if len(differs) else len(there)
 
 
 def _of_the_kinds(symbols: np.ndarray, loop: Passes, at: int) -> int:
-    """How many calls from `at` on are ones that passes of the loop make."""
+    """Count calls from `at` on that passes of the loop make."""
     foreign = np.flatnonzero(loop.typical[symbols[at:]] == 0)
     return int(foreign[0]) if len(foreign) else len(symbols) - at
 
 
 def _fixed(loop: Passes) -> np.ndarray:
-    """How often each symbol is in a pass at least: what varies, once."""
+    """Count the calls of each symbol that every pass makes; a symbol whose number varies counts once."""
     return np.where(loop.varying, np.minimum(loop.typical, 1), loop.typical)
 
 
@@ -251,7 +252,7 @@ def _without_odd_begin(symbols: np.ndarray, loop: Passes, *, knows_paths: bool) 
 
 
 def _comes_again(symbols: np.ndarray, at: np.ndarray, number: int, behind: int) -> bool:
-    """Whether a stretch is made again, twice or more, behind another one: some passes make fewer calls."""
+    """Check whether a stretch is made twice or more behind another one: some passes make fewer calls."""
     length = int(at[number + 1] - at[number])
     same = behind + np.flatnonzero(np.diff(at)[behind:] == length)[:MOST_COMPARED]
     made = symbols[at[number] : at[number + 1]]
@@ -259,7 +260,7 @@ def _comes_again(symbols: np.ndarray, at: np.ndarray, number: int, behind: int) 
 
 
 def _has(symbols: np.ndarray, at: np.ndarray, number: int, kinds: int) -> np.ndarray:
-    """How often each symbol is in a stretch between occurrences."""
+    """Count the calls of each symbol in a stretch between occurrences."""
     return np.bincount(symbols[at[number] : at[number + 1]], minlength=kinds)
 
 
@@ -272,8 +273,11 @@ def _follows(symbols: np.ndarray, begin: int, end: int) -> np.ndarray:
 def _warms_up(
     symbols: np.ndarray, begins: np.ndarray, end: int, pattern: np.ndarray, lead: int, clocks: np.ndarray
 ) -> bool:
-    """Whether the first pass was made before the loop: between it and the second one other calls are made, or the clock
-    is read, just where passes end. A first pass of the loop that does more does so elsewhere."""
+    """Check whether the first pass was made before the loop, to warm up.
+
+    Then between it and the second pass other calls are made, or the clock is read, just where passes end. A first pass
+    of the loop that does more does so elsewhere.
+    """
     if len(begins) <= 3:
         return False
     length, second = len(pattern), int(begins[1])

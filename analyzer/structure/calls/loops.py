@@ -14,7 +14,7 @@ from analyzer.structure.calls.repeated import repeated
 from analyzer.structure.calls.sequence import Output
 
 MOST_JUDGED = 40
-"""So many candidates are looked at: those that cover most time."""
+"""Number of candidates that are examined: those that cover most time."""
 LEAST_TIME = 0.03
 """A loop that takes a smaller share of the time than this is left out."""
 STEP, SELDOM_STEP, SELDOM = (0.25, 1.0), (0.5, 0.5), 8
@@ -27,14 +27,14 @@ that is made now and then takes less than the passes between."""
 MISSING = 0.9
 """A pass that makes a smaller share than this of the usual calls makes others in their place."""
 NESTED = 4
-"""A loop inside has up to so many passes more often than something of several calls is made each so many passes."""
+"""Largest ratio of passes of a loop inside to the distance at which a group of calls is made, in passes."""
 SOME = 0.2
-"""It makes at least this share of them, or it is no pass."""
+"""Least share of these calls that a pass makes."""
 SEVERAL, ALIKE = 1.9, 0.85
 """An inner loop has so many times the passes of the outer one, and passes that have this share of calls in common.
 Where paths are known, any that is regular will do."""
 PARTIAL = 1.3
-"""A loop that has up to so many times as many passes as one of a longer context is the same one."""
+"""Largest ratio of passes at which a loop and one of a longer context are the same loop."""
 QUIET, FEWEST_WORK = 0.25, 0.1
 """Quantiles of the computation of usual passes, and of special ones, which are few: others on the machine only make it
 longer. What comes before a loop may look like a special pass, so it is not the least."""
@@ -65,13 +65,13 @@ class Loop:
         return int(self.begins[number]), last
 
     def moved(self, places: np.ndarray) -> Loop:
-        """The same loop in a sequence in which its call n is call places[n]; with the end of both."""
+        """Return the loop in a sequence in which its call n is call places[n]; with the end of both."""
         around = tuple(one.moved(places) for one in self.around)
         parts = self.parts.moved(places) if self.parts else None
         return replace(self, begins=places[self.begins], end=int(places[self.end]), around=around, parts=parts)
 
     def shifted(self, by: int) -> Loop:
-        """The same loop in a sequence in which so many calls come before."""
+        """Return the loop in a sequence in which `by` calls come before."""
         around = tuple(one.shifted(by) for one in self.around)
         parts = self.parts.shifted(by) if self.parts else None
         return replace(self, begins=self.begins + by, end=self.end + by, around=around, parts=parts)
@@ -126,7 +126,7 @@ def _regular(symbols: np.ndarray, enter: np.ndarray, length_ns: int, *, knows_pa
 
 
 def _time(one: Candidate | Passes, enter: np.ndarray) -> int:
-    """From the first occurrence to the last, and one stretch more."""
+    """Time from the first occurrence to the last, and one stretch more, ns."""
     at = one.at
     return int((enter[at[-1]] - enter[at[0]]) * (1 + 1 / (len(at) - 1)))
 
@@ -159,7 +159,7 @@ def _main(
 
 
 def _is_often(inner: Passes, outer: Passes) -> bool:
-    """Whether a place is passed many times as often: its passes may do different things."""
+    """Check whether a place is passed many times as often: its passes may do different things."""
     return inner.is_of_a_place and inner.count > NESTED * outer.count
 
 
@@ -190,8 +190,10 @@ def _with_first(loop: Passes, others: list[Passes]) -> Passes:
 
 
 def _plainest(loops: list[Passes]) -> list[Passes]:
-    """Of loops with nearly as many passes the one with most slots: where paths are not known, the others may take calls
-    of the loop around for passes of their own."""
+    """Choose among loops with nearly equal numbers of passes the one with most slots.
+
+    Where paths are not known, the others may take calls of the loop around for passes of their own.
+    """
     kept: list[Passes] = []
     for one in sorted(loops, key=lambda one: -one.slots):
         if all(max(one.count, other.count) > PARTIAL * min(one.count, other.count) for other in kept):
@@ -225,13 +227,14 @@ def _own(loops: list[Passes], symbols: np.ndarray) -> list[Passes]:
 
 
 def _is_around(outer: Passes, inner: Passes) -> bool:
-    """Whether as many passes of `inner`, more than one, lie between each two neighbouring ones of `outer`."""
+    """Check whether equally many passes of `inner`, more than one, lie between all neighbouring passes of `outer`."""
     between = np.diff(np.searchsorted(inner.at, outer.at))
     return bool(1 < between.min() == between.max())
 
 
 def _makes_no_others(outer: Passes, inner: Passes, symbols: np.ndarray) -> bool:
-    """Whether the passes of `inner` that hold what `outer` does make the calls that others make, be it more often."""
+    """Check whether the passes of `inner` that hold calls of `outer` make the calls of other passes, be it more
+    often."""
     number = _special(outer, inner, symbols)
     usual = np.setdiff1d(np.arange(inner.count - 1), number)
     if not len(number) or not len(usual):
@@ -267,17 +270,17 @@ def _spread(numbers: np.ndarray) -> np.ndarray:
 
 
 def _median_pass(symbols: np.ndarray, loop: Passes, numbers: np.ndarray) -> np.ndarray:
-    """How often each symbol is in the median of these passes of a loop."""
+    """Count the calls of each symbol in the median of these passes of a loop."""
     return np.median(counts_of(symbols, loop.at[numbers], loop.at[numbers + 1], len(loop.typical)), axis=0)
 
 
 def _is_now_and_then(
     outer: Passes, inner: Passes, symbols: np.ndarray, computed: np.ndarray, outputs: np.ndarray, knows_paths: bool
 ) -> bool:
-    """Whether passes of `outer` are but special passes of `inner`.
+    """Check whether passes of `outer` are only special passes of `inner`.
 
     They are if special passes make other calls in place of the usual ones, and compute less than the passes between; or
-    if they only add some, less than a usual pass has, and as many usual passes lie between them each time (a loop
+    if they only add calls, less than a usual pass has, and equally many usual passes lie between them each time (a loop
     inside that converges has more or fewer).
     """
     nested = is_nested(outer, inner, symbols)
@@ -339,25 +342,27 @@ def _is_little(usual_work: np.ndarray, special_work: np.ndarray, between: np.nda
 
 
 def _is_short(usual_work: np.ndarray, special_work: np.ndarray) -> bool:
-    """Whether special passes compute less than two usual ones do; ns, as in _is_little."""
+    """Check whether special passes compute less than two usual ones; ns, as in _is_little."""
     usual, special = (float(np.quantile(work, QUIET)) for work in (usual_work, special_work))
     return special < 2 * usual
 
 
 def _outweighs(usual_work: np.ndarray, special_work: np.ndarray, between: np.ndarray) -> bool:
-    """Whether special passes compute more than all usual ones between them together; ns, as in _is_little."""
+    """Check whether special passes compute more than all usual ones between them together; ns, as in _is_little."""
     usual, special = (float(np.quantile(work, QUIET)) for work in (usual_work, special_work))
     return len(between) > 0 and special - usual >= STEP_WORK * usual * float(np.median(between))
 
 
 def _hands_out(outputs: np.ndarray) -> bool:
-    """Whether calls (Output of each) are what a program does with its results."""
+    """Check whether calls (Output of each) hand out a program's results."""
     return bool((outputs > Output.NONE).all() and (outputs == Output.RESULTS).any())
 
 
 def varies(between: np.ndarray) -> bool:
-    """Whether the numbers of passes between special ones are those of a loop that ends when it has converged. What is
-    done now and then is done at even distances, but for the first."""
+    """Check whether the numbers of passes between special ones vary as in a loop that ends when it has converged.
+
+    Steps that are made now and then are made at even distances, but for the first.
+    """
     if len(between) < FEWEST:
         return False
     usual = float(np.median(between[1:]))

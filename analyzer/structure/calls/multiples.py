@@ -1,7 +1,7 @@
-"""Whether the passes of a loop are what the program repeats, or parts or multiples of it.
+"""Test whether the passes of a loop are what the program repeats, or parts or multiples of it.
 
 Calls alone do not tell: a step may have stages without calls, one exchange may be made by two branches in turn, and a
-compiler may take the first pass out of a loop. What is computed between the calls tells.
+compiler may take the first pass out of a loop. The computation between the calls tells.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ are enough."""
 CHANCE = 1e-4
 """Largest probability of that many groups with their longest pass at one place if lengths were random."""
 MUCH_MORE, SOME_CHANCE = 2.5, 2e-3
-"""The same two limits of what is computed before the first call of a pass."""
+"""Limits of MUCH and CHANCE for the computation before the first call of a pass."""
 FEW_STAGES = 4
 """Up to this many passes are stages of a step whatever they compute. The long pass of a larger group must outweigh the
 others, or it is a step that is made now and then."""
@@ -101,12 +101,12 @@ def _divisors(length: int) -> Iterator[int]:
 
 
 def _has_no_loop(symbols: np.ndarray) -> bool:
-    """Whether no call comes again after another one."""
+    """Check whether no call comes again after another one."""
     return len(np.unique(symbols)) == np.count_nonzero(np.diff(symbols)) + 1
 
 
 def _compute_alike(burst: np.ndarray, loop: Loop, turns: int) -> bool:
-    """Whether all alternatives compute about as long, and before the same call."""
+    """Check whether all alternatives compute about equally long, and before the same call."""
     length = (loop.end - int(loop.begins[0])) // loop.count
     usual = np.median(burst[loop.begins[:, None] + np.arange(length)][1:], axis=0).reshape(turns, -1)
     total = usual.sum(axis=1)
@@ -169,7 +169,7 @@ def _usual(computed: np.ndarray, size: int) -> np.ndarray:
 
 
 def _group_size(computed: np.ndarray, *, is_one_call: bool) -> int | None:
-    """How many passes make a group; None: none do."""
+    """Find the number of passes that make a group. None: passes make no groups."""
     for size in range(2, min(MOST_GROUPED, len(computed) // FEWEST) + 1):
         if _has_long_pass(computed, size) and _outweighs(computed, size, is_one_call=is_one_call):
             return size
@@ -185,13 +185,13 @@ def _group_size(computed: np.ndarray, *, is_one_call: bool) -> int | None:
 
 
 def _has_long_pass(computed: np.ndarray, size: int) -> bool:
-    """Whether one pass of each group of this size computes clearly longer than all others of the group."""
+    """Check whether one pass of each group of this size computes clearly longer than all others of the group."""
     ratio = _long_pass(computed, size)
     return ratio >= MUCH_LONGER or (ratio >= LONGER and _chance(computed, size) < CHANCE)
 
 
 def _long_pass(computed: np.ndarray, size: int) -> float:
-    """How many times as long as all others of its group the longest pass of each group computes."""
+    """Compute the ratio of the longest pass of each group to all others of its group, by computation."""
     groups = computed[: len(computed) // size * size].reshape(-1, size)
     which = int(np.argmax(np.median(groups, axis=0)))
     others = np.delete(groups, which, axis=1)

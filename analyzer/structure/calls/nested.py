@@ -1,4 +1,4 @@
-"""Whether a loop is inside another one, or makes its calls now and then itself: what the places of these calls say."""
+"""Test whether a loop is inside another one, or makes its calls now and then itself, by the places of these calls."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Steps that are made now and then are more seldom."""
 
 
 def is_nested(outer: Passes, inner: Passes, symbols: np.ndarray) -> bool | None:
-    """Whether the calls of `outer` are those of a loop around `inner`; None: their places do not tell.
+    """Check whether `outer` is a loop around `inner`. None: the places of its calls do not tell.
 
-    They are if some of them come before the first pass of `inner`, the others behind its last one, and all of them
-    in between. They are not if passes of `inner` come before the first of them, and others behind the last one; nor
-    if they come each so many passes, but the first or the last ones are fewer: loops inside are passed as often to the
-    end.
+    It is if some of its calls come before the first pass of `inner`, the others behind the last pass, and all of them
+    in between. It is not if passes of `inner` come before the first of these calls and others behind the last; nor if
+    the calls come at a fixed number of passes, but the first or the last passes are fewer: loops inside are passed
+    equally often to the end.
     """
     if outer.count < 3:
         return None
@@ -62,9 +62,11 @@ def begins_with(outer: Passes, inner: Passes, symbols: np.ndarray, more: np.ndar
 
 
 def _is_amid(outer: Passes, inner: Passes, symbols: np.ndarray, made: np.ndarray) -> bool:
-    """Whether most calls that a pass of `inner` with one of `outer` has in place of usual ones are all made after its
-    first pass and before its last one. In a loop around they come before the first pass of one inside, or behind the
-    last."""
+    """Check whether the calls that a special pass of `inner` has in place of usual ones lie between its first and last
+    pass.
+
+    In a loop around they come before the first pass of one inside, or behind the last.
+    """
     number = int(made[outer.count // 2]) - 1
     if not 0 <= number < inner.count - 1:
         return False
@@ -126,6 +128,6 @@ def _reach(known: np.ndarray, symbols: np.ndarray, at: int, most: int, step: int
 
 
 def _run(own: np.ndarray, calls: np.ndarray) -> int:
-    """How many of the first calls are own ones."""
+    """Count the first calls that are own ones."""
     others = np.flatnonzero(~own[calls])
     return int(others[0]) if len(others) else len(calls)

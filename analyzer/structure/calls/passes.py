@@ -1,4 +1,4 @@
-"""Whether the stretches between occurrences of a call are passes of one loop: they must make the same calls."""
+"""Test whether the stretches between occurrences of a call are passes of one loop: they must make the same calls."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ import numpy as np
 from analyzer.structure.calls.candidates import Candidate
 
 MOST_PASSES = 96
-"""So many stretches, spread over all, are compared."""
+"""Number of stretches, spread over all, that are compared."""
 REGULAR = 0.7
 """Share of calls that stretches of a loop have in common, at least."""
 REGULAR_ALONE = 0.78
-"""The same where only one call takes turns with itself: in a random order of few calls some share would have."""
+"""Limit of REGULAR where only one call takes turns with itself: few calls in random order would reach a lower share."""
 GROUP = 4
 """Calls in a row that are compared, at least."""
 IN_ORDER, FEW = 0.3, 24
 """Share of the different groups of calls in a row that a stretch has in common with the next one, at least: any
 long stretches of random calls have as many of each. So many pairs are compared."""
 SAME_PLACE = 0.6
-"""Of stretches that one place of a program begins, the share that is usual, and in the usual order: now and then other
-calls follow."""
+"""Least share of usual stretches, in the usual order, among those that one place of a program begins: now and then
+other calls follow."""
 SAME_KINDS = 0.75
 """Share of symbols that stretches must have in common where the number of inner passes varies."""
 LN_ORDERS = 25.0
 """Logarithm of the number of orders of calls of which one is that they take turns, at least."""
 EXPLAINED = 0.7
-"""Of the calls that stretches have more or fewer of than the typical one, inner loops must make this share."""
+"""Least share of the calls that stretches have more or fewer of than the typical one which inner loops must make."""
 
 
 @dataclass(frozen=True)
@@ -57,29 +57,31 @@ class Passes:
 
     @property
     def is_regular(self) -> bool:
-        """Whether stretches make the same calls, equally often."""
+        """Check whether stretches make the same calls, equally often."""
         return self.order >= IN_ORDER and self.regularity >= (REGULAR if self.slots > 1 else REGULAR_ALONE)
 
     @property
     def is_alike(self) -> bool:
-        """Whether stretches make the same calls, be it more or less often."""
+        """Check whether stretches make the same calls, be it more or less often."""
         return self.is_regular or self.kinds >= SAME_KINDS
 
     @property
     def is_of_a_place(self) -> bool:
-        """Whether stretches are passes where paths tell places apart: their calls take turns, or are one that others
-        follow in the same order most of the time."""
+        """Check whether stretches are passes where paths tell places apart.
+
+        Their calls take turns, or are one call that others follow in the same order most of the time.
+        """
         has_order = self.context == 1 and self.length >= GROUP
         return self.takes_turns or (has_order and min(self.order, self.regularity) >= SAME_PLACE)
 
     @property
     def takes_turns(self) -> bool:
-        """Whether that many different calls would hardly ever take turns so often if their order were random."""
+        """Check whether this many different calls would hardly ever take turns as often if their order were random."""
         orders = lgamma(self.slots * self.count + 1) - self.slots * lgamma(self.count + 1) - lgamma(self.slots + 1)
         return self.context == 1 and bool(orders > LN_ORDERS)
 
     def is_regular_around(self, inner: list[Passes]) -> bool:
-        """Whether they are but for loops inside, which are passed more or less often."""
+        """Check whether stretches are regular apart from inner loops, which are passed more or less often."""
         if self.order < IN_ORDER or self.kinds < SAME_KINDS or not (self.typical.astype(bool) & ~self.varying).any():
             return False
         made = np.zeros(len(self.typical), bool)

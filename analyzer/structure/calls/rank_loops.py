@@ -32,18 +32,18 @@ WITHOUT_PATHS = (Detail.SIZE, Detail.PEER, Detail.PROCEDURE)
 CLEAR = 0.9
 """Passes that have this share of their calls in common are as alike as they need be: no coarser look is taken."""
 MUCH_MORE = 1.5
-"""A loop that covers so many times the time of another one is the outer one, however alike its passes are."""
+"""Ratio of covered time from which a loop is the outer one, however alike its passes are."""
 LEAST_SHARE = 0.04
 """A loop that takes a smaller share of the time is not one that the run is made of."""
 MOST_TURNS, AS_LONG = 4, 0.5
 """Passes that differ by partners alone take turns with so many others at most, and each of them computes at least this
 share of what the longest does."""
 POOR = 0.5
-"""Where passes have a smaller share of their calls in common, their messages depend on data."""
+"""Share of common calls below which messages depend on data."""
 FEWEST_ALIKE = 8
 """Least number of passes, all alike, of a loop of which collectives alone are compared."""
 RUNS = 0.55
-"""Where calls that are made again at once count as one, passes must have this share of all calls in common."""
+"""Least share of common calls of passes where calls that are made again at once count as one."""
 
 
 def loop_of(calls: Sequence, first: int = 0, last: int | None = None) -> Loop | None:
@@ -142,7 +142,7 @@ def _of_collectives(calls: Sequence, part: slice, other: Loop | None) -> Loop | 
 
 
 def _have_kinds_in_common(symbols: np.ndarray, loop: Loop) -> bool:
-    """Whether passes make the same kinds of calls, be it more or less often."""
+    """Check whether passes make the same kinds of calls, be it more or less often."""
     some = np.unique(np.linspace(0, loop.count - 1, MOST_PASSES).astype(np.int64))
     begin, end = np.array([loop.stretch(number) for number in some.tolist()]).T
     made = counts_of(symbols, begin, end, int(symbols.max()) + 1) > 0
@@ -187,7 +187,7 @@ def _is_better(one: Loop, other: Loop, enter: np.ndarray, *, may_be_whole: bool)
 
 
 def _covers(loop: Loop, enter: np.ndarray) -> bool:
-    """Whether no other loop can cover much more time."""
+    """Check that no other loop can cover much more time."""
     return MUCH_MORE * _time(loop, enter) > int(enter[-1] - enter[0])
 
 

@@ -1,4 +1,4 @@
-"""What repeats in a sequence of symbols, whenever its calls were made: most ranks of a program make the same ones."""
+"""Repeats in a sequence of symbols, remembered for further ranks: most ranks of a program make the same calls."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ GROUPS, RARE = (4, 8, 16), 16
 """Groups of so many calls are compared, at most a quarter of a stretch: the shortest of which there are so many times
 as many as a stretch has calls."""
 MOST_REMEMBERED, LONGEST_REMEMBERED = 32, 1 << 15
-"""So many sequences are remembered, of so many calls at most: to look at a longer one costs little beside its
-reading."""
+"""Number of sequences that are remembered, and the most calls of each: examining a longer one costs little beside
+reading it."""
 
 
 class Repeated:
@@ -62,7 +62,7 @@ class Repeated:
 
 
 def repeated(symbols: np.ndarray) -> Repeated:
-    """What repeats in a sequence of symbols (int32, dense from 0)."""
+    """Find the repeats in a sequence of symbols (int32, dense from 0)."""
     return _remembered(symbols.tobytes()) if len(symbols) <= LONGEST_REMEMBERED else Repeated(symbols)
 
 
@@ -86,6 +86,6 @@ def _in_order(symbols: np.ndarray, bounds: Bounds) -> float:
 
 
 def _equal(one: np.ndarray, other: np.ndarray) -> int:
-    """How many are equal from the begin on."""
+    """Count the equal symbols from the begin on."""
     differs = np.flatnonzero(one != other)
     return int(differs[0]) if len(differs) else len(one)

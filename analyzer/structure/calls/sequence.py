@@ -32,17 +32,17 @@ from tracelib.schema.procedures import (
 )
 
 MOST_CALLS = 1 << 24
-"""Of a rank that made more calls, these first ones are looked at: 61 bytes each."""
+"""Largest number of calls of a rank that are examined, the first ones: 61 bytes each."""
 FEWEST_CALLS = 6
-"""Of a rank that made fewer calls than these, and only asked, its asking is looked at, too."""
+"""Number of calls below which a rank's polling calls are examined, too, if it did nothing but poll."""
 WAITS_FOR_SOME = frozenset(("MPI_Waitsome",))
 _STATES, _MOST = frozenset(map(int, State)), max(map(int, State)) + 1
 _NOT_YET = -(1 << 63)
-"""When a thread left the call before its first one."""
+"""Time at which a thread left the call before its first one."""
 
 
 class Detail(IntEnum):
-    """What two calls must have in common to be the same symbol, besides procedure and call path."""
+    """Properties that two calls must share to be the same symbol, besides procedure and call path."""
 
     SIZE = 0  # communicator, partner, and length by powers of two; where the path is known, a root is no partner
     PEER = 1  # communicator and partner
@@ -50,7 +50,7 @@ class Detail(IntEnum):
 
 
 class Output(IntEnum):
-    """Whether a call hands out what a program has found."""
+    """Kind of output of a program's results by a call."""
 
     NONE = 0
     BESIDE = 1  # it may be done beside such calls: a file is opened, others are waited for
@@ -104,7 +104,7 @@ def sequence_of(trace: Trace, rank: int, begin_ns: int = 0, end_ns: int | None =
 
 
 def names_of(trace: Trace) -> tuple[str, ...]:
-    """What the numbers of Sequence.call mean: procedures, and behind them states."""
+    """Return the names of the numbers in Sequence.call: procedures, and behind them states."""
     return (*trace.procedures, *(NAMES.get(State(number), "") if number in _STATES else "" for number in range(_MOST)))
 
 
@@ -240,7 +240,7 @@ class _Rows:
         self._blocks, self._left = blocks, np.zeros(0, np.int64)
 
     def next(self, count: int) -> np.ndarray:
-        """So many rows more; 0 for those that are missing."""
+        """Read `count` more rows; 0 for missing rows."""
         while len(self._left) < count and (block := next(self._blocks, None)) is not None:
             self._left = np.concatenate([self._left, block])
         found, self._left = self._left[:count], self._left[count:]
@@ -263,7 +263,7 @@ class _Columns:
             raise MemoryError
 
     def append(self, rows: np.ndarray, paths: np.ndarray | None, cpu: np.ndarray | None, thread: int) -> None:
-        """A block of CALL, in order; of which those of a thread count."""
+        """Append a block of CALL, in order; only rows of `thread` count."""
         rows = np.ascontiguousarray(rows)
         beside = [None if column is None else np.ascontiguousarray(column, np.int64) for column in (paths, cpu)]
         given = [ffi.NULL if column is None else pointer(column, "int64_t *") for column in beside]

@@ -36,7 +36,7 @@ all steps than this."""
 LITTLE = 0.25
 """A step that is done now and then computes less than this share of what the steps between do."""
 MANY = 12
-"""The same is asked of passes of more steps if there are fewer passes."""
+"""Number of passes below which passes of more steps must be alike, too."""
 
 
 def with_usual_ends(calls: Sequence, part: slice, loop: Loop) -> Loop | None:
@@ -71,8 +71,7 @@ def with_usual_ends(calls: Sequence, part: slice, loop: Loop) -> Loop | None:
 
 
 def are_alike(calls: Sequence, part: slice, loop: Loop) -> bool:
-    """Whether passes compute about what the next ones do, all in all and in their longest burst. Many passes of several
-    steps have these in common."""
+    """Check whether passes compute about as much as the next ones, in total and in their longest burst."""
     has_few_steps = loop.end - int(loop.begins[0]) <= FEW_STEPS * loop.count and loop.parts is None
     if not has_few_steps and loop.count >= MANY:
         return True

@@ -1,4 +1,4 @@
-"""Which iterations stand for all of them."""
+"""Choice of iterations that stand for all of them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from analyzer.structure.levels.parts import spent
 from analyzer.trace import Losses, Trace
 
 AS_NEAR = 0.01
-"""Iterations whose factors differ by no more than this from those of the loop stand for it; else more are taken."""
+"""Largest difference of factors from the loop's at which iterations stand for it; beyond it more are taken."""
 FEWEST = 2
-"""So many are taken at first."""
+"""Number of iterations that are taken at first."""
 LENGTH = 0.01
-"""How much the length counts beside the factors: it decides among those that are equally near."""
+"""Weight of the length beside the factors: it decides among iterations that are equally near."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,16 @@ class Stretch:
 
 
 def typical_stretch(trace: Trace, team: Team, iterations: Iterations, count: int | None = None) -> Stretch:
-    """`count` iterations in a row whose parallel efficiency, load balance and communication efficiency are nearest to
-    those of the whole loop, among those in which no buffer was written, if there are any. Without a count FEWEST, or
-    twice as many until they are AS_NEAR. Collective over the team.
+    """Choose iterations in a row that are most like the whole loop. Collective over the team.
+
+    Their parallel efficiency, load balance and communication efficiency are nearest to the loop's, among iterations in
+    which no buffer was written, if there are any.
+
+    Args:
+        trace: The run.
+        team: Processes that share the work.
+        iterations: Iterations of the loop.
+        count: Number of iterations. None: FEWEST, doubled until they are AS_NEAR.
     """
     missing = set(trace.extra(Losses).missing)
     mine = {
@@ -83,7 +90,7 @@ def window(iterations: Iterations, first: int, count: int) -> np.ndarray:
 
 
 def fixed_window(trace: Trace, begin_ns: int, end_ns: int) -> np.ndarray:
-    """The same of times that are those of all ranks."""
+    """Return a window that is the same on all ranks, ns."""
     return np.broadcast_to(np.array([begin_ns, end_ns], np.int64), (trace.size, 2))
 
 

@@ -1,4 +1,4 @@
-"""What crosses the edges of a cut: messages of which only one side is inside, collectives that not all members have.
+"""Messages of which only one side is inside a cut, and collectives that not all members have inside.
 
 They are kept as calls that took their time, and no longer as messages or collectives: matched with what is inside, they
 would be other messages than in the whole run.
@@ -18,7 +18,7 @@ from tracelib.schema.procedures import BLOCKING_COLLECTIVES, base_name
 
 @dataclass(frozen=True)
 class Crossing:
-    """By rank what has only one side in the cut."""
+    """Sides of messages and collectives, by rank, whose other side is outside the cut."""
 
     sends: dict[int, np.ndarray]  # int64: when the sends were entered, in order
     receives: dict[int, np.ndarray]  # when the receives were posted
@@ -65,8 +65,11 @@ def _inside(windows: np.ndarray, rank: np.ndarray, time: np.ndarray) -> np.ndarr
 
 
 def shared_collectives(trace: Trace, team: Team, windows: np.ndarray) -> dict[int, tuple[int, int]]:
-    """By communicator (index) the numbers, from 0, of the blocking collectives that all members make in their windows:
-    the first, and behind the last. Each is the n-th of its communicator on every member. Collective over the team."""
+    """Find for each communicator (index) the blocking collectives that all members make in their windows.
+
+    Returns the number of the first, from 0, and the one behind the last; each is the n-th of its communicator on every
+    member. Collective over the team.
+    """
     counted = np.array([base_name(name) in BLOCKING_COLLECTIVES for name in trace.procedures], bool)
     missing = set(trace.extra(Losses).missing)
     mine: dict[int, tuple[int, int]] = {}
@@ -86,7 +89,7 @@ def shared_collectives(trace: Trace, team: Team, windows: np.ndarray) -> dict[in
 
 
 def _made(trace: Trace, rank: int, counted: np.ndarray, end: int) -> dict[int, int]:
-    """How many collectives a rank has entered on each communicator before a time."""
+    """Count the collectives that a rank has entered on each communicator before a time."""
     total: dict[int, int] = {}
     for calls in trace.calls(rank, 0, end):
         comms, counts = np.unique(calls["comm"][counted[calls["call"]] & (calls["comm"] >= 0)], return_counts=True)

@@ -1,4 +1,4 @@
-"""The records of a cut run: those of each rank in its window, their times from the begin of the cut."""
+"""Cut of a run: some iterations, or a stretch of time, as a run of its own, with times from the begin of the cut."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ _RECEIVES = (
 
 
 def _are_among(times: np.ndarray, some: np.ndarray | None) -> np.ndarray:
-    """Of most ranks nothing crosses an edge: there is nothing to look for."""
+    """Mark the times that are among `some`. For most ranks nothing crosses an edge: there is nothing to compare."""
     return np.zeros(len(times), bool) if some is None else np.isin(times, some)
 
 
@@ -189,12 +189,12 @@ def _pairs(rows: np.ndarray, type_: int, first: int, begin: int, end: int) -> It
 
 
 CLOCK = "cut"
-"""What the ranks of a cut run read: ns from its begin."""
+"""Name of the clock of a cut run: ns from its begin."""
 
 
 @dataclass(frozen=True)
 class Cut:
-    """What a cut took and left."""
+    """Extent of a cut, and what it left out."""
 
     begin_ns: int  # in the whole run
     end_ns: int

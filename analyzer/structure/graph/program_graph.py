@@ -37,7 +37,7 @@ class Kind(Enum):
 
 
 class Differs(Enum):
-    """In what processes differ."""
+    """Property in which processes differ."""
 
     WHO = "only some execute it"
     TIMES = "some execute it more often"
@@ -66,7 +66,8 @@ class Node:
 
 @dataclass(frozen=True)
 class Edge:
-    """From one part to the next, or a message from one communication to another; indices of nodes, -1: begin or end."""
+    """Edge from one part to the next, or a message from one communication to another; indices of nodes, -1: begin or
+    end."""
 
     source: int
     target: int
@@ -79,7 +80,7 @@ class Edge:
 
     @property
     def is_back(self) -> bool:
-        """Whether it leads to an earlier part, or to the same: a loop."""
+        """Check whether the edge leads to an earlier part, or to the same: a loop."""
         return self.target != ENDS and self.source != ENDS and self.target <= self.source
 
 
@@ -198,7 +199,7 @@ def _who(count: np.ndarray) -> Iterator[Differs]:
 
 
 def times_differ(count: np.ndarray, ns: np.ndarray, squares: np.ndarray) -> bool:
-    """Whether ranks take different times: more than a tenth, and more than their own executions vary.
+    """Check whether ranks take different times: more than a tenth, and more than their own executions vary.
 
     Args:
         count: Executions by rank; ranks with none are left out.

@@ -1,4 +1,4 @@
-"""Which communication follows which, and what is computed between, for each rank: the material of a program's graph."""
+"""Successions of communications for each rank, with the computation between: the material of a program's graph."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _MOST_CALLS = 20_000_000
 
 @dataclass(frozen=True)
 class Steps:
-    """What all ranks do in turn. A communication's number is call * places + place."""
+    """Steps of all ranks in order. A communication's number is call * places + place."""
 
     visits: np.ndarray  # VISIT
     steps: np.ndarray  # STEP
@@ -46,7 +46,7 @@ class Steps:
 
 
 def is_communication(procedure: str) -> bool:
-    """Whether a call has to do with other processes; all others count as computing."""
+    """Check whether a call involves other processes; all others count as computing."""
     return not _LOCAL.match(procedure)
 
 

@@ -1,1 +1,1 @@
-"""All levels of a run together: what all ranks agree on, what each part costs, and how it is said."""
+"""All levels of a run together: loops on which ranks agree, the cost of each part, and texts about them."""

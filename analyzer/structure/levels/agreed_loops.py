@@ -28,11 +28,11 @@ from tracelib.schema.procedures import (
 
 SENDING, RECEIVING = SENDS | IMMEDIATE_SENDS | SEND_RECEIVES, RECEIVES | IMMEDIATE_RECEIVES | SEND_RECEIVES
 MOST_KEPT = 1 << 21
-"""Calls whose sequences are kept in memory; those of further ranks are read again when they are needed."""
+"""Largest number of calls whose sequences are kept in memory; sequences of further ranks are read again."""
 NEAR = 0.02
 """Ranks whose counts differ by no more than this share of it, or by one, speak of the same loop."""
 MOST_AT_ONCE = 1 << 20
-"""So many times of iterations medians are taken of at once."""
+"""Number of times of iterations of which medians are taken at once."""
 IN_COMMON = 0.5
 """Least share of what parts of a pass differ by on single ranks that they must differ by on all ranks together. Where
 ranks take turns to compute long, all together compute alike in each part."""
@@ -85,13 +85,13 @@ class Sequences:
 
 
 def _is_pass(some: Sequence, stretch: tuple[int, int], first: int, edges: np.ndarray) -> bool:
-    """Whether the calls of a sequence that begins with call `first` begin and end this pass where its edges are."""
+    """Check whether a sequence that begins with call `first` begins and ends this pass where its edges are."""
     at = np.array(stretch) - first
     return bool(((some.left[at] == edges) | (some.enter[at] == edges)).all())
 
 
 def whole(sequences: Sequences, ranks: Several[int]) -> Stretches:
-    """All calls of some ranks."""
+    """Return all calls of some ranks."""
 
     def of(rank: int) -> Stretch:
         calls = sequences[rank]
@@ -250,7 +250,7 @@ def _voted(everybody: Mapping[int, list[_Said]]) -> list[_Said]:
 
 
 def _most(said: Several[Several[_Said]], ranks: int) -> _Said | None:
-    """Of what ranks say, each one thing or several, what most of them do; None: no more than half of all say so."""
+    """Find the statement that more than half of all ranks make. None: there is none. A rank may make several."""
     votes = Counter(count for one in said for count in {each.count for each in one})
 
     def near(count: int) -> int:
@@ -290,7 +290,7 @@ def _agree(
     wanted: _Said,
     team: Team,
 ) -> Agreed | None:
-    """All ranks' iterations of a loop; those of a rank that counts otherwise are when most others have theirs."""
+    """Put together all ranks' iterations of a loop; a rank that counts otherwise gets the times of most others."""
     mine: dict[int, Loop] = {}
     times: dict[int, np.ndarray] = {}
     names = names_of(sequences.trace)
@@ -325,7 +325,7 @@ def _agree(
 
 
 def _commonest(parts: Several[Counter[tuple]]) -> tuple[str, tuple[int, ...], float]:
-    """What most ranks say of a loop: the commonest body, as the first of these ranks has the rest."""
+    """Find the commonest body of a loop, and the rest as the first rank with this body has it."""
     bodies = Counter[str]()
     for part in parts:
         for (body, *_), ranks in part.items():

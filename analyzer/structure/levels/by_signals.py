@@ -44,7 +44,7 @@ PHASE = 1 << 13
 THROUGHOUT = 0.5
 """A period that holds in this share of a part is one of the whole part."""
 CALM = 0.05
-"""By this share of a period its begin is moved at most."""
+"""Largest shift of a period's begin, as a share of the period."""
 BINS, UNLIKE = 64, 0.5
 """Of periods in so many bins one that correlates with the next by less than this share of what is usual, and by less
 than LEAST, is not like it."""
@@ -52,7 +52,7 @@ MOST_EDGES = 1 << 20
 """A period that fits more often than this is none of iterations."""
 
 Sampled = Callable[[int, int, int], Signal]
-"""The signal between two times, in so many samples."""
+"""Function that returns the signal between two times, in a number of samples."""
 
 
 class Phase(NamedTuple):
@@ -128,22 +128,22 @@ def _clean(signal: Signal, disturbed: Sequence[Perturbed]) -> list[Signal]:
 
 
 def _is_chance(phase: Phase, piece: Signal, level: int) -> bool:
-    """Whether a phase repeats too seldom for as little as it takes of the piece in which it was found, and as much
-    varies elsewhere."""
+    """Check whether a phase repeats too seldom for the little time it takes of its piece, while as much varies
+    elsewhere."""
     length = len(phase.signal.values)
     repeats = length * piece.width_ns / phase.period_ns
     return level == 1 and repeats * length < SELDOM * len(piece.values) and _varies_little(phase.signal, piece)
 
 
 def _little(part: Signal, signal: Signal, level: int) -> bool:
-    """Whether a part takes little time and, inside an iteration, has little of what varies in the signal."""
+    """Check whether a part takes little time and, inside an iteration, has little of the signal's variation."""
     if len(part.values) >= LEAST_TIME * len(signal.values):
         return False
     return level == 1 or _varies_little(part, signal)
 
 
 def _varies_little(part: Signal, signal: Signal) -> bool:
-    """Whether a part has little of what varies in the signal."""
+    """Check whether a part has little of the signal's variation."""
     usual = signal.values.mean()
     variation, whole = (float(np.square(one.values - usual).sum()) for one in (part, signal))
     return variation < LEAST_VARIANCE * whole
@@ -178,13 +178,13 @@ def _by_few_samples(piece: Signal) -> list[Phase]:
 
 
 def _coarse(piece: Signal) -> Signal:
-    """The same in so few samples that phases are soon found."""
+    """Reduce a signal to few samples, so that phases are found quickly."""
     factor = -(-len(piece.values) // PHASE)
     return Signal(piece.name, piece.begin_ns, piece.width_ns * factor, coarser(piece.values, factor))
 
 
 def _rooms(phases: Sequence[Phase], piece: Signal) -> list[tuple[int, int]]:
-    """From where to where (samples of the piece) each phase has no other one beside it."""
+    """Find for each phase the samples of the piece between its neighbours."""
     begins = [(one.begin_ns - piece.begin_ns) // one.width_ns for one, _ in phases]
     ends = [begin + len(one.values) for begin, (one, _) in zip(begins, phases, strict=True)]
     before, behind = [0, *ends], [*begins, len(piece.values)]

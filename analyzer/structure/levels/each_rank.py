@@ -1,5 +1,4 @@
-"""The loops of each rank. Of many ranks that make the same calls some are looked at; the others have what most of these
-have."""
+"""Loops of each rank. Of many ranks that make the same calls some are examined; the others get the majority's loops."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ LIKELIER = 2.0
 """Computation after the last call is an iteration's if its length fits so many times better than that before the first
 one's."""
 AS_LONG = 2.0
-"""What was computed before the first iteration's first call is all its own up to so many times the usual length."""
+"""Largest ratio to the usual length at which computation before the first iteration's first call is all its own."""
 
 
 def edges_of(calls: Sequence, loop: Loop) -> np.ndarray:
@@ -43,13 +42,13 @@ def edges_of(calls: Sequence, loop: Loop) -> np.ndarray:
 
 
 def _off(length: float, usual: float) -> float:
-    """By what factor two lengths differ, from 1 on; lengths of less than a microsecond are alike."""
+    """Compute the factor by which two lengths differ, from 1 on; lengths below a microsecond are alike."""
     one, other = max(length, 0.0) + 1000, max(usual, 0.0) + 1000  # damaged calls may overlap
     return max(one / other, other / one)
 
 
 MOST_LOOKED_AT = 512
-"""So many ranks of a run, spread over all of them, are looked at one by one."""
+"""Number of ranks of a run, spread over all, that are examined one by one."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Stretches:
-    """Those of some ranks, each read when it is asked for."""
+    """Stretches of some ranks, each read when it is asked for."""
 
     ranks: Several[int]
     of: Callable[[int], Stretch]
@@ -98,7 +97,7 @@ def _shifted(loops: list[Loop], by: int) -> list[Loop]:
 
 
 def _calls_made(of: Stretch) -> bytes:
-    """The same for ranks that make the same calls in the same order."""
+    """Compute a key that is equal for ranks that make the same calls in the same order."""
     part = slice(of.first, of.last)
     made = blake2b(digest_size=16)
     for symbols in of.calls.symbols:
@@ -117,7 +116,7 @@ class _Said:
 
 
 class _Votes:
-    """What ranks that make the same calls have: where a loop begins may depend on times."""
+    """Loops of ranks that make the same calls, counted: where a loop begins may depend on times."""
 
     def __init__(self) -> None:
         self._said: dict[bytes, dict[tuple, _Said]] = {}  # by calls, and by loops
@@ -128,7 +127,7 @@ class _Votes:
         said.ranks += 1
 
     def usual(self, team: Team) -> dict[bytes, list[Loop]]:
-        """What most have, of all members of a team; of equally many those of the first rank."""
+        """Return the commonest loops over all members of a team; among equals those of the first rank."""
         every: dict[bytes, dict[tuple, _Said]] = {}
         for part in team.allgather(self._said):
             for calls, of_calls in part.items():
@@ -141,5 +140,5 @@ class _Votes:
 
 
 def _places(loops: list[Loop]) -> tuple:
-    """The same for loops that are the same."""
+    """Compute a key that is equal for equal loops."""
     return tuple((loop.begins.tobytes(), loop.end, loop.every, _places(list(loop.around))) for loop in loops)

@@ -1,4 +1,4 @@
-"""What an iteration does, in words: "3 exchanges, 1 reduction"."""
+"""Text about the calls of an iteration: "3 exchanges, 1 reduction"."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tracelib.schema.procedures import (
 )
 
 MOST = 4
-"""So many kinds are named; the others are counted."""
+"""Number of kinds that are named; the others are counted."""
 _COLLECTIVES = {
     "reduction": "Allreduce Reduce Reduce_scatter Reduce_scatter_block Scan Exscan",
     "broadcast": "Bcast",
@@ -37,7 +37,7 @@ _NAMED = {f"MPI_{name}".lower(): kind for kind, names in _COLLECTIVES.items() fo
 
 
 def _kind(name: str) -> str:
-    """What a procedure does, in a word; "": part of an exchange, told by `body_of`."""
+    """Name the kind of a procedure in a word; "": part of an exchange, told by `body_of`."""
     plain = base_name(name).lower().removesuffix("_init")
     found = _NAMED.get(plain) or _NAMED.get(plain.replace("mpi_i", "mpi_", 1))
     if found:
@@ -48,10 +48,10 @@ def _kind(name: str) -> str:
 
 
 def body_of(names: Sequence[str], calls: np.ndarray) -> str:
-    """What calls do, given as numbers of these names: names_of.
+    """Describe calls, given as numbers of these names (names_of).
 
-    An exchange is a group of nonblocking sends and receives up to what waits for them, or a Sendrecv. Blocking sends
-    and receives are counted each.
+    An exchange is a group of nonblocking sends and receives up to the call that waits for them, or a Sendrecv. Blocking
+    sends and receives are counted one by one.
     """
     posts = IMMEDIATE_SENDS | IMMEDIATE_RECEIVES | STARTS
     counted: Counter[str] = Counter()

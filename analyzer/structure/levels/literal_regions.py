@@ -117,8 +117,8 @@ def literal_regions(values: np.ndarray) -> list[Region]:
 
 
 def _holds(region: Region, others: np.ndarray, known: Sequence[Region]) -> bool:
-    """Whether a region holds several others, (n, 2) first and behind the last sample, and none of these has a longer
-    period."""
+    """Check whether a region holds several others, none of which has a longer period. others: (n, 2) first sample and
+    end."""
     first, last, period = region
     held = ((others[:, 0] >= first) & (others[:, 1] <= last)).sum()
     return bool(held >= FEWEST) and all(one[2] <= (1 + SAME) * period for one in known)

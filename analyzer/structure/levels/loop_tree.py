@@ -31,7 +31,7 @@ class Node:
     inside: tuple[Node, ...] = ()
 
     def walk(self) -> Iterator[Node]:
-        """This one and all inside."""
+        """Yield this node and all nodes inside."""
         yield self
         for node in self.inside:
             yield from node.walk()
