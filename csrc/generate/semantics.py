@@ -65,7 +65,7 @@ def transfer_of(procedure: str) -> Transfer:
 
 def c_header() -> str:
     """Return call_classes.h: the classes and roles of calls, and which classes the rows of `requests` have."""
-    classes = list(TABLE.classes.values())
+    classes = sorted(TABLE.classes.values(), key=lambda c: not c.meaning)  # always recorded: the last
     selectable = [c.name for c in classes if c.meaning]
     members = "".join(f"    CLASS_{c.name.upper()},\n" for c in classes)
     roles = ", ".join(f"CALL_{role.upper()} = {1 << bit}" for bit, role in enumerate(TABLE.roles))
