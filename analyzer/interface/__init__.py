@@ -1,0 +1,1 @@
+"""The interface for Python programs: `analyzer.open` and the functions beside it (docs/python.md)."""

@@ -1,0 +1,164 @@
+"""Turns arguments of Python into what analyses take; a wrong one is a TracelibError with one line."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, TypedDict
+
+from analyzer.errors import TracelibError
+from analyzer.machine.cfg import Configuration
+from analyzer.machine.description import Machine
+from analyzer.machine.options import Overrides, changed, read_machine
+from analyzer.machine.parameters import MB, parameter, value_of
+from analyzer.results.machine_choice import MachineChoice
+from analyzer.results.open_part import IterationChoice
+from analyzer.trace.at_places import PlaceChoice
+from analyzer.trace.chosen import Choice
+
+RanksArgument = str | int | Iterable[int]
+"""Ranks: 3, "0-63,1000", or [0, 1, 2]."""
+IterationArgument = str | int
+"""Iterations of a loop, from 1: 113, "10-20", or of loop 2 "2:113"."""
+TimeArgument = str | int
+"""A time: "2us", or whole nanoseconds."""
+SizeArgument = str | int
+"""A size: "32K", or bytes."""
+MachineArgument = str | os.PathLike[str] | Machine
+"""A machine: a .toml, a Dimemas .cfg, "ideal", or a Machine."""
+
+_NS = {"ns": 1, "us": 1000, "ms": 10**6, "s": 10**9, "": 1}
+
+
+class MachineOptions(TypedDict, total=False):
+    """Parameters that replace those of a machine, as the options of the commands do.
+
+    Attributes:
+        dialect: Whose rules the replay follows: "standard", "dimemas-5.5" or "thesis".
+        latency: Latency of messages between nodes, such as "5us", or seconds.
+        bandwidth: Bandwidth between nodes, such as "100MB/s" (1 MB = 2^20 bytes), or MB/s.
+        buses: Messages that can travel at once; 0: any number.
+        links: Links of each node, each way; 0: any number.
+        cpus: CPUs of each node.
+        speed: Speed of all CPUs; 1: as traced.
+        eager: Sends from this size on use rendezvous, such as "32K", or bytes.
+        seed: Seed of random parameters.
+    """
+
+    dialect: str
+    latency: str | float
+    bandwidth: str | float
+    buses: int
+    links: int
+    cpus: int
+    speed: float
+    eager: SizeArgument
+    seed: int
+
+
+def ranks_choice(ranks: RanksArgument | None, cluster: int | None) -> Choice | None:
+    """Return the choice of ranks and of a cluster of bursts; None: all."""
+    if cluster is not None and cluster < 1:
+        raise TracelibError(f"cluster={cluster!r} is not the number of a cluster", "they count from 1")
+    if ranks is None:
+        return Choice("", (), cluster) if cluster else None
+    text = str(ranks) if isinstance(ranks, str | int) else ",".join(map(str, ranks))
+    try:
+        choice = Choice.parse(text)
+    except ValueError as error:
+        raise TracelibError(f"ranks={ranks!r} is not a list of ranks", 'such as 3, "0-63,1000" or [0, 1]') from error
+    return Choice(choice.text, choice.stretches, cluster or 0)
+
+
+def place_choice(place: str | None) -> PlaceChoice | None:
+    """Return the choice of calls by a regular expression for functions, file:line and modules."""
+    if place is None:
+        return None
+    try:
+        return PlaceChoice.parse(place)
+    except (re.error, TypeError) as error:
+        raise TracelibError(f"place={place!r} is not a regular expression: {error}") from error
+
+
+def iteration_choice(loop: int | None, iteration: IterationArgument | None) -> IterationChoice | None:
+    """Return the choice of a loop and its iterations; None: the whole run."""
+    if loop is not None and loop < 1:
+        raise TracelibError(f"loop={loop!r} is not the number of a loop", "they count from 1")
+    if iteration is None:
+        return IterationChoice(loop=loop) if loop else None
+    found = re.fullmatch(r"(?:(\d{1,9}):)?(\d{1,9})(?:-(\d{1,9}))?", str(iteration))
+    number, first, last = (int(text or 0) for text in found.groups()) if found else (0, 0, 0)
+    last = last or first
+    if not 0 < first <= last or (found and found[1] and not number):
+        raise TracelibError(f"iteration={iteration!r} is no iteration", 'such as 113, "10-20" or "2:113", from 1 on')
+    if loop and number and loop != number:
+        raise TracelibError(f"loop={loop} and iteration={iteration!r} name two loops", "leave one of them out")
+    return IterationChoice(loop or number, first, last)
+
+
+def time_ns(name: str, value: TimeArgument) -> int:
+    """Return a time in ns."""
+    found = re.fullmatch(r"(\d{1,12}(?:\.\d+)?)\s*(ns|us|ms|s|)", str(value))
+    if not found or (isinstance(value, str) and not found[2] and float(found[1])):
+        raise TracelibError(f"{name}={value!r} is not a time", 'such as "2us", or whole nanoseconds')
+    return round(float(found[1]) * _NS[found[2]])
+
+
+def size_bytes(name: str, value: SizeArgument | None) -> int | None:
+    """Return a size in bytes."""
+    if value is None:
+        return None
+    found = re.fullmatch(r"(\d{1,12})([KMG]?)", str(value), re.IGNORECASE)
+    if not found:
+        raise TracelibError(f"{name}={value!r} is not a size", 'such as "32K", or bytes')
+    return int(found[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[found[2].upper()]
+
+
+def one_of(name: str, value: str | None, known: Collection[str]) -> None:
+    """Raise TracelibError if a word is none of those that are known."""
+    if value is not None and value not in known:
+        raise TracelibError(f"{name}={value!r} is not known", f"give {', '.join(map(repr, known))}")
+
+
+def machine_choice(machine: MachineArgument | None, options: Mapping[str, Any]) -> MachineChoice:
+    """Return the machine that is named, by default that of the run."""
+    changes = _overrides(options)
+    if isinstance(machine, Machine):
+        return MachineChoice(None, changes, machine)
+    return MachineChoice(None if machine is None else os.fspath(machine), changes)
+
+
+def configuration(machine: MachineArgument | None, options: Mapping[str, Any]) -> Configuration:
+    """Return the machine that is named, by default an ideal one, and factors of modules."""
+    changes = _overrides(options)
+    if isinstance(machine, Machine):
+        return Configuration(changed(machine, changes))
+    return read_machine(None if machine is None else os.fspath(machine), changes)
+
+
+def _overrides(options: Mapping[str, Any]) -> Overrides:
+    unknown = sorted(set(options) - set(MachineOptions.__annotations__))
+    if unknown:
+        known = ", ".join(MachineOptions.__annotations__)
+        raise TracelibError(f"a machine has no parameter {unknown[0]!r}", f"it has {known}")
+    given = dict(options)
+    if "latency" in given:
+        given["latency_s"] = _amount("latency", given.pop("latency"))
+    if "bandwidth" in given:
+        rate = given.pop("bandwidth")
+        amount = _amount("bandwidth", rate) / MB if isinstance(rate, str) else float(rate)
+        given["bandwidth_mb"] = 0.0 if math.isinf(amount) else amount
+    if "eager" in given:
+        given["eager_limit"] = size_bytes("eager", given.pop("eager"))
+    return Overrides(**given)
+
+
+def _amount(name: str, value: str | float) -> float:
+    if not isinstance(value, str):
+        return float(value)
+    try:
+        return value_of(parameter(name), value)
+    except TracelibError as error:
+        raise TracelibError(f"{name}={value!r}: {error}", error.hint) from error

@@ -1,0 +1,189 @@
+"""Result of `analyze cut`: some iterations of a run, written as a small run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+
+from analyzer.errors import TracelibError
+from analyzer.opening import open_trace
+from analyzer.report.words import units
+from analyzer.results.open_part import Host
+from analyzer.results.output_files import check_writable, output_base, stem
+from analyzer.results.result import Result, print_lines
+from analyzer.results.write_traces import write_dimemas, write_paraver
+from analyzer.signals import discard
+from analyzer.structure.cut.chosen_iterations import FEWEST, typical_stretch
+from analyzer.structure.cut.cut_run import Cut, write_cut
+from analyzer.structure.iterations import Iterations
+from analyzer.trace import Trace
+from analyzer.whole import temporary_name
+
+FAR = 0.02
+"""Efficiencies that differ by more than this are remarked on."""
+KINDS = (".h5", ".prv", ".dim")
+"""Endings of the names of cut runs."""
+
+
+@dataclass(frozen=True, repr=False)
+class CutResult(Result):
+    """A part of a run that was written as a run of its own.
+
+    Attributes:
+        paths: Files written; the first one is the run.
+        content: What the part is, such as "iterations 3 to 5 of 100".
+        edges: What was cut through.
+        bytes_before: Size of the whole run.
+        bytes_after: Size of the part.
+        first_iteration: Number of the first iteration, from 1. None: the part was named by times.
+    """
+
+    paths: tuple[Path, ...]
+    content: str
+    edges: Cut
+    bytes_before: int
+    bytes_after: int
+    first_iteration: int | None
+
+    @property
+    def path(self) -> Path:
+        """Path of the small run."""
+        return self.paths[0]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "files": [str(path) for path in self.paths],
+            "first_iteration": self.first_iteration,
+            "begin_s": self.edges.begin_ns / 1e9,
+            "end_s": self.edges.end_ns / 1e9,
+            "bytes": self.bytes_after,
+            "bytes_before": self.bytes_before,
+            "messages": self.edges.messages,
+            "messages_sent_before": self.edges.messages_in,
+            "messages_received_later": self.edges.messages_out,
+            "collective_calls_left_out": self.edges.collectives,
+        }
+
+    def print(self, console: Console) -> None:
+        length = units.time(self.edges.end_ns - self.edges.begin_ns)
+        shorter = f"{units.size(self.bytes_after)}, {units.size(self.bytes_before)} before"
+        at = f"{self.edges.begin_ns / 1e9:.6g} s"
+        print_lines(console, [f"{self.path}: {self.content}, {length} from {at} on; {shorter}"])
+        if text := edges_text(self.edges):
+            print_lines(console, [text])
+
+
+def edges_text(edges: Cut) -> str:
+    """Say how many messages and collectives the cut parts from their other side; "": none."""
+    crossed = edges.messages_in + edges.messages_out
+    if not crossed and not edges.collectives:
+        return ""
+    lack = units.verb(crossed, "lacks its", "lack their")
+    return (
+        f"At the edges {units.plural(crossed, 'message')} of {edges.messages + crossed} {lack} other side, and "
+        f"{units.plural(edges.collectives, 'call')} of collectives other members: they keep their time only"
+    )
+
+
+def choose_iterations(
+    trace: Trace, host: Host, found: Iterations, count: int | None, first: int | None
+) -> tuple[int, int]:
+    """Choose iterations of a loop. Collective over the team.
+
+    Args:
+        trace: The run.
+        host: The program that opened it.
+        found: The loop.
+        count: Number of iterations. None: as many as have the efficiencies of the whole loop.
+        first: First iteration, from 1. None: those that are most typical.
+
+    Returns:
+        The first iteration, from 0, and the number of iterations.
+
+    Raises:
+        TracelibError: The loop has fewer iterations.
+    """
+    least = FEWEST if first else 1
+    if (first or 1) + (count or least) - 1 > found.count:
+        raise TracelibError(f"{trace.path}: there are {found.count} iterations of level {found.level}", "ask for fewer")
+    if first:
+        return first - 1, count or FEWEST
+    stretch = typical_stretch(trace, host.team, found, count)
+    if stretch.off > FAR:
+        off = f"by up to {100 * stretch.off:.2g} percentage points"
+        host.mention([f"These iterations differ {off} from the efficiencies of the whole loop: keep more"])
+    return stretch.first, stretch.count
+
+
+def path_of_cut(trace: Trace, output: str | None, number: int | None = None) -> Path:
+    """Return where a cut of a run is written: NAME-cut.h5 beside it, or as `output` says.
+
+    With the number of a loop it is NAME-cut-2.h5.
+    """
+    path = Path(trace.path).with_name(f"{stem(Path(trace.path))}-cut.h5")
+    if output:
+        path = output_base(Path(trace.path), output, ())
+    path = path if path.suffix in KINDS else path.with_name(f"{path.name}.h5")
+    return path if number is None else path.with_name(f"{path.stem}-{number}{path.suffix}")
+
+
+def write_part(
+    trace: Trace, windows: NDArray[np.int64], path: Path, host: Host, *, content: str = "", first: int | None = None,
+    force: bool = False,
+) -> CutResult:  # fmt: skip
+    """Write what ranks do in their windows as the run `path`. Collective over the team.
+
+    Args:
+        trace: The whole run.
+        windows: Begin and end of each rank, ns, shape (ranks, 2).
+        path: Name of the part; .prv and .dim are written by way of a temporary run.
+        host: The program that opened the run.
+        content: What the part is, in words.
+        first: Number of its first iteration, from 1. None: it is no iterations.
+        force: Whether an existing file is replaced that is no trace.
+    """
+    check_writable(path, trace, force)
+    paths, edges = _write(trace, windows, path, host, force=force)
+    after = sum(one.stat().st_size for one in paths if one.exists())
+    return CutResult(tuple(paths), content, edges, _bytes_of(Path(trace.path)), after, first)
+
+
+def _write(
+    trace: Trace, windows: NDArray[np.int64], path: Path, host: Host, *, force: bool
+) -> tuple[Sequence[Path], Cut]:
+    if path.suffix == ".h5":
+        with host.step(f"Writing {path}"):
+            return [path], write_cut(trace, host.team, windows, path)
+    part = host.team.bcast(temporary_name(path.with_suffix(".h5"), "cut"))
+    try:
+        edges = write_cut(trace, host.team, windows, part, called=path)
+        host.team.barrier()
+        run = open_trace(part, host.team)
+        try:
+            base = path.with_suffix("")
+            if path.suffix == ".prv":
+                return write_paraver(run, base, host, force), edges
+            return [write_dimemas(run, base, host, force).path], edges
+        finally:
+            run.close()
+    finally:
+        host.team.barrier()
+        if host.team.rank == 0:
+            discard(part)
+
+
+def _bytes_of(path: Path) -> int:
+    """Add up the bytes of a run: its file, and the files of its ranks or the labels of a Paraver trace beside it."""
+    text = path.with_name(path.name.removesuffix(".gz"))
+    ranks = path.with_suffix(".ranks") if path.suffix == ".h5" else path
+    files = [path] if path.is_file() else []
+    if text.suffix == ".prv":
+        files += [label for ending in (".pcf", ".row") if (label := text.with_suffix(ending)).is_file()]
+    files += list(ranks.glob("*.h5")) if ranks.is_dir() else []
+    return sum(one.stat().st_size for one in files)

@@ -1,0 +1,63 @@
+"""Result of `analyze what`: what ranks do at a moment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+
+from analyzer.errors import TracelibError
+from analyzer.moment.moment import Moment, moment
+from analyzer.report.moment import moment_json, print_all, print_moment
+from analyzer.results.result import Result
+from analyzer.trace import Trace
+
+
+@dataclass(frozen=True, repr=False)
+class MomentResult(Result):
+    """What one rank or all ranks do at a moment.
+
+    Attributes:
+        trace: The run.
+        moments: State, calls, regions, messages and requests of each rank at the moment. Times are in ns.
+        is_single: Whether one rank was asked for, which is shown in detail.
+    """
+
+    trace: Trace
+    moments: tuple[Moment, ...]
+    is_single: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"file": str(self.trace.path), "ranks": [moment_json(self.trace, one) for one in self.moments]}
+
+    def print(self, console: Console) -> None:
+        if self.is_single:
+            print_moment(self.trace, self.moments[0], console)
+        else:
+            print_all(self.trace, list(self.moments), console)
+
+
+def compute(trace: Trace, *, at_ns: int, rank: int | None = None, around: int = 3) -> MomentResult:
+    """Find what ranks do at a moment.
+
+    Args:
+        trace: An opened run.
+        at_ns: The moment, ns from the start of the run.
+        rank: The rank. None: all ranks.
+        around: Number of calls before and after the moment.
+
+    Raises:
+        TracelibError: The run has no times, no such rank, or ends before the moment.
+    """
+    file = trace.path
+    if not trace.has_call_times:
+        raise TracelibError(f"{file} has operations only, no times", "look at the run that it was made of")
+    if rank is not None and rank >= trace.size:
+        raise TracelibError(f"{file} has no rank {rank}", f"give one from 0 to {trace.size - 1}")
+    if at_ns > trace.duration_ns:
+        ends = f"{trace.duration_ns / 1e9:.6f} s"
+        raise TracelibError(f"{file} ends at {ends}, before {at_ns / 1e9:.6f} s", "give an earlier moment")
+    ranks = range(trace.size) if rank is None else [rank]
+    found = [moment(trace, one, at_ns, around, messages=rank is not None) for one in ranks]
+    return MomentResult(trace, tuple(found), rank is not None)

@@ -1,0 +1,88 @@
+"""Writes a run for Paraver or Dimemas."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from analyzer.efficiency.ideal import ranks_of_many_callers
+from analyzer.errors import TracelibError
+from analyzer.operations.events import NO_EVENTS
+from analyzer.results.open_part import Host
+from analyzer.results.output_files import check_writable
+from analyzer.trace import CallPaths, Trace, ranks_named
+from analyzer.trace.paraver import MOST_LEVELS, EventType
+from analyzer.waits.annotated import WithWaits
+from analyzer.waits.kinds import Kind
+from analyzer.writers.callers import WithCallers
+from analyzer.writers.dim import DimReport, write_dim
+from analyzer.writers.paraver_cfg import write_event_cfg
+from analyzer.writers.pcf import write_pcf
+from analyzer.writers.prv import write_prv
+from analyzer.writers.row import write_row
+
+
+def write_with_waits(trace: Trace, base: Path, host: Host, force: bool) -> list[Path]:
+    """Write the Paraver trace with wait states as events, and BASE.waits.cfg, which shows them."""
+    cfg = base.with_name(base.name + ".waits.cfg")
+    check_writable(cfg, trace, force)
+    with host.step("Finding wait states"):
+        annotated = WithWaits(trace, host.team)
+    paths = write_paraver(annotated, base, host, force)
+    if host.team.rank == 0:
+        write_event_cfg(cfg, "Wait state", EventType.WAIT_STATE, len(Kind))
+    return [*paths, cfg]
+
+
+def write_paraver(trace: Trace, base: Path, host: Host, force: bool) -> list[Path]:
+    """Write BASE.prv, BASE.pcf and BASE.row; return their paths. Collective over the team."""
+    paths = [base.with_name(base.name + ending) for ending in (".prv", ".pcf", ".row")]
+    for path in paths:
+        check_writable(path, trace, force)
+    with host.step(f"Writing {paths[0]}"):
+        types = write_prv(trace, paths[0], host.team)
+    if host.team.rank == 0:
+        write_pcf(trace, paths[1], types)
+        write_row(trace, paths[2])
+    host.team.barrier()
+    return paths
+
+
+def write_dimemas(trace: Trace, base: Path, host: Host, force: bool, events: np.ndarray = NO_EVENTS) -> DimReport:
+    """Write BASE.dim, with additional events (EVENT, in order of time). Collective over the team."""
+    path = base.with_name(base.name + ".dim")
+    check_writable(path, trace, force)
+    with host.step(f"Writing {path}"):
+        return write_dim(trace, path, host.team, events)
+
+
+def dimemas_notes(trace: Trace, report: DimReport) -> list[str]:
+    """List what the .dim file of a trace does not hold, a line each."""
+    notes, name = [], report.path.name
+    if report.left_out:
+        calls = ", ".join(f"{count} {of}" for of, count in report.left_out.items())
+        notes.append(f"{name} leaves out what Dimemas has no record for: {calls}")
+    if ranks := ranks_of_many_callers(trace):
+        of = ranks_named(ranks)
+        notes.append(f"{name} has the calls of all threads of {of} in one sequence, so a replay of it may never end")
+    return notes
+
+
+def with_callers(trace: Trace, levels: int) -> Trace:
+    """Add callers of each call as events.
+
+    Args:
+        trace: A run that knows where its calls come from.
+        levels: Number of levels of callers.
+
+    Raises:
+        TracelibError: The run does not know callers, or there are not so many levels.
+    """
+    if not 1 <= levels <= MOST_LEVELS:
+        raise TracelibError(f"{levels} levels of callers cannot be written", f"give 1 to {MOST_LEVELS}")
+    if not trace.extra(CallPaths).known:
+        raise TracelibError(
+            f"{trace.path}: it does not say where its calls come from", "record it without TRACELIB_STACK=0"
+        )
+    return WithCallers(trace, levels)
