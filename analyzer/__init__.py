@@ -145,5 +145,6 @@ def experiments_frame(inputs: Sequence[str | PathLike[str]], **wanted: Any) -> p
 
 
 def _trace_of(run: Trace | Run) -> Trace:
-    trace: Trace = getattr(run, "trace", run)
-    return trace
+    from analyzer.frames.tables import OpenRun
+
+    return run.trace if isinstance(run, OpenRun) else run

@@ -1,10 +1,11 @@
-"""All tables of a run."""
+"""Tables of a run, by name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
 from html import escape
+from typing import Protocol, runtime_checkable
 
 from analyzer.frames import events, findings
 from analyzer.frames.blocks import NS, Block
@@ -23,11 +24,20 @@ TABLES: dict[str, tuple[str, Reader]] = {
     "waits": ("Every wait state, and who caused it.", findings.waits),
     "places": ("What calls cost, by rank and place in the program; of the whole run.", findings.places),
 }
-"""By name: what a row is, and who reads it: of the trace, from and until a time in ns."""
+"""Sentence that says what a row is, and the reader of rows that begin in [begin, end) ns, by name of the table."""
+
+
+@runtime_checkable
+class OpenRun(Protocol):
+    """A run that has a trace below it."""
+
+    @property
+    def trace(self) -> Trace:
+        """The trace."""
 
 
 class Tables:
-    """The tables of a trace, as attributes. Nothing is read before a table is asked for its rows."""
+    """Tables of a run, as attributes. Nothing is read before a table is asked for its rows."""
 
     calls: Table
     messages: Table
@@ -37,11 +47,19 @@ class Tables:
     places: Table
 
     def __init__(
-        self, trace: Trace, begin_s: float = 0.0, end_s: float | None = None, *, in_iterations: bool = True,
+        self, trace: Trace | OpenRun, begin_s: float = 0.0, end_s: float | None = None, *, in_iterations: bool = True,
         iterations: Iterations | None = None,
     ) -> None:  # fmt: skip
-        """Of what begins in [begin_s, end_s), in seconds of the trace. `in_iterations`: rows have a column `iteration`;
-        to find the main loop takes longer than all else. iterations: those of another loop than the main one."""
+        """Describe the tables of a run.
+
+        Args:
+            trace: A run: what `analyzer.open` gives, or the trace below it.
+            begin_s: Only rows that begin from here on, seconds of the trace.
+            end_s: Only rows that begin before this. None: until the end.
+            in_iterations: Whether rows have a column `iteration`; finding the main loop takes longer than all else.
+            iterations: Iterations of another loop than the main one.
+        """
+        trace = trace.trace if isinstance(trace, OpenRun) else trace
         self.trace = trace
         where = Where(trace, in_iterations=in_iterations, iterations=iterations)
         begin = max(round(begin_s * NS), 0)
@@ -50,7 +68,7 @@ class Tables:
             setattr(self, name, Table(name, says, partial(reader, where, begin, end)))
 
     def __iter__(self) -> Iterator[Table]:
-        """All of them."""
+        """Go through all tables."""
         return (getattr(self, name) for name in TABLES)
 
     def __repr__(self) -> str:
@@ -58,6 +76,6 @@ class Tables:
         return "\n".join([f"{self.trace.path}, {self.trace.size} ranks", *lines])
 
     def _repr_html_(self) -> str:
-        """What there is, for a notebook."""
+        """List the tables, for a notebook."""
         rows = "".join(f"<tr><td><b>{table.name}</b></td><td>{table.says}</td></tr>" for table in self)
         return f"<p>{escape(self.trace.path)}, {self.trace.size} ranks</p>\n<table>{rows}</table>"

@@ -12,6 +12,7 @@ from analyzer.interface.host import PythonHost
 from analyzer.interface.run import PathArgument, Run, open_run
 
 if TYPE_CHECKING:  # an analysis is imported when it is asked for
+    from analyzer.efficiency.efficiencies import Efficiencies
     from analyzer.results.diff import DiffResult
     from analyzer.results.efficiency import EfficiencyResult
     from analyzer.results.speedup import PredictResult, SpeedupResult, VariantsResult
@@ -70,7 +71,7 @@ def efficiencies(
     from analyzer.results.efficiency import compare_runs
 
     one_of("scaling", scaling, _SCALINGS)
-    found = []
+    found: list[Efficiencies] = []
     for one in _some(runs):
         with _opened(one) as run:
             result = run.efficiency(by_region=by_region, region=region, eager_limit=eager_limit)

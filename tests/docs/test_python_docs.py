@@ -31,12 +31,12 @@ def test_every_column_is_described(tmp_path):
     """Those of a run without counters; a parameter called tag is a column of its own."""
     labels = [*LABELS, label(LabelKind.PARAMETER, 1, "n"), label(LabelKind.PARAMETER, 2, "depth")]
     trace = open_trace(write_run(tmp_path, [{"calls": [call("MPI_Barrier", 5, 9, comm=WORLD)], "labels": labels}]))
-    for table in analyzer.tables(trace):
+    for table in analyzer.Tables(trace):
         section = PAGE.split(f"| `tables.{table.name}` |")[1].split("\n\n")[0]
         described = [name for line in section.splitlines()[2:] for name in re.findall(r"`(\w+)`", line.split("|")[1])]
         own = [name for name in table.to_pandas().columns if name not in ("n", "parameter_depth")]
         assert sorted(set(described) - UNLISTED) == sorted(own)
-    assert {"n", "parameter_depth"} <= set(analyzer.tables(trace).regions.to_pandas().columns)
+    assert {"n", "parameter_depth"} <= set(analyzer.Tables(trace).regions.to_pandas().columns)
 
 
 def test_the_notebook_shows_what_it_does():

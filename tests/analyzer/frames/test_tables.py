@@ -35,7 +35,7 @@ def by_hand(tmp_path_factory):
         {"calls": first, "events": events, "labels": [*LABELS, label(LabelKind.PARAMETER, 1, "n")]},
         {"calls": second, "requests": [request(What.RECV_DONE, 100, 160, peer=0, tag=5, bytes=80)]},
     ]
-    return analyzer.tables(open_trace(write_run(tmp_path_factory.mktemp("tables"), ranks)))
+    return analyzer.Tables(open_trace(write_run(tmp_path_factory.mktemp("tables"), ranks)))
 
 
 def rows(frame, *columns):
@@ -85,16 +85,16 @@ def test_waits(by_hand):
 
 
 def test_a_part_of_the_time(by_hand):
-    part = analyzer.tables(by_hand.trace, 115e-9, 205e-9)
+    part = analyzer.Tables(by_hand.trace, 115e-9, 205e-9)
     assert part.calls.to_pandas()["call"].tolist() == ["MPI_Send", "MPI_Barrier"]
     assert len(part.messages.to_pandas()) == 1 and len(part.waits.to_pandas()) == 1
     assert part.regions.to_pandas()["region"].tolist() == ["exchange"]
-    assert len(analyzer.tables(by_hand.trace, 1.0).calls.to_pandas()) == 0
+    assert len(analyzer.Tables(by_hand.trace, 1.0).calls.to_pandas()) == 0
 
 
 def test_without_iterations(by_hand):
     """The same but for that column."""
-    for table, without in zip(by_hand, analyzer.tables(by_hand.trace, in_iterations=False), strict=True):
+    for table, without in zip(by_hand, analyzer.Tables(by_hand.trace, in_iterations=False), strict=True):
         if table.name != "iterations":
             expected = table.to_pandas().drop(columns="iteration", errors="ignore")
             assert without.to_pandas().equals(expected) and "iteration" not in expected
@@ -117,7 +117,7 @@ def run(tmp_path_factory):
 
 def test_the_sums_of_commands(run):
     """Time in MPI by rank and procedure, waiting by rank and kind, iterations."""
-    tables = analyzer.tables(run)
+    tables = analyzer.Tables(run)
     calls, totals = tables.calls.to_pandas(), profile(run, Team())
     sums = calls.groupby(["rank", "call"], observed=False)["mpi_s"].sum().unstack()
     assert np.allclose(sums[list(totals.procedures)].to_numpy() * 1e9, totals.inside_ns)
@@ -132,7 +132,7 @@ def test_the_sums_of_commands(run):
 
 
 def test_pieces_are_the_whole(run):
-    for table in analyzer.tables(run):
+    for table in analyzer.Tables(run):
         whole = table.to_pandas()
         assert sum(map(len, table)) == len(whole)
         assert table.head(3).equals(whole.head(3)) or len(whole) == 0
@@ -140,11 +140,11 @@ def test_pieces_are_the_whole(run):
 
 def test_no_piece_holds_all_messages_of_a_rank(run, monkeypatch):
     """Pieces of bounded size are the same rows in the same order."""
-    whole = analyzer.tables(run).messages.to_pandas()
+    whole = analyzer.Tables(run).messages.to_pandas()
     monkeypatch.setattr("analyzer.frames.events._RECORDS", 20)
     windows = np.linspace(0, run.duration_ns + 1, 40).astype(np.int64)
     monkeypatch.setattr(run, "message_windows", lambda: windows)
-    pieces = list(analyzer.tables(run).messages)
+    pieces = list(analyzer.Tables(run).messages)
     at_once = max(len(run.messages(a, b)) for a, b in pairwise(windows.tolist()))
     assert max(map(len, pieces)) <= max(20, at_once) < len(whole) / 4
     pandas.testing.assert_frame_equal(pandas.concat(pieces, ignore_index=True), whole, check_categorical=False)
@@ -152,7 +152,7 @@ def test_no_piece_holds_all_messages_of_a_rank(run, monkeypatch):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_parquet_is_the_same(by_hand, run, tmp_path, name):
-    for number, tables in enumerate((by_hand, analyzer.tables(run))):
+    for number, tables in enumerate((by_hand, analyzer.Tables(run))):
         frame, path = getattr(tables, name).to_pandas(), tmp_path / f"{number}.parquet"
         assert getattr(tables, name).to_parquet(path) == len(frame)
         again = pyarrow.parquet.read_table(path).to_pandas()

@@ -70,7 +70,7 @@ def test_the_time_in_regions(by_hand):
 
 def test_iterations(tmp_path):
     run = views.Run(open_trace(write_pattern(tmp_path, "halo", 4, 300).path))
-    frame = analyzer.tables(run.trace).calls.to_pandas()
+    frame = analyzer.Tables(run.trace).calls.to_pandas()
     for wanted in ("0", "2-4"):
         first, last = (int(text) for text in (wanted.split("-") * 2)[:2])
         mine = frame[(frame["iteration"] >= first) & (frame["iteration"] <= last)]
@@ -79,7 +79,7 @@ def test_iterations(tmp_path):
     table = views.histogram(run, View("in call", level="task"), "integral", by="iteration", columns=(1, 5, 1))
     of_fifth = frame[frame["iteration"] == 4].groupby("rank")["mpi_s"].sum()
     assert table.columns == ("1", "2", "3", "4", "5")
-    edges = analyzer.tables(run.trace).iterations.to_pandas()
+    edges = analyzer.Tables(run.trace).iterations.to_pandas()
     fifth = edges[edges["iteration"] == 4]
     crossing = sum(((frame["enter_s"] < t) & (frame["exit_s"] > t)).sum() for t in (*fifth["begin_s"], *fifth["end_s"]))
     if not crossing:
