@@ -1,4 +1,4 @@
-"""What the parameters of a machine, or the variables of any program, are drawn from.
+"""Distributions of the parameters of a machine, or of the variables of any program, and points in their space.
 
 Source: "Dimemas specification", sections 1.14 and 1.17 (each random variable has a density that the user chooses).
 """
@@ -39,7 +39,7 @@ def points(design: str, count: int, dimensions: int, seed: int) -> np.ndarray:
 
 UNIFORM, LOG, GAUSSIAN, EXPONENTIAL = "uniform", "log", "gaussian", "exponential"
 _TINY = 2.0**-54
-"""What a share of 0 counts as where the distribution has no end."""
+"""Smallest share of a distribution without an end; a share of 0 counts as this."""
 _HINT = "write latency=1us..100us, latency=log:1us..100us, gaussian:MEAN,DEVIATION or exponential:LEAST,MEAN"
 
 
@@ -57,7 +57,7 @@ class Varied:
 
     @property
     def name(self) -> str:
-        """Of the parameter."""
+        """Name of the parameter."""
         return self.parameter.name
 
     @property
@@ -67,7 +67,7 @@ class Varied:
 
     @property
     def whole(self) -> bool:
-        """Whether only whole numbers are drawn."""
+        """Check whether only whole numbers are drawn."""
         return self.parameter.whole
 
     def at(self, u: float) -> float:
@@ -101,7 +101,7 @@ class Varied:
         return float(np.clip(u, 0.0, np.nextafter(1.0, 0.0)))
 
     def _ends(self) -> tuple[float, float]:
-        """Of whole numbers the last has a part of the range as the others."""
+        """Return the ends of the range; for whole numbers it reaches half a number beyond both."""
         return self.a, self.b + 1 if self.whole and self.law in (UNIFORM, LOG) else self.b
 
     def _least(self) -> float:

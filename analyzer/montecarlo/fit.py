@@ -86,8 +86,8 @@ _MARGIN = 0.1
 
 @dataclass(frozen=True)
 class Wanted:
-    """What replays should take: measured times (runs,) in ns, weights (runs,) with sum 1, and the largest error that
-    counts as near."""
+    """Target of replays: measured times (runs,) in ns, weights (runs,) with sum 1, and the largest error that counts as
+    near."""
 
     measured_ns: np.ndarray
     weights: np.ndarray
@@ -113,7 +113,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Fit:
-    """What is known of the machine of some runs."""
+    """Machine found for some runs, and the samples that show how far it is known."""
 
     wanted: Wanted
     samples: Samples  # of all rounds

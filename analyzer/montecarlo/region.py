@@ -1,4 +1,4 @@
-"""What the machines that are near say of each parameter: how far it is known, and which are known together only."""
+"""Region of the machines that are near: how far each parameter is known, and which are only known together."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 _DOUBT = 0.001
 """Probability with which a parameter without influence is taken to have one."""
 _TIED = 0.5
-"""From this rank correlation on, two parameters are known only together."""
+"""Rank correlation from which on two parameters are only known together."""
 _FEWEST = 5
 """With fewer samples a distribution or a correlation says nothing."""
 
 
 class Known(Enum):
-    """What the machines that are near say of a parameter."""
+    """Knowledge of a parameter from the machines that are near."""
 
     YES = "yes"
     NO = "no"  # they lie like all others
@@ -65,8 +65,7 @@ def region(values: np.ndarray, shares: np.ndarray, near: np.ndarray, box: np.nda
 
 
 def unlike(some: np.ndarray, others: np.ndarray) -> bool:
-    """Whether two sets of numbers are hardly of one distribution (Kolmogorov and Smirnov's test): those that are, are
-    as unlike as this once in a thousand cases."""
+    """Check whether two sets of numbers differ in distribution (Kolmogorov-Smirnov test, significance 0.001)."""
     from scipy.stats import ks_2samp
 
     return bool(len(some) and len(others) and ks_2samp(some, others).pvalue < _DOUBT)

@@ -32,7 +32,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Study:
-    """All that a worker needs to do jobs. change: gives the machine with other values."""
+    """Input of a worker for all jobs. change: gives the machine with other values."""
 
     programs: Sequence[Program]
     machine: Machine

@@ -67,7 +67,7 @@ class Journal:
         return len(self._known)
 
     def get(self, job: Job) -> Outcome | None:
-        """What is known of a job."""
+        """Return the known outcome of a job."""
         return self._known.get(job)
 
     def add(self, job: Job, outcome: Outcome) -> None:

@@ -25,7 +25,7 @@ class Samples:
 
     @property
     def shares(self) -> np.ndarray:
-        """Where each value lies in its distribution: (samples, parameters) from 0, below 1."""
+        """Positions of values in their distributions: (samples, parameters) from 0, below 1."""
         rows = [[of.share(x) for of, x in zip(self.varied, row, strict=True)] for row in self.values.tolist()]
         return np.array(rows, float).reshape(self.values.shape)
 

@@ -1,4 +1,5 @@
-"""How the time of runs, or what else a program gives, spreads where parameters are random.
+"""Spread of the time of runs, or of other results of a program, where parameters are random; draws until means are
+known.
 
 Source: "Dimemas specification", sections 1.14 and 1.17.
 """
@@ -20,7 +21,7 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 @dataclass(frozen=True)
 class Spread:
-    """How the results of samples spread: the predicted times of one run in ns, or an output of any program."""
+    """Spread of results over samples: predicted times of one run in ns, or an output of any program."""
 
     mean: float
     deviation: float  # standard deviation; 0 of one sample
@@ -74,19 +75,19 @@ def looks(most: int) -> Iterator[int]:
 
 
 def is_stable(samples: Samples, share: float) -> bool:
-    """Whether the mean of each run's time is known to this share of it."""
+    """Check whether the mean of each run's time is known to this share of it."""
     return are_known(samples.times_ns, share)
 
 
 def are_known(results: np.ndarray, share: float) -> bool:
-    """Whether half the 95 % confidence interval of the mean of each column is at most this share of the mean."""
+    """Check whether half the 95 % confidence interval of the mean of each column is at most this share of the mean."""
     return all(mean_within(column) <= share * abs(float(column.mean())) for column in results.T)
 
 
 def replayed_until(
     workers: Workers, varied: Sequence[Varied], cube: np.ndarray, seeds: Sequence[int], share: float
 ) -> Samples:
-    """As `replayed`, but it stops as soon as `is_stable` holds."""
+    """Replay as `replayed`, but stop as soon as `is_stable` holds."""
     for count in looks(len(cube)):
         samples = replayed(workers, varied, cube[:count], seeds[:count])  # what is known is not done again
         if is_stable(samples, share):

@@ -1,7 +1,7 @@
-"""Who does the jobs: threads of this process, or under mpirun the processes of the team, each one job at a time.
+"""Workers that do jobs: threads of this process, or under mpirun the processes of the team, each one job at a time.
 
-Whoever has ended a job gets the next one, so a slow or busy worker gets fewer ("Dimemas specification", section 1.17,
-the scheduler of Promenvir).
+A worker that has ended a job gets the next one, so a slow or busy worker gets fewer ("Dimemas specification", section
+1.17, the scheduler of Promenvir).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if the study is ended, and its end waits for those under way."""
 
 
 class Workers:
-    """They do jobs, each job only once, and keep the outcomes."""
+    """Workers that do each job only once, and keep the outcomes."""
 
     def __init__(self, executor: Executor, count: int, journal: Journal) -> None:
         """count: number of workers."""
@@ -99,7 +99,7 @@ class _AlsoHere(Executor):
 
 
 _study: Study | None = None
-"""What this process works on: only jobs are sent between processes."""
+"""Study of this process: only jobs are sent between processes."""
 
 
 def _do(job: Job) -> Outcome:

@@ -1,4 +1,4 @@
-"""What would this run do on another machine: a discrete-event simulator over the operations of a trace."""
+"""Replay of a run on another machine: a discrete-event simulator over the operations of a trace."""
 
 from __future__ import annotations
 
@@ -14,9 +14,15 @@ __all__ = ["Machine", "Prediction", "program_of", "replay", "simulate"]
 
 
 def replay(traces: Trace | Program | Sequence[Trace | Program], machine: Machine, *, times: bool = False) -> Prediction:
-    """What `machine` would make of a run, or of several at once.
+    """Predict a run, or several at once, on `machine`.
 
-    times: also those of each operation. Raises TracelibError for deadlocks and for machines that do not fit.
+    Args:
+        traces: Traces or programs.
+        machine: Machine to replay on.
+        times: Keep also the times of each operation.
+
+    Raises:
+        TracelibError: The program deadlocks, or the machine does not fit.
     """
     several = [traces] if isinstance(traces, Trace | Program) else list(traces)
     shown = machine.eager_limit is None

@@ -1,4 +1,4 @@
-"""What a replay changes, by the places in the program that calls come from."""
+"""Changes of time by a replay, by the places in the program that calls come from."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from analyzer.trace import CallPaths, Trace
 
 @dataclass(frozen=True)
 class Change:
-    """All calls of one procedure from one place: time in them, of all ranks."""
+    """All calls of one procedure from one place: time in them, summed over ranks."""
 
     place: int  # in Places; 0: not known
     procedure: str
@@ -26,7 +26,7 @@ class Change:
 
     @property
     def more_ns(self) -> int:
-        """What the replay adds."""
+        """Time that the replay adds, ns."""
         return self.predicted_ns - self.measured_ns
 
 

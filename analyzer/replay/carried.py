@@ -18,7 +18,7 @@ from analyzer.trace import CALL, EVENT, STATE, Nodes, State, Trace
 from analyzer.trace.annotated import Annotated
 
 _OF_NO_CALL = (State.RUNNING, State.SCHEDULING, State.IDLE)
-"""States that are not those of calls: nothing but a wait for a semaphore takes place there."""
+"""States that are not those of calls: there only waits for semaphores take place."""
 
 
 def refined(states: np.ndarray, ops: np.ndarray, times: np.ndarray, transfers: np.ndarray) -> np.ndarray:
@@ -52,7 +52,7 @@ class _Stretches:
         return cls(begin[some], end[some], state)
 
     def cover(self, times: np.ndarray) -> np.ndarray:
-        """Whether each time lies in one of them."""
+        """Mark the times that lie in one of the stretches."""
         at = np.searchsorted(self.begin, times, "right") - 1
         return (at >= 0) & (times < np.append(self.end, 0)[at])
 
@@ -135,7 +135,7 @@ class Carried(Annotated):
         return found if ranks is None else found[(found["rank"] >= ranks.start) & (found["rank"] < ranks.stop)]
 
     def _refined(self, states: np.ndarray, program: Program, prediction: Prediction) -> np.ndarray:
-        """All states of the run (STATE), divided and with their CPUs."""
+        """Divide all states of the run (STATE), and set their CPUs."""
         assert prediction.times is not None and prediction.transfers is not None
         parts = [np.zeros(0, STATE)]
         for rank, thread, rows in _threads_of(states["rank"], states["thread"]):
@@ -187,7 +187,7 @@ class _Sends:
         return cls(calls, key[order], bytes_[order], start[order])
 
     def started(self, messages: np.ndarray) -> np.ndarray:
-        """When each message (MESSAGE, in order of sending) had its links: neither before its call nor after its end."""
+        """Return when each message (MESSAGE, in order of sending) got its links: within the times of its call."""
         found = messages["physical_send"].copy()
         place = np.searchsorted(self.calls, messages["logical_send"]).clip(max=len(self.calls) - 1)
         key = _key(place, messages["destination"])
@@ -202,12 +202,12 @@ class _Sends:
 
 
 def _key(call: np.ndarray, peer: np.ndarray) -> np.ndarray:
-    """What messages of one call to one receiver have in common."""
+    """Compute a key that is equal for messages of one call to one receiver."""
     return call.astype(np.int64) << 32 | peer
 
 
 def _number_of_equals(ascending: np.ndarray) -> np.ndarray:
-    """How many of the values before it are the same."""
+    """Count for each value the equal values before it."""
     return np.arange(len(ascending)) - np.searchsorted(ascending, ascending)
 
 

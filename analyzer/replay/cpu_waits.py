@@ -1,4 +1,4 @@
-"""When threads of a replay waited for a processor, and how a predicted run says so."""
+"""Times when threads of a replay waited for a processor, and their events in a predicted run."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class CpuWaits:
         return replace(self, first=self.first + first)
 
     def of_stream(self, stream: int) -> Intervals:
-        """In order of time; they do not overlap."""
+        """Return the waits of a stream in order of time; they do not overlap."""
         rows = self._rows(stream)
         waited = rows["begin"] < rows["end"]
         return rows["begin"][waited], rows["end"][waited]
@@ -80,7 +80,7 @@ def room_for_waits() -> np.ndarray:
 
 
 def _are_outside(waits: Intervals, calls: Intervals) -> np.ndarray:
-    """Which waits are in no call: a replay has each in one call, or in none."""
+    """Mark the waits that are in no call: a replay has each in one call, or in none."""
     (begin, end), (enter, leave) = waits, calls
     if not len(enter):
         return np.ones(len(begin), bool)
@@ -111,7 +111,7 @@ def wait_events(waits: Intervals, calls: Intervals, moved: Intervals, thread: in
 
 
 def outside_calls(events: np.ndarray) -> Intervals:
-    """Of the events of one thread (`wait_events`) the waits that are in no call."""
+    """Return the waits of one thread (`wait_events`) that are in no call."""
     begin, end = events[::2], events[1::2]
     outside = begin["value"] == CpuWait.OUTSIDE
     return begin["time"][outside].astype(np.int64), end["time"][outside].astype(np.int64)

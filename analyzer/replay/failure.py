@@ -1,4 +1,4 @@
-"""What a replay says that came to no end: who waits for whom, or what is wrong with the trace or the machine."""
+"""Messages about a replay that came to no end: who waits for whom, or what is wrong with the trace or the machine."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _shown(waiting: list[tuple[Program, int, int]]) -> str:
 
 
 def _ended(programs: Sequence[Program], blocked: np.ndarray) -> str:
-    """Of a single program the ranks of which no thread waits: they made all their calls, and may be waited for."""
+    """Name the ranks of a single program of which no thread waits: they made all their calls, and may be waited for."""
     if len(programs) > 1:
         return ""
     rank = np.asarray(programs[0].rank)
@@ -127,6 +127,6 @@ def _where(program: Program, stream: int, op: int) -> str:
 
 
 def _calls(program: Program, first: int, stop: int) -> int:
-    """How many calls the operations [first, stop) are."""
+    """Count the calls that the operations [first, stop) are."""
     cuts = pairwise((*range(first, stop, _AT_ONCE), stop))
     return sum(int(np.count_nonzero(program.ops[a:b]["flags"] & Flag.FIRST)) for a, b in cuts)

@@ -23,7 +23,7 @@ from analyzer.replay.c_program import Kept, fill_program
 from analyzer.replay.simulate import TIME
 
 TOLD = dtype_of("told")
-"""What one process tells another: csrc/replay/ideal/ideal.h."""
+"""Record that one process sends to another: csrc/replay/ideal/ideal.h."""
 
 _NO_LIMIT = 1 << 62
 """Bytes; no message has more."""
@@ -39,7 +39,7 @@ WORTH = 5000
 
 @dataclass(frozen=True)
 class IdealTimes:
-    """What the replay found."""
+    """Times that the replay found."""
 
     end_ns: int
     most_computing_ns: int  # of one rank

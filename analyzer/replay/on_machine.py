@@ -1,4 +1,4 @@
-"""Where the threads of a replay were: the nodes of the machine, and the CPU that each thread had when."""
+"""Places of the threads of a replay: the nodes of the machine, and the CPU of each thread over time."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ class CallTimes:
         self._next = dict.fromkeys(self._times, 0)
 
     def next(self, threads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Of the next calls, given their threads: int64 of shape (calls,), ns."""
+        """Return the times of the next calls, given their threads: int64 of shape (calls,), ns."""
         found = np.zeros((2, len(threads)), np.int64)
         for thread, times in self._times.items():
             mine = threads == thread if len(self._times) > 1 else np.ones(len(threads), bool)
@@ -137,9 +137,9 @@ class CallTimes:
 
 
 class TimeMap:
-    """Times of a traced rank to those of its prediction.
+    """Map from times of a traced rank to those of its prediction.
 
-    waits: those for a CPU, by thread; `wait_events` are what the rank's file says of them.
+    waits: waits for a CPU, by thread; `wait_events` are the same as events of the rank's file.
     """
 
     def __init__(
@@ -164,11 +164,11 @@ class TimeMap:
         self._exit, self._exit_to = calls["exit"][order], self.exit[order]
 
     def entries(self, times: np.ndarray) -> np.ndarray:
-        """Of times at which calls were entered."""
+        """Map times at which calls were entered."""
         return self._exact(times, self._enter, self.enter)
 
     def entries_of(self, times: np.ndarray, threads: np.ndarray, calls: np.ndarray) -> np.ndarray:
-        """Of times, in order, at which these threads entered a call each: one of `calls` (bool) if one was then."""
+        """Map times, in order, at which these threads entered a call each: one of `calls` (bool) if one was then."""
         found = times.copy()
         for thread in np.unique(threads).tolist():
             asked = np.flatnonzero(threads == thread)
@@ -181,7 +181,7 @@ class TimeMap:
         return found
 
     def exits(self, times: np.ndarray) -> np.ndarray:
-        """Of times at which calls ended."""
+        """Map times at which calls ended."""
         return self._exact(times, self._exit, self._exit_to)
 
     def _exact(self, times: np.ndarray, from_: np.ndarray, to: np.ndarray) -> np.ndarray:
@@ -191,8 +191,8 @@ class TimeMap:
         return np.where(from_[at] == times, to[at], self.between(times, np.zeros(len(times), np.int64)))
 
     def between(self, times: np.ndarray, threads: np.ndarray) -> np.ndarray:
-        """Of any times of threads: in proportion between the thread's nearest entries and exits, at the same distance
-        after the last."""
+        """Map any times of threads in proportion between the nearest entries and exits; after the last at the same
+        distance."""
         found = times.astype(np.int64)
         for thread in np.unique(threads).tolist():
             mine = threads == thread
@@ -210,9 +210,9 @@ def _points(calls: np.ndarray, enter: np.ndarray, exit_: np.ndarray) -> tuple[np
 
 
 def _with_waits(from_: np.ndarray, to: np.ndarray, begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The same with two more points for each wait between calls: nothing of the trace takes place in it.
+    """Add two points for each wait between calls: nothing of the trace takes place in it.
 
-    What was computed until then is to the burst's computation as the time in the trace to that of the burst.
+    Computation until the wait has the share of the burst's computation that its time in the trace has of the burst's.
     """
     inside = end <= to[-1]
     begin, end = begin[inside], end[inside]

@@ -20,12 +20,12 @@ _SENDS = {
     Flag(0): "MPI_Send", Flag.RENDEZVOUS: "MPI_Send", Flag.IMMEDIATE: "MPI_Isend",
     Flag.IMMEDIATE | Flag.RENDEZVOUS: "MPI_Irsend",
 }  # fmt: skip
-"""By the flag `sync`, as analyze dim writes it; of the blocking ones it does not say which."""
+"""Procedures of sends by the flag `sync`, as analyze dim writes it; it does not distinguish blocking ones."""
 PROCEDURES = (
     "MPI_Send", "MPI_Isend", "MPI_Irsend", "MPI_Recv", "MPI_Irecv", "MPI_Wait",
     *(f"MPI_{name}" for name in COLLECTIVE_NAMES), *(f"MPI_I{name.lower()}" for name in COLLECTIVE_NAMES),
 )  # fmt: skip
-"""What a Dimemas trace can tell apart."""
+"""Procedures that a Dimemas trace can distinguish."""
 
 CALLS = (Kind.SEND, Kind.RECV, Kind.IRECV, Kind.WAIT, Kind.COLLECTIVE, Kind.COLLECTIVE_START)
 """Operations of a Dimemas trace that stand for a call each."""
@@ -120,7 +120,7 @@ def _procedures(ops: np.ndarray) -> np.ndarray:
 
 
 def _requests(ops: np.ndarray, calls: np.ndarray, thread: int) -> np.ndarray:
-    """What each wait completes: of the slot that it names the operation that opened it last."""
+    """Find the operation that each wait completes: the one that opened its slot last."""
     at = np.arange(len(ops))
     opens = np.isin(ops["kind"], (Kind.IRECV, Kind.COLLECTIVE_START))
     used = opens | (ops["kind"] == Kind.WAIT)

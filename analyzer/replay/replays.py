@@ -32,22 +32,22 @@ def counted(tell: Callable[[int], None]) -> Iterator[None]:
 
 
 def predictions(program: Program, machines: Sequence[Machine], team: Team, jobs: int | None = None) -> list[Prediction]:
-    """What the program does on each machine, without the times of its operations."""
+    """Predict the program on each machine, without the times of its operations."""
     return _each([(program, machine) for machine in machines], lambda found: found, team, jobs)
 
 
 def end_times(cases: Sequence[Case], team: Team, jobs: int | None = None) -> list[int]:
-    """When each program ends on its machine (ns)."""
+    """Predict when each program ends on its machine (ns)."""
     return _each(cases, lambda found: found.end_ns, team, jobs)
 
 
 def end_times_of(programs: Sequence[Program], machine: Machine, team: Team, jobs: int | None = None) -> list[int]:
-    """When each program ends on the machine, alone (ns)."""
+    """Predict when each program ends on the machine, alone (ns)."""
     return end_times([(program, machine) for program in programs], team, jobs)
 
 
 def at_once(team: Team, jobs: int | None = None) -> int:
-    """How many replays all members of a team make at the same time."""
+    """Return the number of replays that all members of a team make at the same time."""
     return team.size * _own_at_once(team, jobs)
 
 
@@ -56,7 +56,7 @@ def _own_at_once(team: Team, jobs: int | None) -> int:
 
 
 def _each(cases: Sequence[Case], kept: Callable[[Prediction], _Kept], team: Team, jobs: int | None) -> list[_Kept]:
-    """What is kept of each prediction, in order of the cases.
+    """Replay the cases and keep a result of each, in order.
 
     The members of the team share the cases; each runs `jobs` replays at once (default: one for each CPU that it has,
     one only in a team). The simulator runs outside of Python's lock, so threads do, and share the programs.

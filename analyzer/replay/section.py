@@ -40,19 +40,19 @@ class Section:
 
     @property
     def measured_ns(self) -> int:
-        """How long it took, from the first rank's begin to the last one's end."""
+        """Length from the first rank's begin to the last one's end, ns."""
         return int(self.end.max() - self.begin.min())
 
     @property
     def ends_ns(self) -> np.ndarray:
-        """When each rank was done (ranks,), counted from the first rank's begin."""
+        """End of each rank (ranks,), counted from the first rank's begin, ns."""
         return self.end - self.begin.min()
 
 
 def section_of(
     trace: Trace, team: Team | None = None, *, cpu_time: bool = True, buffered: bool = False, everywhere: bool = True
 ) -> Section:
-    """That of a trace, on which members of a team as `program_of`. Raises TracelibError as that."""
+    """Find the section of a trace. Team, options and errors are those of `program_of`."""
     team = team or Team()
     program = program_of(trace, team, cpu_time=cpu_time, buffered=buffered, everywhere=everywhere)
     inits, finals = _inits_and_finalizes(trace, team)

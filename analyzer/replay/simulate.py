@@ -33,12 +33,13 @@ from analyzer.replay.failure import failure
 TIME = dtype_of("op_time")
 """begin: end of the burst before the operation, so the entry of the call; end: when the thread went on. ns."""
 TRANSFER = dtype_of("transfer")
-"""Of a send: physical start and arrival, when its receive was posted, and the operation of the receiver; -1: never."""
+"""Record of a send: physical start and arrival, when its receive was posted, and the operation of the receiver; -1:
+never."""
 USAGE = dtype_of("usage")
-"""Of a stream: its end, and ns by what they were spent on."""
+"""Record of a stream: its end, and its ns by use."""
 RUN = dtype_of("run_time")
 BIN = dtype_of("bin")
-"""Of a profile: by how much a number changes within a bin, and what those changes add to it (number x ns)."""
+"""Record of a profile: the change of a number within a bin, and what it adds to the sum (number x ns)."""
 
 
 class Doing(IntEnum):
@@ -52,7 +53,7 @@ class Doing(IntEnum):
 
 @dataclass(frozen=True)
 class Prediction(InNotebook):
-    """What the simulator found; arrays are None where they were not asked for."""
+    """Result of a simulation; arrays are None where they were not asked for."""
 
     end_ns: int
     usage: np.ndarray  # USAGE of all streams

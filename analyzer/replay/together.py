@@ -37,7 +37,7 @@ class _Apart:
         return self.runs[k], rank - self.first[k]
 
     def renumbered(self, of_runs: Iterable[list[Unmatched]]) -> list[Unmatched]:
-        """What the runs say of their ranks, with those of all."""
+        """Renumber unmatched messages of the runs to the ranks of all."""
         return [
             replace(found, rank=found.rank + first, peer=found.peer + first if found.peer >= 0 else found.peer)
             for of_run, first in zip(of_runs, self.first, strict=False)
@@ -83,8 +83,8 @@ class _Leftovers(Leftovers):
 class Together(Trace):
     """Runs as the applications of one trace, for Paraver: their ranks one after the other, on the machine's nodes.
 
-    Their CPUs are those of the machine already (`Carried`). `calls` and what else names procedures or communicators is
-    that of each run.
+    Their CPUs are those of the machine already (`Carried`). `calls` and other records that name procedures or
+    communicators are each run's own.
     """
 
     def __init__(self, runs: Sequence[Trace], nodes: Nodes) -> None:
@@ -159,7 +159,7 @@ def _those_of(rows: np.ndarray, ranks: range | None) -> np.ndarray:
 
 
 def _labels(runs: Sequence[Trace]) -> dict[int, tuple[str, dict[int, str]]]:
-    """Those of all runs; a value to which they give several names has all of them."""
+    """Merge the labels of all runs; a value to which they give several names has all of them."""
     found: dict[int, tuple[str, dict[int, str]]] = {}
     for run in runs:
         for type_, (label, values) in run.event_labels.items():

@@ -50,12 +50,12 @@ class Plan:
 
     @property
     def needed_ns(self) -> int:
-        """How long the program has to run for it: t_init + m T."""
+        """Time that the program has to run for the plan: t_init + m T, ns."""
         return self.moments_ns[-1]
 
     @property
     def cost_ratio(self) -> float:
-        """Of one whole run for each set to this."""
+        """Ratio of one whole run for each set to this plan."""
         return len(self.sets) * self.length_ns / self.needed_ns
 
     def schedule(self) -> str:
@@ -75,11 +75,12 @@ class Plan:
 
 
 def plan(trace: Trace, team: Team, sets: tuple[str, ...], steps: int = STEPS) -> Plan:
-    """From a run of the same program, whatever was counted in it: its iterations, as rank 0's calls show them, else by
-    the period of its computing time.
+    """Plan turns of counters from a run of the same program. Collective over the team.
 
-    Raises TracelibError where nothing repeats, or fewer iterations in a row are alike than there are sets. Collective
-    over the team.
+    Iterations are found in rank 0's calls, else by the period of its computing time; any counters will do.
+
+    Raises:
+        TracelibError: Nothing repeats, or fewer iterations in a row are alike than there are sets.
     """
     begin, end = section_bounds(trace, team)
     first, last = int(begin.min()), int(end.max())
@@ -134,8 +135,10 @@ def _periods(trace: Trace, first: int, last: int, steps: int) -> np.ndarray:
 
 
 def _first_alike(lengths: np.ndarray, number: int) -> int | None:
-    """The first of so many iterations in a row that last as long as the median does; the very first is often slower,
-    and is taken only where there is no other."""
+    """Find the first of `number` iterations in a row that last about the median.
+
+    The very first is often slower, and is taken only where there is no other.
+    """
     if len(lengths) < number:
         return None
     good = np.abs(lengths - np.median(lengths)) <= _ALIKE * np.median(lengths)
@@ -173,7 +176,7 @@ class Estimate:
 
     @property
     def estimated(self) -> float | None:
-        """Of the whole run; None: it was never read."""
+        """Estimate for the whole run; None: it was never read."""
         return self.counted / self.share if self.share else None
 
     @property
@@ -196,9 +199,15 @@ class Estimates:
 
 
 def estimates(trace: Trace, team: Team, full: dict[str, float]) -> Estimates:
-    """Of a run that followed a plan. full: totals of counters, as `totals` has them, of runs that counted throughout.
+    """Estimate counters from a run that followed a plan. Collective over the team.
 
-    Raises TracelibError where its sets did not take turns. Collective over the team.
+    Args:
+        trace: The run.
+        team: Processes that share the work.
+        full: Totals by counter, as from `totals`, of runs that counted throughout.
+
+    Raises:
+        TracelibError: The run's sets did not take turns.
     """
     begin, end = section_bounds(trace, team)
     first, last = int(begin.min()), int(end.max())
@@ -260,7 +269,7 @@ class _Iterations:
 
 
 def _iterations(trace: Trace) -> _Iterations | None:
-    """Those of rank 0's outermost loop; None: it has none."""
+    """Find the iterations of rank 0's outermost loop; None: it has none."""
     found = _loop(trace)
     return None if found is None else _Iterations(found[0].exit, found[1].astype(np.int64), of_rank_0=True)
 
@@ -277,10 +286,10 @@ def _read(
     trace: Trace, team: Team, names: tuple[str, ...], turns: dict[int, list[tuple[int, int, int]]],
     iterations: _Iterations,
 ) -> _Read:  # fmt: skip
-    """What was read in the turns of sets. Collective over the team.
+    """Read the counts in the turns of sets. Collective over the team.
 
-    A burst belongs to one turn wholly, and to one step of an iteration, whatever the change of sets takes: what no set
-    reads of a step meanwhile is shared out as the rest of it.
+    A burst belongs to one turn wholly, and to one step of an iteration, whatever the change of sets takes: the part of
+    a step that no set reads is shared out as the rest of it.
     """
     steps = len(iterations.ends_ns) + 1
     counted, read_ns = np.zeros(len(names)), np.zeros(len(names))
@@ -304,14 +313,14 @@ def _read(
 
 
 def _in_turns(begins: np.ndarray, ranks: np.ndarray, turns: dict[int, list[tuple[int, int, int]]]) -> np.ndarray:
-    """Whether each burst begins in the turns of its rank, which follow each other without a gap."""
+    """Mark the bursts that begin in the turns of their rank, which follow each other without a gap."""
     first = np.array([turns[rank][0][1] for rank in range(len(turns))])
     last = np.array([turns[rank][-1][2] for rank in range(len(turns))])
     return (begins >= first[ranks]) & (begins < last[ranks])
 
 
 def totals(trace: Trace, team: Team) -> dict[str, float]:
-    """What all bursts between MPI_Init and MPI_Finalize counted, by the name of the counter. Collective."""
+    """Sum up all bursts between MPI_Init and MPI_Finalize by the name of the counter. Collective over the team."""
     begin, end = section_bounds(trace, team)
     names = tuple(counter.name for counter in trace.extra(Counters).known)
     sums = np.zeros(1 + len(names))
@@ -324,8 +333,10 @@ def totals(trace: Trace, team: Team) -> dict[str, float]:
 
 
 def _turns(trace: Trace) -> dict[int, list[tuple[int, int, int]]]:
-    """Of each rank the turns of a plan in order: (set, begin, end). The last change is that back to the first set, the
-    one to it before that begins the plan."""
+    """Return the turns of each rank in order: (set, begin, end).
+
+    The last change is the one back to the first set; the change to the first set before that begins the plan.
+    """
     found: dict[int, list[tuple[int, int, int]]] = {}
     events = trace.events()
     events = events[events["type"] == COUNTER_SET_TYPE]

@@ -18,7 +18,7 @@ _SEED, _STARTS = 0, 3
 
 @dataclass(frozen=True)
 class Errors:
-    """Relative errors of the predicted metric with intervals of so many steps; None: too few of them."""
+    """Relative errors of the predicted metric with intervals of a number of steps; None: too few intervals."""
 
     steps: int
     msp: float | None
@@ -33,7 +33,7 @@ def sweep(metric: Metric, by: Metric, longest: int, clusters: int = CLUSTERS) ->
 
 
 def errors_of(metric: Metric, by: Metric, steps: int, clusters: int = CLUSTERS) -> Errors:
-    """The errors with intervals of so many steps each; what is left over at the end is in no interval."""
+    """Compute the errors with intervals of `steps` steps; the remainder at the end is in no interval."""
     above, below, values = _intervals(metric, by, steps)
     whole = metric.over(slice(None))
     x = np.divide(above, below, out=np.full(len(above), whole), where=below > 0)

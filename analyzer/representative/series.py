@@ -43,13 +43,13 @@ class Metric:
     below: np.ndarray  # ones for a column alone
 
     def values(self) -> np.ndarray:
-        """Of each step; where the divisor is 0 the value of all."""
+        """Value of each step; where the divisor is 0 the value of all."""
         with np.errstate(divide="ignore", invalid="ignore"):
             found = self.above / self.below
         return np.where(self.below > 0, found, self.over(slice(None)))
 
     def over(self, part: slice) -> float:
-        """Of a part: the quotient of its sums (of a column alone its mean)."""
+        """Value of a part: the quotient of its sums (of a column alone its mean)."""
         below = float(self.below[part].sum())
         return float(self.above[part].sum()) / below if below else 0.0
 
@@ -113,9 +113,11 @@ def _npz(path: Path) -> dict[str, np.ndarray]:
 
 
 def series_of_run(trace: Trace, begin_ns: int, end_ns: int, steps: int) -> Series:
-    """What all threads together counted in each of so many equal steps of [begin_ns, end_ns): a burst's count is spread
-    evenly over its time. Bursts whose counter was not read count as none of it. Sums of parts would depend on how many
-    processes share the work: each reads all."""
+    """Sum up counts of all threads in equal steps of [begin_ns, end_ns).
+
+    A burst's count is spread evenly over its time. Bursts whose counter was not read count 0. Each process reads all
+    bursts: sums of parts would depend on how many processes share the work.
+    """
     counters = tuple(counter.name for counter in trace.extra(Counters).known) or labelled_counters(trace)
     edges = np.linspace(begin_ns, end_ns, steps + 1)
     until = np.zeros((1 + len(counters), steps + 1))
@@ -129,7 +131,7 @@ def series_of_run(trace: Trace, begin_ns: int, end_ns: int, steps: int) -> Serie
 
 
 def _until(begin: np.ndarray, end: np.ndarray, values: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """Of each value the sum over bursts up to each edge, shape (values, edges): each grows evenly from begin to end."""
+    """Sum up each value over bursts up to each edge, shape (values, edges): each grows evenly from begin to end."""
     found = np.zeros((values.shape[1], len(edges)))
     rate = values / (end - begin)[:, None]
     for times, sign in ((begin, 1.0), (end, -1.0)):

@@ -94,7 +94,7 @@ def _steady(values: np.ndarray) -> tuple[int, int]:
 
 
 def _best(values: np.ndarray, period: float) -> tuple[int, int]:
-    """Where one period correlates best with a sine of that length (equation 3.4), wholly inside the values."""
+    """Find the period that correlates best with a sine of this length (equation 3.4), wholly inside the values."""
     length = max(round(period), 1)
     sine = np.sin(2 * np.pi * np.arange(length) / period)
     size = next_fast_len(len(values) + length, real=True)
@@ -121,12 +121,12 @@ class Length:
 
     @property
     def sum(self) -> float:
-        """Of the errors: by it lengths are ranked (section 5.3.1.2)."""
+        """Sum of the errors, by which lengths are ranked (section 5.3.1.2)."""
         return float("inf") if None in self.errors else sum(e for e in self.errors if e is not None)
 
 
 def lengths(subset: Subset, metrics: tuple[Metric, ...], shares: tuple[int, ...] = SHARES) -> list[Length]:
-    """All lengths, in order."""
+    """Return all lengths, in order."""
     found = []
     for share in shares:
         steps = max(round(subset.length * share / 100), 1)

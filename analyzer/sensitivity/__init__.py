@@ -1,1 +1,1 @@
-"""How the time of a run depends on the machine: replays of one program on many machines."""
+"""Dependence of a run's time on the machine: replays of one program on many machines."""

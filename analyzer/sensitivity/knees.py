@@ -1,4 +1,4 @@
-"""Where in a sweep the time begins to depend on the parameter."""
+"""Values of a sweep at which the time begins to depend on the parameter."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ROUNDING = 1e-9
 
 
 def best_is_low(times: Sequence[float]) -> bool:
-    """Whether the better end of a sweep is the one with low values."""
+    """Check whether the better end of a sweep is the one with low values."""
     return times[0] <= times[-1]
 
 

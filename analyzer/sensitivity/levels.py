@@ -1,4 +1,5 @@
-"""Which values of a machine's parameters are tried: two levels of a factor, many of a sweep."""
+"""Values of a machine's parameters, and of computation in regions, to be tried: two levels of a factor, many of a
+sweep."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ def region_of(of: Parameter) -> str | None:
 
 
 def check_regions(wanted: Iterable[Parameter], names: tuple[str, ...], path: str) -> bool:
-    """Whether regions are wanted. Raises TracelibError for those that the trace does not have."""
+    """Check whether regions are wanted. Raises TracelibError for regions that the trace does not have."""
     regions = [region for of in wanted if (region := region_of(of)) is not None]
     for region in regions:
         if region not in names:
@@ -42,7 +43,7 @@ def check_regions(wanted: Iterable[Parameter], names: tuple[str, ...], path: str
 
 
 def scales(values: dict[Parameter, float], blocks: Blocks) -> dict[int, float]:
-    """Those of regions, by their part of the program."""
+    """Return the factors of regions, by their part of the program."""
     return {blocks.part(region): v for of, v in values.items() if (region := region_of(of)) is not None}
 
 
@@ -93,7 +94,7 @@ def default_factors(machine: Machine, within: float = WITHIN) -> tuple[list[Fact
 
 
 def default_sweeps(machine: Machine, ranks: int) -> tuple[list[Sweep], list[str]]:
-    """The same for sweeps."""
+    """Choose sweeps for a machine as `default_factors` chooses factors."""
     return _known_ones(lambda name: sweep_of(name, machine, ranks))
 
 

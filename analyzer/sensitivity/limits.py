@@ -1,4 +1,4 @@
-"""What limits a run on a machine: it is replayed with none of the network's costs, with each, and with all.
+"""Limits of a run on a machine: replays with none of the network's costs, with each, and with all.
 
 Source: "Dimemas specification", section 3 and Table 11 (thesis chapter 7).
 """
@@ -56,7 +56,7 @@ def only(
 
 
 def _pieces(pieces: tuple[Piece, ...], latency: bool, bandwidth: bool) -> tuple[Piece, ...]:
-    """Of what was measured: the costs of its smallest message, what others cost more, both or none."""
+    """Keep of measured costs those of the smallest message, the extra costs of larger ones, both or none."""
     if not pieces or (latency and bandwidth):
         return pieces
     first = pieces[0]
@@ -90,7 +90,7 @@ class Scenario:
     utilisation: float
 
     def slowdown(self, ideal: Scenario) -> float | None:
-        """How many times as long as the ideal time this one is: above 1 when slower. F19 has the inverse."""
+        """Ratio of this time to the ideal one, above 1 when slower. F19 has the inverse."""
         return self.end_ns / ideal.end_ns if ideal.end_ns else None
 
     def speedup(self, few: Scenario) -> float | None:
@@ -126,7 +126,7 @@ class Latency:
 
 @dataclass(frozen=True)
 class Limits(InNotebook):
-    """What the replays found; times in ns."""
+    """Times of the replays, ns."""
 
     ranks: int
     scenarios: tuple[Scenario, ...]  # in the order of the names above
@@ -163,8 +163,8 @@ class Limits(InNotebook):
 def limits(program: Program, machine: Machine, team: Team, jobs: int | None = None) -> Limits:
     """Replay the program on the machine's network, on parts of it, and on an ideal one.
 
-    Ranks, CPUs, collectives' models, files and the eager limit stay those of the machine. Of a run with files it is
-    tried, too, what would be if they took no time. Raises TracelibError.
+    Ranks, CPUs, collectives' models, files and the eager limit stay those of the machine. A run with files is also
+    replayed with files that take no time. Raises TracelibError.
     """
     machine = pinned(machine, program.ranks)
     enough = len(program.rank) * max(1, program.most_virtual_threads())
@@ -237,7 +237,7 @@ def _on_latency(found: Prediction, program: Program) -> float:
 
 
 def speedups(runs: Sequence[Limits]) -> list[list[float | None]]:
-    """Of each run and network, relative to the first run."""
+    """Compute the speedups of each run and network, relative to the first run."""
     return [
         [scenario.speedup(few) for few, scenario in zip(runs[0].scenarios, run.scenarios, strict=True)] for run in runs
     ]

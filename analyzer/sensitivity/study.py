@@ -1,4 +1,4 @@
-"""How sensitive a run is to the machine: a factorial design around it, and sweeps of single parameters."""
+"""Sensitivity of a run to the machine: a factorial design around it, and sweeps of single parameters."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Factorial:
 
 
 def levels(corner: int, factors: int) -> tuple[bool, ...]:
-    """Which factors are high at a corner: factor j is where bit j of the corner's number is set."""
+    """Mark the factors that are high at a corner: factor j is where bit j of the corner's number is set."""
     return tuple(bool(corner >> j & 1) for j in range(factors))
 
 
@@ -99,7 +99,7 @@ class Swept:
 
 @dataclass(frozen=True)
 class Sensitivity(InNotebook):
-    """What was asked for; `end_ns` on the machine as it is."""
+    """Results of the design and the sweeps; `end_ns` on the machine as it is."""
 
     machine: Machine
     end_ns: int

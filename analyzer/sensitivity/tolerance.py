@@ -1,4 +1,4 @@
-"""How bad a network a run bears: the latency, the bandwidth and the buses at which it becomes 5 % longer.
+"""Worst network that a run tolerates: latency, bandwidth and buses at which it becomes 5 % longer.
 
 Latency and bandwidth are varied alone on an otherwise ideal network (sections 7.2 and 7.3 of the thesis), buses with
 the machine's latency and bandwidth (section 7.4).
@@ -29,7 +29,7 @@ _BANDWIDTHS = (1e13, 1e5)
 
 @dataclass(frozen=True)
 class Tolerance(InNotebook):
-    """What the run bears: more latency, less bandwidth, or fewer buses make it longer by `THRESHOLD`.
+    """Bounds of the network: more latency, less bandwidth, or fewer buses make the run longer by `THRESHOLD`.
 
     None: whatever it is between 1 ns and 1 s, 100 kB/s and 10 TB/s, or one bus, the run is not longer.
     """
@@ -51,7 +51,7 @@ class _Search:
 
     @property
     def done(self) -> bool:
-        """Whether the bound is known well enough."""
+        """Check whether the bound is known well enough."""
         if self.whole:
             return self.good - self.bad <= 1
         return max(self.good / self.bad, self.bad / self.good) <= PRECISION
@@ -62,7 +62,7 @@ class _Search:
         return (self.good + self.bad) // 2 if self.whole else math.sqrt(self.good * self.bad)
 
     def ahead(self, steps: int) -> list[float]:
-        """All values that the next steps may try, whatever comes of those before."""
+        """Return all values that the next steps may try, whatever the steps before them give."""
         if not steps or self.done:
             return []
         middle = self.middle

@@ -77,7 +77,7 @@ class ShotFolder:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the shot has ended by itself, and all of its results are here."""
+        """Check whether the shot has ended by itself, and all of its results are here."""
         return (self.path / STATUS).exists() and not (self.path / _REMOTE).exists()
 
     def mark_remote(self, *, remote: bool) -> None:
@@ -115,7 +115,7 @@ class ShotFolder:
 
     @property
     def took_s(self) -> float:
-        """From when it was made until the job ended; of one that has ended."""
+        """Time from the making of the shot until its job ended, s; only for a shot that has ended."""
         return max((self.path / STATUS).stat().st_mtime - (self.path / SCRIPT).stat().st_mtime, 0.0)
 
     def batch_id(self, batch: Batch) -> str:

@@ -1,4 +1,4 @@
-"""Who runs shots: hosts that a command line reaches, each with its limits; read anew while a study goes on."""
+"""Hosts that run shots, reached by a command line, each with its limits; read anew while a study goes on."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Window:
     end: int = _MINUTES
 
     def has(self, moment: datetime) -> bool:
-        """Whether a moment lies in the window; its end does not."""
+        """Check whether a moment lies in the window; its end does not."""
         day, minute = moment.weekday(), moment.hour * 60 + moment.minute
         today = day in self.days and self.begin <= minute < self.end
         return today or ((day - 1) % 7 in self.days and self.begin <= minute + _MINUTES < self.end)
@@ -90,7 +90,7 @@ def _days(text: str, given: str) -> frozenset[int]:
 
 
 FINISH, SUSPEND, GIVE_BACK = OUTSIDE = ("finish", "suspend", "give back")
-"""What becomes of a shot that runs when the window of its host closes."""
+"""Ways to treat a running shot when the window of its host closes."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -135,12 +135,12 @@ class Host:
         return ["/bin/sh", "-c", filled(self.run, {"command": shlex.quote(command), "host": self.name}, self.name)]
 
     def is_open(self, moment: datetime) -> bool:
-        """Whether a moment lies in one of its windows."""
+        """Check whether a moment lies in one of the host's windows."""
         return not self.windows or any(window.has(moment) for window in self.windows)
 
 
 def local() -> tuple[Host, ...]:
-    """This host, with a shot at a time for each CPU."""
+    """Return this host, with a shot at a time for each CPU."""
     return (Host("here", len(os.sched_getaffinity(0))),)
 
 

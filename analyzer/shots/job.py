@@ -23,7 +23,7 @@ from analyzer.shots import study_values
 from analyzer.shots.study_values import names_in
 
 TRIES = 3
-"""How many hosts may lose a shot that they have begun, before it counts as failed."""
+"""Number of hosts that may lose a shot that they have begun, before it counts as failed."""
 BUILT_IN = ("shot", "seed", "host")
 """Placeholders besides the variables."""
 
@@ -60,7 +60,7 @@ class Job:
                 )
 
     def input_files(self) -> list[Path]:
-        """All files that all shots need as they are, those in folders among them."""
+        """Return all files that all shots need unchanged, with the files of folders."""
         named = [self.folder / name for name in self.inputs]
         return [path for of in named for path in (sorted(of.rglob("*")) if of.is_dir() else [of]) if path.is_file()]
 

@@ -1,4 +1,4 @@
-"""What a study keeps of each shot: numbers that stand in the files that the program writes."""
+"""Outputs that a study keeps of each shot: numbers in the files that the program writes."""
 
 from __future__ import annotations
 

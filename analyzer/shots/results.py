@@ -1,4 +1,4 @@
-"""What came out of a study: numbers of the good shots, and why others gave none."""
+"""Results of a study: numbers of the good shots, and the reasons of the others."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ class Results:
         return np.array([[record.outputs[output.name] for output in self.plan.outputs] for record in self.good])
 
     def spreads(self) -> list[Spread]:
-        """How each output spreads, and with which variables it goes."""
+        """Compute the spread of each output, and the variables with which it correlates."""
         values = self.values
         return [spread_of(values, column) for column in self.outputs.T]
 
     @property
     def stable(self) -> bool | None:
-        """Whether the means are known as well as was wanted; None: nobody wanted that."""
+        """Check whether the means are known as well as was wanted; None: nobody wanted that."""
         return None if self.plan.until is None else are_known(self.outputs, self.plan.until)
 
     def troubles(self) -> dict[tuple[Kind, str], list[int]]:

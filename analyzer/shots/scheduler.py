@@ -31,13 +31,13 @@ from analyzer.shots.shot_records import Book, Kind, Record
 _INPUTS = "inputs"
 _TICK_S = 0.1
 _REFRESH_S = 1.0
-"""How often the file of hosts is looked at."""
+"""Interval between readings of the file of hosts, s."""
 _LOAD_S = 10.0
-"""How long a measured load counts."""
+"""Time for which a measured load counts, s."""
 _LAST = 10
-"""Response times of so many last shots of a host count."""
+"""Number of last shots of a host whose response times count."""
 _END_S = 20.0
-"""How long the study waits at its end for hosts that are to end a shot."""
+"""Longest wait at the end of the study for hosts that are to end a shot, s."""
 
 
 @dataclass
@@ -115,7 +115,7 @@ class Scheduler:
         return looks(self._plan.samples)
 
     def _is_known(self, count: int) -> bool:
-        """Whether the means of the first shots are known as well as is wanted."""
+        """Check whether the means of the first shots are known as well as is wanted."""
         if self._plan.until is None:
             return False
         rows = [self._book.records[shot].outputs for shot in range(1, count + 1)]
@@ -158,7 +158,7 @@ class Scheduler:
                 state.host = replace(state.host, slots=0)
 
     def _is_free(self, state: _State) -> bool:
-        """Whether a host can begin another shot now."""
+        """Check whether a host can begin another shot now."""
         host = state.host
         if len(state.running) >= host.slots or not host.is_open(self._now()):
             return False
@@ -168,7 +168,7 @@ class Scheduler:
         return self._has_room(state)
 
     def _has_room(self, state: _State) -> bool:
-        """Whether the load, memory and disk of a host allow another shot, as they were measured a moment ago."""
+        """Check whether the load, memory and disk of a host allowed another shot a moment ago."""
         host, job = state.host, self._plan.job
         if host.most_load == np.inf and not any((host.least_memory, host.least_disk, job.memory_bytes, job.disk_bytes)):
             return True

@@ -14,7 +14,7 @@ import shlex
 SCRIPT, JOB, STATUS, CUT = "shot.sh", "job.sh", "status", "cut"
 BEGAN, ALIVE, ENDED = "shot began", "shot alive", "shot ended"
 BEAT_S = 5.0
-"""How often the script says that it is alive, unless the host counts as lost sooner than that."""
+"""Interval of the script's signs of life, s, unless the host counts as lost sooner than that."""
 
 
 def shot_script(job: str, there: str, inputs: str, beat_s: float = BEAT_S) -> str:

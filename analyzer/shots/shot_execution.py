@@ -25,12 +25,12 @@ from analyzer.shots.shell import ALIVE, BEGAN, CUT, ENDED, SCRIPT, STATUS
 from analyzer.shots.study_values import filled
 
 _GRACE_S = 10.0
-"""So long a host has to end what it runs, when it is told to."""
+"""Time that a host has to end its shot when it is told to, s."""
 _LOOK_S = 0.2
 
 
 class How(Enum):
-    """How an execution came to its end."""
+    """Outcome of an execution."""
 
     ENDED = "ended"  # the job ended by itself
     HUNG = "hung"  # it took too long, and was ended
@@ -53,14 +53,14 @@ class _HostFailed(Exception):
 
 
 class Inputs:
-    """What all shots need, on one host: copied there once, before its first shot."""
+    """Inputs of all shots on one host: copied there once, before its first shot."""
 
     def __init__(self, folder: Path) -> None:
         """folder: the inputs here."""
         self._folder, self._lock, self._there = folder, Lock(), False
 
     def place(self, host: Host, study: str) -> str:
-        """Their folder's name on a host."""
+        """Return the name of their folder on a host."""
         return f"{host.work}/{study}-inputs" if host.work else str(self._folder)
 
     def put(self, host: Host, there: str, unwanted: Event) -> None:
@@ -177,7 +177,7 @@ class Execution:
         _copied(self.host, line, self.folder.path, self.there, self._unwanted)
 
     def _spent(self) -> float:
-        """How long the job was suspended."""
+        """Time for which the job was suspended, s."""
         with self._lock:
             return self._paused_s + (time.monotonic() - self._paused_at if self._paused_at is not None else 0.0)
 

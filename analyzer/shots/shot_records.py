@@ -18,7 +18,7 @@ from analyzer.whole import cannot_write
 
 
 class Kind(Enum):
-    """How a shot ended."""
+    """Outcome of a shot."""
 
     GOOD = "good"
     FAILED = "failed"  # the program gave an exit status other than 0, or not all outputs

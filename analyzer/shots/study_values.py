@@ -89,7 +89,7 @@ def number(text: str) -> float | None:
 
 
 def is_no_number(text: str) -> bool:
-    """Whether a program has printed nan or inf."""
+    """Check whether a program has printed nan or inf."""
     try:
         value = float(text)
     except ValueError:

@@ -23,9 +23,9 @@ from analyzer.trace import Losses, Trace
 from analyzer.trace.chosen import Choice
 
 MOST_RANKS = 8
-"""So many ranks are looked at."""
+"""Number of ranks that are examined."""
 MOST_CALLS = 1 << 16
-"""About so many of the last calls of each, or twice as many."""
+"""Number of last calls of each rank that are read: about this many, at most twice as many."""
 ENOUGH = 6
 """Iterations that one look must show."""
 FOR_A_CUT = 64
@@ -36,7 +36,7 @@ ALIKE = 0.25
 
 @dataclass(frozen=True)
 class Look:
-    """What the ranks have written so far says."""
+    """Iterations in the part of a run that is written so far."""
 
     until_ns: int  # the last call
     is_running: bool
@@ -47,7 +47,7 @@ class Look:
     inside: tuple[tuple[int, int], ...] = ()  # of each loop in a typical iteration its passes, and the period in ns
 
     def confirms(self, earlier: Look | None) -> bool:
-        """Whether both found the same loop, and it went on meanwhile."""
+        """Check whether both found the same loop, and it went on meanwhile."""
         return (
             earlier is not None
             and self.period_ns > 0
@@ -58,7 +58,7 @@ class Look:
 
 
 def place_of(path: Path) -> Path:
-    """Where a run of this name is: run.h5, or while rank 0 has not written that, run.ranks. Raises TracelibError."""
+    """Find the files of a run: run.h5, or run.ranks while rank 0 has not written that. Raises TracelibError."""
     ranks = path.with_suffix(".ranks")
     if not path.exists() and path.suffix == ".h5" and ranks.is_dir():
         return ranks
@@ -68,7 +68,8 @@ def place_of(path: Path) -> Path:
 
 
 def look(path: Path, ranks: Choice | None = None) -> Look:
-    """What a few ranks did last, or the chosen ones. Raises TracelibError for what is no run of tracelib."""
+    """Find iterations in the last calls of a few ranks, or of the chosen ones. Raises TracelibError for a foreign
+    file."""
     trace = open_trace(path, choice=ranks or _some_ranks(path), matched=False)
     try:
         running, run = is_running(trace), run_of(trace)
@@ -106,7 +107,7 @@ def last_iterations(trace: Trace, now: Look, team: Team) -> Iterations | None:
 
 
 def is_running(trace: Trace) -> bool:
-    """Whether a rank still writes, as far as it can be known. Raises TracelibError for what is no run of tracelib."""
+    """Check whether a rank still writes, as far as it can be known. Raises TracelibError for a foreign file."""
     return any(fate(file) in (Fate.RUNNING, Fate.UNKNOWN) for file in run_of(trace).files_of(range(trace.size)))
 
 
@@ -128,7 +129,7 @@ def _some_ranks(path: Path) -> Choice | None:
 
 
 def _begin(trace: RunTrace, ranks: list[int]) -> int:
-    """From when on about MOST_CALLS of the busiest rank are."""
+    """Find the time from which on the busiest rank has about MOST_CALLS calls."""
     bounds = [trace.windows_of(rank, MOST_CALLS) for rank in ranks]
     return max((int(one[-3]) for one in bounds if len(one) > 2), default=0)
 

@@ -23,23 +23,23 @@ LEAST = 0.45
 """The correlation at the period, at least."""
 FEWEST_SAMPLES = 24
 RETRIES = 6
-"""How often the signal is made coarser by 2 (small oscillations are filtered) where no good period is found."""
+"""Largest number of times the signal is made coarser by 2 (small oscillations are filtered) to find a good period."""
 MULTIPLE = 0.12
-"""By how much of the period a lag may be off a multiple of it."""
+"""Tolerance of a lag about a multiple of the period, as a share of the period."""
 DIP = 0.5
-"""Where the correlation at a multiple of a lag is less than this share of that at a later maximum, the lag is the
-period of what repeats inside the repeats alone."""
+"""Ratio of correlations (at a multiple of a lag to a later maximum) below which the lag is the period only of what
+repeats inside the repeats."""
 BINS = 16
 """Samples of a period for the test of chance."""
 CHANCE = 5.0
-"""The test of chance: so many standard deviations of what noise of that length would correlate by."""
+"""Least correlation, in standard deviations of the correlation of noise of this length."""
 ENOUGH = 0.9
-"""Such a correlation is no chance, however few the samples."""
+"""Correlation that is no chance, however few the samples."""
 
 
 @dataclass(frozen=True)
 class Period:
-    """What repeats in evenly sampled values."""
+    """Period of evenly sampled values."""
 
     samples: float  # length of a repeat, in samples
     correlation: float  # of the signal with itself a period later: 1 is an exact repeat
@@ -94,7 +94,7 @@ def period_of(samples: np.ndarray, fewest: float = 2.5) -> Period | None:
 
 
 def coarser(values: np.ndarray, factor: int) -> np.ndarray:
-    """Means of so many values each; what is left over at the end is dropped."""
+    """Average groups of `factor` values; the remainder at the end is dropped."""
     whole = len(values) // factor * factor
     return values[:whole].reshape(-1, factor).mean(axis=1)
 
@@ -180,13 +180,13 @@ def _top(r: np.ndarray, at: int) -> float:
 
 
 def _has_harmonic(r: np.ndarray, period: float) -> bool:
-    """Whether there is a maximum within tolerance of twice the period."""
+    """Check whether there is a maximum within tolerance of twice the period."""
     low, high = round((2 - MULTIPLE) * period), round((2 + MULTIPLE) * period) + 1
     return high < len(r) and len(maxima(r[low - 1 : high + 1])) > 0
 
 
 def _beyond_chance(flat: np.ndarray, period: float) -> bool:
-    """Whether the steps of the signal a period later are those of now, by more than chance.
+    """Check whether the steps of the signal one period later equal those of now, by more than chance.
 
     The signal is brought to BINS samples a period and differenced: steps of noise and of random walks do not correlate,
     whatever slow maxima their sums have.

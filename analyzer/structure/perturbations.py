@@ -1,4 +1,4 @@
-"""Where a run is perturbed: flushes, preemption, a clogged network; each a signal, a filter, a threshold.
+"""Times in which a run is perturbed: flushes, preemption, a clogged network; each a signal, a filter, a threshold.
 
 Source: Casas 2009, section 3.5. Where the thesis gives no number, the parameters of `Rules` are ours.
 """
@@ -19,7 +19,7 @@ from analyzer.trace import State, Trace, TracerTime
 
 
 class Cause(Enum):
-    """What perturbs."""
+    """Cause of a perturbation."""
 
     FLUSHING = "flushing"
     PREEMPTION = "preemption"
@@ -37,7 +37,7 @@ class Perturbed:
 
 @dataclass(frozen=True)
 class Rules:
-    """What counts as perturbed."""
+    """Thresholds of perturbations."""
 
     width: float = 0.01  # the shortest time that is of use, as a share of the run
     tolerance: float = 0.2  # of the CPU's rate: less than 1 - tolerance of it is preemption
@@ -60,8 +60,10 @@ class Disturbing:
 
 
 def perturbed(trace: Trace, team: Team, rules: Rules = Rules()) -> list[Perturbed]:
-    """All perturbed times, by begin. Preemption needs a counter of cycles or of CPU time, the network messages.
-    Collective over the team."""
+    """Find all perturbed times, by begin. Collective over the team.
+
+    Preemption needs a counter of cycles or of CPU time, the network needs messages.
+    """
     return times_of(disturbing(trace, team, rules), trace.duration_ns)
 
 
@@ -91,8 +93,14 @@ def times_of(every: Iterable[Disturbing], duration_ns: int) -> list[Perturbed]:
 
 
 def marked(cause: Cause, signal: np.ndarray, rules: Rules) -> np.ndarray:
-    """Which samples are perturbed. The signal is that of `cause`: processes flushing; the share of the CPU's rate that
-    bursts had, NaN where nobody computes; messages in flight per bandwidth, as a multiple of what is usual."""
+    """Mark the perturbed samples.
+
+    Args:
+        cause: Cause to look for.
+        signal: Signal of the cause: number of processes flushing; the share of the CPU's rate that bursts had, NaN
+            where nobody computes; or messages in flight per bandwidth, as a multiple of the usual.
+        rules: Thresholds.
+    """
     found = filtered(cause, signal, rules)
     if cause is Cause.PREEMPTION:
         return found < 1 - rules.tolerance
@@ -125,8 +133,10 @@ def flushing(trace: Trace, team: Team) -> np.ndarray | None:
 
 
 def computing_rate(trace: Trace, team: Team) -> np.ndarray | None:
-    """Of the bursts of all ranks together the cycles (or the CPU time) per time, as a share of what is usual: the
-    90th percentile. NaN where nobody computes; None: neither is counted."""
+    """Compute cycles (or CPU time) per time over the bursts of all ranks, relative to the usual: the 90th percentile.
+
+    NaN where nobody computes; None: neither is counted.
+    """
     name = _of_rate(trace)
     if name is None:
         return None

@@ -19,9 +19,11 @@ NAME = "iteration"
 
 
 class WithRegion(Annotated):
-    """The same trace, in which each iteration is one visit of a region NAME on all threads of each rank whose
-    iterations are known. It nests with the program's regions: one of these in which an iteration ends belongs to one
-    iteration as a whole."""
+    """Trace in which each iteration is one visit of a region NAME on all threads of each rank whose iterations are
+    known.
+
+    It nests with the program's regions: a region in which an iteration ends belongs to one iteration as a whole.
+    """
 
     def __init__(self, trace: Trace, iterations: Iterations) -> None:
         super().__init__(trace, {}, lambda begin, end: np.zeros(0, EVENT))
@@ -105,7 +107,7 @@ def _between(rows: np.ndarray, begin: int, end: int | None) -> np.ndarray:
 
 
 def _steps(what: np.ndarray, begins: int, ends: int) -> np.ndarray:
-    """How many visits more there are after each mark."""
+    """Compute the change of the number of open visits at each mark."""
     return (what == begins).astype(np.int64) - (what == ends)
 
 
@@ -155,19 +157,19 @@ def _nesting(time: np.ndarray, step: np.ndarray, depth: np.ndarray, edges: np.nd
 
 
 def _held(opens: np.ndarray, closes: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """How many edges lie strictly inside each visit."""
+    """Count the edges strictly inside each visit."""
     return np.maximum(np.searchsorted(edges, closes, "left") - np.searchsorted(edges, opens, "right"), 0)
 
 
 def _around(time: np.ndarray, depth: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """How many visits are around each iteration: the least depth within it."""
+    """Count the visits around each iteration: the least depth within it."""
     first, behind = np.searchsorted(time, begin, "right"), np.searchsorted(time, end, "left") + 1
     padded = np.append(depth, np.iinfo(np.int64).max)
     return np.minimum.reduceat(padded, np.stack([first, behind], axis=1).ravel())[::2]
 
 
 def _places(time: np.ndarray, depth: np.ndarray, at: np.ndarray, wanted: np.ndarray, which: int) -> np.ndarray:
-    """Before which mark to insert: of those of the same time the first (0) or last (-1) at the wanted depth."""
+    """Find the mark before which to insert: among marks of one time the first (0) or last (-1) at the wanted depth."""
     low, high = np.searchsorted(time, at, "left"), np.searchsorted(time, at, "right")
     for one in np.flatnonzero(high > low).tolist():
         fits = np.flatnonzero(depth[low[one] : high[one] + 1] == wanted[one])

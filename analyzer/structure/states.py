@@ -37,20 +37,20 @@ OF_MESSAGES = (
 )
 """States of calls of messages. Which of them a rank is in is often chance: a message may be there already."""
 KINDS = np.arange(max(map(int, State)) + 1)
-"""By state: the first one of its kind."""
+"""First state of the same kind, by state."""
 KINDS[list(OF_MESSAGES)] = State.WAITING_MESSAGE
 SHORTEST, LONGEST, WIDE = 0.005, 0.4, 2.0
 """Bursts that do not show are shorter than this share of the usual one, of which half of all computing is longer. Where
 the fewest bursts are about as long, within this factor, lies the limit."""
 LITTLE = 0.1
-"""All bursts that do not show make at most this share of all computing."""
+"""Largest share of all computing of the bursts that do not show."""
 LIMITS = 200
 """Limits that are tried."""
 _known: WeakKeyDictionary[Trace, dict[int, np.ndarray]] = WeakKeyDictionary()
 
 
 def makes_calls(trace: Trace, rank: int) -> bool:
-    """Whether a rank makes any MPI call, besides those that initialise MPI and end it."""
+    """Check whether a rank makes any MPI call, besides those that initialise MPI and end it."""
     ends = [number for number, name in enumerate(trace.procedures) if base_name(name) in INIT | FINALIZE]
     return any(bool(np.isin(block["call"], ends, invert=True).any()) for block in trace.calls(rank))
 
@@ -68,10 +68,10 @@ def states_of(trace: Trace, rank: int) -> np.ndarray:
 
 
 def interruptions(trace: Trace, rank: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """When the busiest thread of a rank does not compute: begins and ends (int64 ns), and the states (int64).
+    """Find the times when the busiest thread of a rank does not compute: begins, ends (int64 ns) and states (int64).
 
-    The busiest thread has most states other than running and idle. Of a thread that is running or idle alone, idle
-    times count; of one that has running states alone, the gaps between them.
+    The busiest thread has most states other than running and idle. Of a thread that is only running or idle, idle times
+    count; of one that has only running states, the gaps between them.
     """
     rows = states_of(trace, rank)
     rows = rows[rows["end"] > rows["begin"]]

@@ -50,10 +50,15 @@ MOST_PIECES = 12
 
 
 def details(values: np.ndarray, wavelet: str = "haar") -> list[np.ndarray]:
-    """The detail coefficients of the fast wavelet transform, level 1 first (equations 2.6 and 2.7): level l has the
-    frequencies from alpha / 2^(l + 1) to alpha / 2^l. The values are continued by the last one to a power of two.
+    """Compute the detail coefficients of the fast wavelet transform, level 1 first (equations 2.6 and 2.7).
 
-    wavelet: any orthogonal one of PyWavelets; filters longer than those of Haar go on at the begin of the values."""
+    Level l has the frequencies from alpha / 2^(l + 1) to alpha / 2^l. The values are continued by the last one to a
+    power of two.
+
+    Args:
+        values: Evenly sampled values.
+        wavelet: Any orthogonal one of PyWavelets; filters longer than Haar's go on at the begin of the values.
+    """
     import pywt
 
     low, high = (np.array(taps[::-1]) for taps in pywt.Wavelet(wavelet).filter_bank[:2])
@@ -67,7 +72,7 @@ def details(values: np.ndarray, wavelet: str = "haar") -> list[np.ndarray]:
 
 
 def _filtered(values: np.ndarray, taps: np.ndarray) -> np.ndarray:
-    """Of each pair of values (2i, 2i + 1) the sum over d of taps[d] values[2i + d]."""
+    """Compute the sum over d of taps[d] values[2i + d] for each pair of values (2i, 2i + 1)."""
     found = taps[0] * values[::2]
     for d in range(1, len(taps)):
         found += taps[d] * np.roll(values, -d)[::2]

@@ -1,4 +1,4 @@
-"""What a run is made of: parts of time, the parts inside one iteration of these, and so on."""
+"""Parts of a run's time, the parts inside one iteration of these, and so on; cost of a part, agreement of signals."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _time_since(points: np.ndarray, times: np.ndarray) -> np.ndarray:
 
 
 class Kind(Enum):
-    """What a part is."""
+    """Kind of a part."""
 
     INITIALISATION = "initialisation"
     LOOP = "loop"
@@ -62,7 +62,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Cost:
-    """How the ranks spent a part of the run."""
+    """Time of the ranks in a part of the run, by use."""
 
     span_ns: int
     useful_ns: np.ndarray  # int64 (ranks,): computation
@@ -112,7 +112,7 @@ class Part:
         return self.iterations.count if self.iterations else 1
 
     def walk(self) -> Iterator[Part]:
-        """This part and all parts inside, in order of time."""
+        """Yield this part and all parts inside, in order of time."""
         yield self
         for part in self.inside:
             yield from part.walk()
@@ -120,7 +120,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Metric:
-    """What one signal says of the main loop."""
+    """Period that one signal gives to the main loop."""
 
     name: str
     period_ns: float | None  # None: not found
@@ -164,7 +164,7 @@ class Structure:
 
 
 def off_by(metric: Metric, main: Part | None) -> float | None:
-    """By what share of it the period of a signal differs from that of the main loop; None: one of them has none."""
+    """Compute the relative difference of a signal's period from the main loop's. None: one of them has none."""
     if main is None or main.iterations is None or metric.period_ns is None or not main.iterations.period_ns:
         return None
     return abs(metric.period_ns / main.iterations.period_ns - 1)
@@ -178,7 +178,7 @@ def ranked(structure: Structure) -> list[Metric]:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Of all signals: how many have a period, and by what share these are off."""
+    """Agreement of all signals: how many have a period, and the relative differences of these."""
 
     found: int
     of: int

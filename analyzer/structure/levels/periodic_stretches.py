@@ -45,17 +45,17 @@ def representative(values: np.ndarray, period: float, iterations: int = 1, *, li
 
 
 MORE = 1.02
-"""A coarser division into phases is taken if it covers so many times as much."""
+"""Least ratio of covered time at which a coarser division into phases is taken."""
 LIKE, STEPS = 0.75, 8
 """Periods in a row that correlate by a smaller share of what is usual are not both of the loop; so many places a period
 are looked at."""
 EARLY = 0.05
-"""By this share of a period the next one may be early or late to be like this one."""
+"""Share of a period by which the next one may be early or late and still be like this one."""
 CLOSED = 1
 """Twice so many places that are not alike do not end a stretch: a period that begins behind a burst may miss the next
 one if that is late. Between two loops more than a period is not alike."""
 OVER = 0.19
-"""By this share of a period stretches that are alike reach beyond each end of a loop."""
+"""Share of a period by which stretches that are alike reach beyond each end of a loop."""
 
 
 class Stretch(NamedTuple):
@@ -113,7 +113,7 @@ def period_ns(part: Signal) -> float | None:
 
 
 def alike_share(part: Signal, period_ns: float) -> float:
-    """In which share of a signal each period is like the next one."""
+    """Compute the share of a signal in which each period is like the next one."""
     windows, ahead, _ = _periods(part.values, round(period_ns / part.width_ns))
     return float((alike(windows, ahead) >= LEAST).mean()) if len(windows) else 0.0
 

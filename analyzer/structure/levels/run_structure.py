@@ -21,13 +21,13 @@ from analyzer.structure.signals.from_calls import BURSTS, COLLECTIVE, COMPUTING,
 from analyzer.trace import Losses, State, Trace, TracerTime
 
 SLIVER = 0.005
-"""What takes a smaller share of the time around it is no part of its own: it belongs to the loop beside it."""
+"""Parts shorter than this share of the time around them are merged into the loop beside them."""
 SLOW, MOST_SLOW = 1.5, 3
-"""Iterations that take so many times the typical one are named, so many of them."""
+"""Iterations longer than SLOW times the typical one are named, at most MOST_SLOW of them."""
 
 
 class Method(Enum):
-    """How iterations are looked for."""
+    """Way to look for iterations."""
 
     CALLS = "calls"  # by the sequences of calls alone
     BOTH = "both"  # by these; where they say nothing, by signals that agree
@@ -92,7 +92,8 @@ def main_loop(trace: Trace, team: Team, *, by_signals: bool = False) -> Part | N
 
 
 def all_loops(trace: Trace, team: Team) -> list[Part]:
-    """All loops that `structure` finds, as Structure.loops has them, without their costs. Collective over the team."""
+    """Find all loops that `structure` finds, as Structure.loops has them, without their costs. Collective over the
+    team."""
     ranks, flushed = _readable(trace, team), _flushes(trace, team)
     disturbed = times_of(disturbing(trace, team), trace.duration_ns)
     nodes = _by_calls(trace, team, ranks, _with_times(flushed, disturbed))
@@ -166,7 +167,7 @@ class _Plan:
         return np.array(sorted(found), np.int64)
 
     def parts(self, costs: _NoCosts) -> list[Part]:
-        """All parts of level 1."""
+        """Return all parts of level 1."""
         return _around(self._nodes, 0, self._duration, 1, costs)
 
 
@@ -175,7 +176,7 @@ def _bounds(node: Node) -> tuple[int, int]:
 
 
 def _typical(node: Node) -> tuple[int, int]:
-    """From when the first rank begins the typical iteration until the last one ends it."""
+    """Return the span of the typical iteration over all ranks, ns."""
     known, number = node.loop.edges[:, 0] >= 0, node.representative
     return int(node.loop.edges[known, number].min()), int(node.loop.edges[known, number + 1].max())
 
@@ -232,7 +233,7 @@ def _loop(node: Node, begin: int, end: int, costs: _NoCosts) -> Part:
 
 
 class _NoCosts:
-    """Of values that are no trace."""
+    """Costs where there is no trace: none."""
 
     def between(self, begin: int, end: int) -> Cost:
         """Nothing is known."""
@@ -240,7 +241,7 @@ class _NoCosts:
 
 
 class _Costs(_NoCosts):
-    """What the ranks spend between any two of the times that were asked for."""
+    """Costs of the ranks between any two of the times that were asked for."""
 
     def __init__(self, trace: Trace, team: Team, times: np.ndarray, ranks: Sequence[int], flushed: np.ndarray) -> None:
         mine = {rank: spent(trace, rank, times) for rank in ranks}
@@ -250,7 +251,7 @@ class _Costs(_NoCosts):
         self._flushed = flushed
 
     def between(self, begin: int, end: int) -> Cost:
-        """From one time to another, the same on all ranks."""
+        """Compute the cost between two times, the same on all ranks."""
         first, last = np.searchsorted(self._times, (begin, end))
         difference = self._sums[:, :, last] - self._sums[:, :, first]
         useful, mpi, lost = difference.T
@@ -259,9 +260,20 @@ class _Costs(_NoCosts):
 
 
 def iterations(trace: Trace, team: Team, level: int = 1, *, by_signals: bool = False) -> Iterations | None:
-    """The passes of the main loop (level 1), or of the longest loop inside its typical iteration (level 2), and so on.
-    None: there is no such loop. Those of level 1 are taken from a trace that says them. by_signals: where calls say
-    nothing, signals are asked. Collective over the team."""
+    """Find the passes of the main loop (level 1), or of the longest loop inside its typical iteration (level 2), and so
+    on.
+
+    Iterations of level 1 are taken from a trace that holds them. Collective over the team.
+
+    Args:
+        trace: The run.
+        team: Processes that share the work.
+        level: Level of the loop, from 1.
+        by_signals: Use signals where calls show no loop.
+
+    Returns:
+        The iterations; None: there is no such loop.
+    """
     if level == 1 and (known := recorded(trace, team)):
         return known
     part = main_loop(trace, team, by_signals=by_signals) if level == 1 else next(iter(all_loops(trace, team)), None)
@@ -272,8 +284,10 @@ def iterations(trace: Trace, team: Team, level: int = 1, *, by_signals: bool = F
 
 
 def numbered_loops(trace: Trace, team: Team) -> list[Iterations]:
-    """The passes of all loops, in the order in which `analyze structure` numbers them, from 1. Those of the first are
-    taken from a trace that says them. Collective over the team."""
+    """Find the passes of all loops, in the order in which `analyze structure` numbers them, from 1.
+
+    Those of the first loop are taken from a trace that holds them. Collective over the team.
+    """
     found = [part.iterations for part in all_loops(trace, team) if part.iterations]
     known = recorded(trace, team)
     return [known, *found[1:]] if known else found

@@ -1,4 +1,4 @@
-"""What varies over the time of a run, evenly sampled: the signals that a period is looked for in."""
+"""Signals of a run: quantities over time, evenly sampled, in which periods are sought."""
 
 from analyzer.structure.signals.run_signals import NAMES, Signal, Signals, csv_signal, signals
 

@@ -24,7 +24,7 @@ class Bins:
         self.change, self.area = np.zeros(self.count), np.zeros(self.count)
 
     def fill(self, target) -> None:
-        """What the kernels know it by: a struct signal_bins."""
+        """Fill a struct signal_bins of the kernels."""
         target.begin, target.end = self.begin_ns, self.end_ns
         target.width, target.count = self.width_ns, self.count
         target.change, target.area = pointer(self.change, "double *"), pointer(self.area, "double *")
@@ -41,7 +41,7 @@ class Bins:
         lib.signal_add(struct, pointer(first, "int64_t *"), pointer(last, "int64_t *"), weights, len(first))
 
     def packed(self) -> np.ndarray:
-        """What is added up over processes."""
+        """Values to add up over processes."""
         return np.stack([self.change, self.area])
 
     def means(self, packed: np.ndarray) -> np.ndarray:

@@ -19,7 +19,7 @@ from tracelib.schema.procedures import CLOCKS, COLLECTIVES, FINALIZE, POINT_TO_P
 
 COMPUTING, BURSTS, MESSAGES, COLLECTIVE = "computing", "bursts", "p2p", "collective"
 ORDER = (COMPUTING, BURSTS, MESSAGES, COLLECTIVE)
-"""As the kernel has them."""
+"""Order of the signals in the kernels."""
 _OF_STATES = {
     COMPUTING: (State.RUNNING,),
     BURSTS: (State.RUNNING,),
@@ -60,8 +60,8 @@ def add_calls(trace: Trace, team: Team, begin: int, end: int, samples: int) -> d
 
 
 def _add_states(trace: Trace, rank: int, found: dict[str, Bins]) -> None:
-    """The same of the states of a rank that makes no calls. A burst is one running state (Casas 2009, sections 3.3.1
-    and 3.3.2)."""
+    """Add the states of a rank that makes no calls. A burst is one running state (Casas 2009, sections 3.3.1 and
+    3.3.2)."""
     rows = states_of(trace, rank)
     for name, states in _OF_STATES.items():
         some = rows[np.isin(rows["state"], states)]
@@ -99,7 +99,7 @@ def _begin_threads(block: np.ndarray, left: np.ndarray) -> None:
 
 
 _STATE_OF = {lib.SIGNAL_MESSAGES: State.WAITING_MESSAGE, lib.SIGNAL_COLLECTIVE: State.GROUP_COMMUNICATION}
-"""By kind of signal; any other call is a state of its own."""
+"""State by kind of signal; any other call is a state of its own."""
 
 
 def steps_of(trace: Trace, rank: int, begin_ns: int = 0, end_ns: int | None = None) -> Sequence:

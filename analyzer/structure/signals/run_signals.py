@@ -30,7 +30,7 @@ NAMES = {
     INSTRUCTIONS: "instructions",
     FLOPS: "floating-point operations",
 }
-"""What is said of each; the most dependable first (section 3.7.2)."""
+"""Description of each signal; the most dependable first (section 3.7.2)."""
 SAMPLES = 1 << 17
 """Bins of a run unless said otherwise."""
 
@@ -57,7 +57,7 @@ class Signal:
 
 
 Signals = dict[str, Signal]
-"""By name."""
+"""Signals by name."""
 
 
 def signals(
@@ -69,9 +69,18 @@ def signals(
     begin_ns: int = 0,
     end_ns: int | None = None,
 ) -> Signals:
-    """These signals between two times. A name that is none of NAMES is that of a counter. Collective over the team.
+    """Sample signals between two times. Collective over the team.
 
-    Raises TracelibError where the trace has no such counter.
+    Args:
+        trace: The run.
+        team: Processes that share the work.
+        names: Names of NAMES; any other name is that of a counter.
+        samples: Number of samples.
+        begin_ns: Begin of the first sample.
+        end_ns: End of the last sample.
+
+    Raises:
+        TracelibError: The trace has no such counter.
     """
     end = trace.duration_ns if end_ns is None else end_ns
     found: dict[str, Bins] = {}
