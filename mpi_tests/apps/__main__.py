@@ -49,7 +49,7 @@ def try_under(application: Application, leg: Leg, counter: Path) -> tuple[table.
 
 
 def legs_of(application: Application, legs: dict[str, Leg]) -> Iterator[Leg]:
-    """Those that it is tried under."""
+    """Return the legs under which the application is tried."""
     for name in application.legs:
         if legs[name].missing:
             raise NotInstalled(legs[name].missing)

@@ -40,7 +40,7 @@ def analyze(folder: Path, *words: str) -> Finished:
 
 
 def _exit_code() -> int:
-    """What the command line would end with."""
+    """Return the exit code of the command line."""
     code: object = 1
     try:
         code = main()

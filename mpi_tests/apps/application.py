@@ -1,4 +1,4 @@
-"""What the leg knows of an application: its packages, what it is given, and which of its output is the result."""
+"""An application: its packages, its input, and the part of its output that is the result."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def nothing(leg: Leg, folder: Path) -> None:
 
 
 def own_results(folder: Path, stdout: str) -> list[str]:
-    """Of a program of ours."""
+    """Return the results that a program of ours prints."""
     return sorted(WANTED.findall(stdout))
 
 

@@ -1,4 +1,4 @@
-"""What must be true of a traced run beside an untraced one and an independent counter; each yields what is wrong."""
+"""Checks of a traced run against an untraced one and an independent counter; each yields error messages."""
 
 from __future__ import annotations
 

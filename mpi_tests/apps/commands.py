@@ -24,24 +24,24 @@ FACTORS = (
     "transfer_efficiency",
 )
 ROUNDING = 1e-6
-"""Of shares and sums, which are of whole nanoseconds."""
+"""Tolerance of shares and sums, which consist of whole nanoseconds."""
 MOST_ABOVE_RUN = 0.02
 """By so much an ideal replay may be longer than the run. It keeps what ranks computed and the order of their calls; a
 send that waits for its receive there and did not in the run can make it longer."""
 
 NEGATIVE_TIME = re.compile(r"(?<![\w.)-])-\d[\d.]* ?[num]?s\b")
 MAY_NOT_END = "may never end"
-"""What `dim` says of the replay where several threads communicate: its trace has one sequence of calls a rank."""
+"""Words of `dim` about the replay if several threads communicate: its trace has one sequence of calls a rank."""
 NO_MODEL = "without a model took no time"
 SEVERAL_THREADS = "several threads of rank"
-"""What some analyses say that they cannot do where these call MPI."""
+"""Words of analyses that cannot do something because several threads call MPI."""
 MOST_BY_DIM = 0.01
 """A .dim may be off by so much: it does not say which receive a wait is for, nor in which thread a call was made."""
 
 
 @dataclass
 class Said:
-    """What the commands said so far of one run."""
+    """Output of the commands on one run so far."""
 
     measured: Measured
     numbers: dict[str, Numbers] = field(default_factory=dict)  # by title
@@ -107,7 +107,7 @@ def _factors(numbers: Numbers) -> Iterator[str]:
 
 
 def efficiency(said: Said, numbers: Numbers) -> Iterator[str]:
-    """The factors are shares, multiply, and are those of the first look."""
+    """Check that the factors are shares, multiply, and equal the factors of the first look."""
     yield from _factors(numbers)
     for name in FACTORS:
         if numbers[name] != said.numbers["info"]["efficiency"][name]:
@@ -122,14 +122,14 @@ def iterated(said: Said, numbers: Numbers) -> Iterator[str]:
 
 
 def sampled(said: Said, numbers: Numbers) -> Iterator[str]:
-    """What functions take is no more than the computing that the command speaks of; a short run has no samples."""
+    """Check that functions take no more than the computing in the output; a short run has no samples."""
     total = sum(row["time_s"] for row in numbers.get("functions", ()))
     if total and not 0 <= total <= numbers["computing_s"] * (1 + ROUNDING):
         yield f"functions take {total} s of {numbers['computing_s']} s"
 
 
 def path(said: Said, numbers: Numbers) -> Iterator[str]:
-    """What is on the path sums up to the run, by function and by rank."""
+    """Check that the path sums up to the run, by function and by rank."""
     length = numbers["length_s"]
     if numbers["contradictions"] or numbers["lacking"]:
         yield f"{numbers['contradictions']} contradictions, lacking {numbers['lacking']}"
@@ -168,7 +168,7 @@ def replayed(said: Said, numbers: Numbers) -> Iterator[str]:
 
 
 def _complete(numbers: Numbers) -> Iterator[str]:
-    """Nothing is left out, but for calls such as those of files, which the replay says have no model."""
+    """Check that nothing is left out but calls without a model, such as calls on files, which the replay names."""
     if numbers["incomplete"] and NO_MODEL not in numbers["incomplete"]:
         yield f"incomplete: {numbers['incomplete']}"
 

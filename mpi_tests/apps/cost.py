@@ -1,4 +1,4 @@
-"""What tracing costs an application: runs with and without the library, in turns, on the same machine."""
+"""Cost of tracing an application: runs with and without the library, in turns, on the same machine."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ _PATIENT = ("-o", "DPkg::Lock::Timeout=300")
 
 
 class NotInstalled(Exception):
-    """What cannot be installed, and why."""
+    """A package cannot be installed; the text says why."""
 
 
 def version(package: str) -> str:

@@ -32,7 +32,7 @@ class Measured:
 
     @property
     def run(self) -> Path:
-        """What the tracer wrote."""
+        """The run that the tracer wrote."""
         return self.folder / "run.h5"
 
     @cached_property
@@ -42,7 +42,7 @@ class Measured:
 
     @cached_property
     def counted(self) -> list[Counter[str]]:
-        """What the counter counted on each rank; "receives" is among them."""
+        """Counts of the independent counter on each rank; "receives" is among them."""
         return [read_truth(self.folder / f"truth-{rank}.jsonl").calls for rank in range(self.ranks)]
 
 

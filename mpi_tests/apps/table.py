@@ -76,7 +76,7 @@ class Row:
 
 
 def _first_finding(look: Numbers) -> str:
-    """What the first look says costs most, and its share of the run."""
+    """Return the finding that costs most in the first look, and its share of the run."""
     finding = next((finding for finding in look["findings"] if finding["shown"]), None)
     if finding is None:
         return "-"

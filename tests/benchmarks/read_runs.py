@@ -9,7 +9,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class RankRows:
-    """Of one rank; times are ticks."""
+    """Rows of one rank; times are ticks."""
 
     calls: np.ndarray
     requests: np.ndarray

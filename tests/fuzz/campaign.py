@@ -22,7 +22,7 @@ COMMAND = "COMMAND"
 
 @dataclass(frozen=True)
 class Result:
-    """What became of one input."""
+    """Result of one input."""
 
     number: int
     kind: str

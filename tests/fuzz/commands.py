@@ -47,7 +47,7 @@ def warm() -> None:
 
 
 def begin(folder: Path) -> None:
-    """What is said from here goes to files in the folder, which is the working directory."""
+    """Send all further output to files in the folder, which becomes the working directory."""
     os.chdir(folder)
     os.environ["TMPDIR"] = str(folder)
     for name, number in ((STDOUT, 1), (STDERR, 2)):
@@ -59,7 +59,7 @@ def begin(folder: Path) -> None:
 
 
 def said(folder: Path) -> str:
-    """What was said on stderr."""
+    """Return the text on stderr."""
     path = folder / STDERR
     return path.read_text(errors="replace") if path.exists() else ""
 
@@ -83,7 +83,7 @@ def _tracelib(words: list[str]) -> int:
 
 
 def _ngmpi(words: list[str]) -> int:
-    """What the first of four ranks does with its options file; the measurement itself needs MPI."""
+    """Read the options file as the first of four ranks; the measurement itself needs MPI."""
     from tracelib.errors import TracelibError
     from tracelib.ngmpi import config, options
 

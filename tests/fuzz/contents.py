@@ -1,4 +1,4 @@
-"""What the text files of the corpus hold: machines, modules, options, views."""
+"""Contents of the text files of the corpus: machines, modules, options, views."""
 
 from __future__ import annotations
 

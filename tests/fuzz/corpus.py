@@ -106,7 +106,7 @@ def _compressed(kind: str, folder: Path) -> Seed:
 
 
 def _plain(kind: str, folder: Path) -> Seed:
-    """What the kernels take without Python between them: rows of one thread."""
+    """Make a run that the kernels read without Python between them: rows of one thread."""
     plain_run(folder)
     _beside(folder, plain_run)
     return Seed(kind, folder, RANK_FILES[:2], of_a_run("run.h5", "good.h5"))
@@ -325,7 +325,7 @@ def _tuning(kind: str, folder: Path) -> Seed:
 
 
 def _measurements(kind: str, folder: Path) -> Seed:
-    """What models are fitted to: a table of measurements, and one of kinds of time; as CSV and as Parquet."""
+    """Make data to fit models to: a table of measurements, and a table of kinds of time; as CSV and as Parquet."""
     (folder / "m.csv").write_text(MEASURED)
     (folder / "kinds.csv").write_text(OF_KINDS)
     _make("table", folder / "m.csv", "-o", folder / "m.parquet")
@@ -508,4 +508,4 @@ MAKERS: dict[str, Callable[[str, Path], Seed]] = {
     "views": _views,
     **{f"{_OF_OTHERS}{name}": _prv_of_others for name in PRODUCERS},
 }
-"""What makes the files of each kind."""
+"""Makers of the files of each kind."""

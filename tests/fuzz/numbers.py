@@ -13,7 +13,7 @@ TEXTS = (
     "true", "null", "[]", "{}", '""', "''", "[[1, 2], 3]", "{ uniform = [2, 1] }", "{ gaussian = [1e300, 1e300] }",
     "1979-05-27", "\u00e9", "\0", "a" * 300,
 )  # fmt: skip
-"""What a field of a text may become."""
+"""Values that a field of a text may become."""
 
 
 def edge(random: Random, bits: int = 64) -> int:

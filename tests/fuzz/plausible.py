@@ -27,7 +27,7 @@ def without_offsets(data: bytes) -> bytes:
 
 
 def _change(random: Random) -> Change:
-    """What becomes of a number."""
+    """Draw a change of a number."""
     kind = random.randrange(5)
     if kind == 0:
         new = random.choice((0, 1, 2, 3, 7, 64, 1000, 65536, 10**6, 10**9, 2**31 - 1, 10**12, 2**40, 10**15, 10**18))
@@ -103,7 +103,7 @@ def _shape(row: bytes) -> tuple[bytes, int]:
 
 
 def _column(random: Random, data: bytes) -> bytes:
-    """The same change in one column of all records of a kind, of many, or of those of one value."""
+    """Make one change in one column: of all records of a kind, of many, or of the records with one value."""
     rows = data.splitlines(keepends=True)
     alike, column = _chosen(random, rows)
     change, kept = _change(random), random.choice((1.0, 0.5, 0.1))

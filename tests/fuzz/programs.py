@@ -62,7 +62,7 @@ def _round(rank: int, at: int) -> tuple[list, list]:
 
 
 def _samples(end: int) -> list[tuple[int, ...]]:
-    """Of the main thread and of one without calls."""
+    """Return samples of the main thread and of a thread without calls."""
     rows = [(1000, 0, 0, 0, 0, 0, schema.SAMPLE_BEGIN), (1000, 0, 0, 1, 0, schema.SAMPLER_THREAD, schema.SAMPLE_BEGIN)]
     for number in range(ROUNDS):
         at = 2000 + number * ROUND_NS
@@ -72,7 +72,7 @@ def _samples(end: int) -> list[tuple[int, ...]]:
 
 
 def _rank(rank: int) -> dict:
-    """What one rank of the whole run did."""
+    """Return the rows of one rank of the whole run."""
     calls = [call("MPI_Init", 500, 1000), call("MPI_Comm_dup", 1100, 1200, comm=WORLD)]
     requests, events, polls = [], [], []
     for number in range(ROUNDS):
@@ -167,7 +167,7 @@ def plain_run(folder: Path, name: str = "run", threads: int = 1) -> Path:
 
 
 def as_the_runtime_writes(run: Path, *, compressed: bool = False) -> None:
-    """Rank files and run.h5 that begin as those of the runtime do, with the same rows."""
+    """Rewrite rank files and run.h5 with the first bytes that the runtime writes, and the same rows."""
     folder = run.with_suffix(".ranks")
     for path in sorted(folder.glob("0*.h5")):
         given = path.with_suffix(".given")

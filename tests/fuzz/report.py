@@ -1,4 +1,4 @@
-"""What a campaign found, as tables."""
+"""Results of a campaign, as tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a campaign begins with: a folder of good files, which of them are damaged, and the commands that read them."""
+"""Inputs of a campaign: a folder of good files, which of them are damaged, and the commands that read them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with the way in which a command took a damaged file."""
+"""Verdict on a command that read a damaged file."""
 
 from __future__ import annotations
 

@@ -21,16 +21,16 @@ from threadpoolctl import threadpool_limits
 
 LIMIT_BYTES = 2 << 30
 LIMIT_S = 30.0
-"""Of processor time: a machine that is busy with others is no failure of a command."""
+"""Processor time: a machine that is busy with others is no failure of a command."""
 LIMIT_ASLEEP_S = 600.0
 """From begin to end, for what waits for ever."""
 JOBS = 200
-"""After so many a new process does the rest: what commands leave behind in memory must not add up."""
+"""Jobs after which a new process takes over: memory that commands leave behind must not add up."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a job."""
+    """Outcome of a job."""
 
     code: int  # exit code; where a signal ended the process its number, negative
     seconds: float

@@ -1,6 +1,6 @@
 /* Reads cases from standard input and prints what tracelib_balance.h makes of them: the shares, and where items go when
    they change. A case: the number of ranks, the items, the speeds of the ranks, and their speeds afterwards. With a
-   plan as argument: its speeds at each size that is read, for so many ranks. */
+   plan as argument: its speeds at each size that is read, for that number of ranks. */
 #include <tracelib_balance.h>
 
 static void print_counts(const long long *counts, int n)

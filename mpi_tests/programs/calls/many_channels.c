@@ -1,4 +1,4 @@
-// Messages to itself, `many_channels N TAGS`: N of them, each with the next of so many tags.
+// Messages to itself, `many_channels N TAGS`: N messages, each with the next of TAGS tags.
 
 #include <mpi.h>
 #include <stdlib.h>

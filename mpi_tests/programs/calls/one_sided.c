@@ -200,7 +200,7 @@ static void handler(MPI_Win *win, int *code, ...)
     handled += *code == MPI_ERR_OTHER;
 }
 
-// What a program hangs on a window: an error handler, an attribute, hints, a name.
+// Things that a program attaches to a window: an error handler, an attribute, hints, a name.
 static void belongings(void)
 {
     MPI_Win win;

@@ -1,4 +1,4 @@
-// What a test program really did, noted by itself: it counts every MPI call beside making it, and logs every message
+// Notes of a test program about its own actions: it counts every MPI call beside making it, and logs every message
 // from its contents. Written as lines of truth-<rank>.jsonl, to be compared with what the tracer recorded:
 //     ["call", name, count, bytes sent by collectives of this name, bytes received by them]
 //     ["sent" or "received", communicator, peer, tag, bytes]

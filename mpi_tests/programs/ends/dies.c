@@ -93,7 +93,7 @@ static void by_stack_overflow(void)
 {
     by_deep_recursion(NULL);
 }
-// What allocates goes on without memory for a while; then the program gives up, as C++ does.
+// Go on without memory for a while, then give up, as C++ does.
 static void by_lack_of_memory(void)
 {
     struct rlimit limit = {1 << 20, 1 << 20};

@@ -1,5 +1,5 @@
 // exit() while other threads are in MPI. Each thread numbers its calls by their tag and notes in memory how many have
-// returned; what it had noted when exit() was called is printed: so many, at least, must be in the trace.
+// returned; it prints the number that it had noted when exit() was called: at least these must be in the trace.
 //     exits exit|abort
 
 #include <mpi.h>

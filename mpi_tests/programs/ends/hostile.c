@@ -1,5 +1,5 @@
-// What programs do to a tracer without meaning harm. The first argument says what; each ends by itself with exit code 0
-// and prints what the MPI answered, so that a traced run can be compared with an untraced one.
+// Acts by which programs harm a tracer without meaning to. The first argument names the act; each ends by itself with
+// exit code 0 and prints what the MPI answered, so that a traced run can be compared with an untraced one.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -102,7 +102,7 @@ static void thread_that_ends(void)
     pthread_join(thread, NULL);
 }
 
-// What is opened next takes the numbers of the streams.
+// Close the streams: the files opened next get their numbers.
 static void closed_streams(void)
 {
     for (int fd = 0; fd < 3; fd++) close(fd);

@@ -1,4 +1,4 @@
-/* What dlsym and dlopen do depends on who calls them. -DLIBRARY: a library that defines `answer`, and one in its own
+/* The results of dlsym and dlopen depend on the caller. -DLIBRARY: a library that defines `answer`, and one in its own
  * DT_RUNPATH, "libbeside.so", that nobody else can find by that name; -DBESIDE is that one. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

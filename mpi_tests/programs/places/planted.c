@@ -23,7 +23,7 @@ static double cpu_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* What differs keeps compilers from making one function of two. */
+/* The different text keeps compilers from merging two functions. */
 #define COMPUTE(seconds, what)                                                                                         \
     do {                                                                                                               \
         double s = 0, until = cpu_s() + (seconds);                                                                     \

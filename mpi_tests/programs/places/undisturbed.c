@@ -1,4 +1,4 @@
-/* What a signal, a thread or a descriptor of a tracer's could change, looked at by the program itself: it prints the
+/* Checks everything that a tracer's signal, thread or descriptor could change in the program: it prints the
  * same whether or not it is sampled. Each part computes for a while in between. */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,4 +1,4 @@
-"""What paused.f90 does."""
+"""Does the same as paused.f90."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What `tracelib` offers to a Python program, noted beside doing it (see regions.c); MPI comes late, or not at all."""
+"""Uses all that `tracelib` offers to a Python program, and notes it (see regions.c); MPI comes late, or not at all."""
 
 import json
 import sys

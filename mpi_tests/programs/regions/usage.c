@@ -1,4 +1,4 @@
-// What the kernel tells a thread about itself (getrusage) between every two MPI calls, in which it touches new pages
+// Notes the kernel's counts of a thread (getrusage) between every two MPI calls, in which it touches new pages
 // and sleeps: what counters of the kernel must show of each burst. `usage BURSTS` writes truth-<rank>: lines of "minor
 // major switches" of a burst.
 

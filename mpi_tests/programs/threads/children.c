@@ -1,4 +1,4 @@
-// What a program sees of its children: those it made, and no other.
+// Checks that a program sees only the children that it made.
 
 #include <errno.h>
 #include <mpi.h>

@@ -28,7 +28,7 @@ static void *idle(void *lock)
     return NULL;
 }
 
-// Of those that the process may use, the first ones.
+// Use the first n CPUs of the process.
 static void use_cpus(int n)
 {
     cpu_set_t all, some;

@@ -16,7 +16,7 @@ enum { TAG_BLOCKING, TAG_PERSISTENT, TAG_PROBED, TAG_EXCHANGED, TAG_POSTED, TAG_
 static int rank, rounds, generations;
 static MPI_Comm lanes[SLOTS * MOST_GENERATIONS]; // one for each worker and its partner on the other rank
 
-// What a worker gives its helper to complete.
+// Request that a worker gives its helper to complete.
 struct handover {
     pthread_mutex_t lock;
     pthread_cond_t changed;

@@ -1,5 +1,5 @@
-// Two ranks with threads in MPI at once, each of which is busy for so many ms, meets its partner on the other rank, is
-// busy again and meets it once more; main is busy beside them. Tells how long each was busy.
+// Two ranks with threads in MPI at once, each of which is busy for a given time (ms), meets its partner on the other
+// rank, is busy again and meets it once more; main is busy beside them. Tells how long each was busy.
 //     busy_threads MS...      of rank 0 and rank 1, before and after: four numbers a thread
 #include <mpi.h>
 #include <pthread.h>

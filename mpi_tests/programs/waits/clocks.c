@@ -1,7 +1,7 @@
-// What the clocks of a run really were: `clocks ITERATIONS MICROSECONDS`. In each iteration every rank computes so
-// long, joins an MPI_Allreduce and passes a message round the ring. Before and after each MPI_Allreduce it reads the
-// time stamp counter, which no namespace shifts: into clocks-RANK.bin go, as u64, the least ticks from a message's send
-// to its receipt, the counter's ticks in a second, and then the pairs.
+// Notes the true clocks of a run: `clocks ITERATIONS MICROSECONDS`. In each iteration every
+// rank computes for this time, joins an MPI_Allreduce and passes a message round the ring. Before and after each
+// MPI_Allreduce it reads the time stamp counter, which no namespace shifts: into clocks-RANK.bin go, as u64, the least
+// ticks from a message's send to its receipt, the counter's ticks in a second, and then the pairs.
 
 #include <mpi.h>
 #include <stdint.h>

@@ -1,5 +1,6 @@
-/* Each rank looks at the clock of MPI until it has "computed" so many milliseconds, rounds times, between barriers, and
-   writes how many seconds each of them took into looks-RANK.txt:
+/* Each rank looks at the clock of MPI until it has "computed" for a number of milliseconds, rounds times, between
+   barriers, and writes how many seconds each of them took into looks-RANK.txt:
+
    looks MILLISECONDS-OF-RANK-0 MILLISECONDS-OF-THE-OTHERS ROUNDS */
 #include <mpi.h>
 #include <stdio.h>

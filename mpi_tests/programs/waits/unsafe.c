@@ -8,7 +8,7 @@ enum { TAG = 7, GO = 8 };
 
 enum { MOST = 1 << 20, POLLS = 1000 };
 
-/* Whether an even rank's send of so many bytes is over before its receive is posted. */
+/* Tell whether an even rank's send of this size is over before its receive is posted. */
 static int is_buffered(int rank, int peer, char *out, char *in, int bytes)
 {
     int gone = 0;

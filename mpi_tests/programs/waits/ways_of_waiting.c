@@ -103,7 +103,7 @@ static void probe(void)
     MPI_Recv(in, 1, MPI_INT, other, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/* What was found is matched then, as recv() of mpi4py does. */
+/* Match the message that was found, as recv() of mpi4py does. */
 static void receive_matched(void)
 {
     MPI_Message message;

@@ -45,7 +45,7 @@ static uint64_t mix(uint64_t h, uint64_t word)
     return h ^ h >> 31;
 }
 
-// What is read next depends on all that was read before. Of a place that runs Python the frames end the walk.
+// Each word read depends on all words read before. At a place that runs Python, its frames end the walk.
 static void walk(struct walk *w, struct interpreted *python, uint64_t place, uint64_t sp)
 {
     uint64_t h = mix(place, sp);
