@@ -129,12 +129,14 @@ class Opens:
         remarks: What standard error says of the run: "problems", only which "ranks" were read, or "" (nothing).
         region: Name of an option whose value is a region that is looked at.
         whole: Whether the whole run is opened, even where --iteration names a part.
+        check: Is called first, with the session and the options, to refuse what does not go together.
     """
 
     opening: Mapping[str, Any] = field(default_factory=dict)
     remarks: str = "problems"
     region: str = ""
     whole: bool = False
+    check: Callable[..., None] | None = None
 
 
 @dataclass(frozen=True)
@@ -163,7 +165,7 @@ class Command(click.Command):
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return all parameters, and --help-all where there are rare ones."""
         found = super().get_params(ctx)
-        if any(isinstance(one, options.Rare) for one in found):
+        if any(isinstance(one, options.Option) and one.rare for one in found):
             found.append(options.help_all())
         return found
 
@@ -282,6 +284,8 @@ def _of_run(
     """Open the run, compute, show the result and draw it."""
     opens = spec.opens or Opens()
     session.file = file
+    if opens.check:
+        opens.check(session, **given)
     region = given.get(opens.region) if opens.region else None
     with opened(session, file, region=region, remarks=opens.remarks, whole=opens.whole, **opens.opening) as trace:
         check_picture(picture, trace)

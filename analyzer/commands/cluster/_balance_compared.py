@@ -14,7 +14,7 @@ from analyzer.errors import TracelibError
 from analyzer.report import balance as report
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
-    from analyzer.commands.shared.machine_option import MachineChoice
+    from analyzer.results.machine_choice import MachineChoice
     from analyzer.trace import Trace
     from tracelib.schema.shares import Plan
 
@@ -80,8 +80,8 @@ def _json(one: report.Compared, found: ProcessTimes | None) -> dict[str, object]
 def _compared(session: Session, file: str, items: int | None, choice: MachineChoice, asked: dict) -> Comparison:
     from analyzer.balance.plans import load_plan
     from analyzer.balance.process_times import process_times
-    from analyzer.commands.shared.machine_option import replaying
     from analyzer.operations.bursts import check_cpu_time
+    from analyzer.results.machine_choice import replaying
 
     trace = open_wanted(session, file, region=asked["region"])
     try:
@@ -125,10 +125,10 @@ def _size(plan: Plan, items: int | None, path: str) -> float:
 def _replayed(session: Session, trace: Trace, choice: MachineChoice) -> tuple[int, str]:
     """The length that the run would have had with a CPU for each rank, on the machine that a proposal takes, too; and
     what this leaves out."""
-    from analyzer.commands.shared.machine_option import replaying
     from analyzer.operations.program import program_of
     from analyzer.replay.simulate import simulate
     from analyzer.report.words.left_out import left_out_lines, left_out_text
+    from analyzer.results.machine_choice import replaying
 
     with session.step("Replaying"), replaying(trace, session.team):
         machine = choice.known(trace, session.team) or choice.or_ideal()

@@ -10,13 +10,14 @@ import click
 from analyzer.commands.command import REPLAYS_ALL_CALLS, REPLAYS_ALL_RANKS, command
 from analyzer.commands.shared.iteration_option import open_wanted
 from analyzer.commands.shared.machine_option import machine_choice
+from analyzer.commands.shared.options import rare_option
 from analyzer.commands.shared.outputs import check_replaceable, checked_picture
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from analyzer.balance.repository import MachineModel
-    from analyzer.commands.shared.machine_option import MachineChoice
+    from analyzer.results.machine_choice import MachineChoice
     from analyzer.trace import Trace
 
 
@@ -38,7 +39,7 @@ class _Mix(click.ParamType):
 
 
 @command(
-    "Who should compute how much, and what that gains.",
+    "How to share work among unequal nodes, and what that gains.",
     iterations=True,
     ranks=REPLAYS_ALL_RANKS,
     place=REPLAYS_ALL_CALLS,
@@ -51,11 +52,11 @@ class _Mix(click.ParamType):
     "--items", type=click.IntRange(1), multiple=True, metavar="N",
     help="How many whole items are shared; with --plan once for each FILE.",
 )  # fmt: skip
-@click.option("--now", type=click.Path(), help="The plan that FILE ran with [equal shares].")
-@click.option(
+@rare_option("--now", type=click.Path(), help="The plan that FILE ran with [equal shares].")
+@rare_option(
     "--cpu-time", is_flag=True, help="Speeds by CPU time, without what others took of the CPUs [by the clock]."
 )
-@click.option("--shares-messages", "messages", is_flag=True, help="What a rank sends grows with its share, too.")
+@rare_option("--shares-messages", "messages", is_flag=True, help="What a rank sends grows with its share, too.")
 @click.option("--plan", "compare", type=click.Path(), help="Compare what this plan expected with what each FILE took.")
 @click.option(
     "--picture", type=click.Path(dir_okay=False), metavar="PATH",
@@ -67,13 +68,11 @@ class _Mix(click.ParamType):
     help="New models: from times (machine, n, p, time_s, ...), or for the machine NAME a stored model of n and p, or "
     "of the parts of a program (analyze fit RUN... -o NAME.parts.json).",
 )  # fmt: skip
-@click.option("--degree", type=click.IntRange(0, 6), default=2, metavar="N", help="Of the models, in n [2].")
-@click.option(
-    "--terms", metavar="GROUPS", help="Candidate terms of the models, as {n*log2(n),n^2},{1/p} [powers of n]."
-)
+@rare_option("--degree", type=click.IntRange(0, 6), default=2, metavar="N", help="Of the models, in n [2].")
+@rare_option("--terms", metavar="GROUPS", help="Candidate terms of the models, as {n*log2(n),n^2},{1/p} [powers of n].")
 @click.option("--machines", "mix", type=_Mix(), metavar="LIST", help="A plan for this mix: taurus=8,bio=6,intel=4.")
 @click.option("--size", "sizes", type=click.IntRange(1), multiple=True, metavar="N", help="At this size; repeatable.")
-@click.option("--static", "static_size", type=click.IntRange(1), metavar="N", help="Keep the fractions of this size.")
+@rare_option("--static", "static_size", type=click.IntRange(1), metavar="N", help="Keep the fractions of this size.")
 @machine_choice
 def balance_command(
     session: Session,
@@ -131,9 +130,9 @@ def _of_run(
 ) -> None:
     from analyzer.balance.plans import load_plan, parts_of, save_plan
     from analyzer.balance.traced_run import propose
-    from analyzer.commands.shared.machine_option import replaying
     from analyzer.report import balance as report
     from analyzer.report.words.left_out import left_out_text
+    from analyzer.results.machine_choice import replaying
 
     with session.step("Replaying"), replaying(trace, session.team):
         known = choice.known(trace, session.team)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
 
 
 @command(
-    "Make a synthetic application: a message goes around a ring.",
+    "Make a synthetic application, to try schedulers.",
     place=Refuses("a ring that is made up has no places"),
     output="NAME.dim, or NAME.h5: its run on an ideal machine.  [ring.dim]",
     json=1,

@@ -27,7 +27,7 @@ _STUDY_NODES = 7
 
 
 @command(
-    "What predicted run times buy on a cluster with a batch scheduler.",
+    "What better predictions buy with a batch scheduler.",
     place=Refuses("predicted run times have no places"),
     output="Write the (first) workload as NAME.swf, as the last policy runs it.",
     json=1,

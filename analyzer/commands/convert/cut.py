@@ -54,7 +54,7 @@ class _Asked:
 
 
 @command(
-    "Write some iterations as a small run.",
+    "Make a small run of some iterations.",
     iterations=True,
     ranks=Refuses("a cut has all ranks, because they wait for each other"),
     place=Refuses("a cut has all calls of its time, because ranks wait for each other in them"),

@@ -25,7 +25,7 @@ _ITERATIONS = "iterations"
 
 
 @command(
-    "Write a run for Perfetto, Chrome, as Parquet or OTF2.",
+    "Write a run for Perfetto, Chrome, pandas, R or Vampir.",
     iterations=True,
     ranks=Chooses(),
     place=Refuses("an export has all calls"),

@@ -15,7 +15,7 @@ from analyzer.report.words.units import plural, size
 
 
 @command(
-    "Compress a run into one file.",
+    "Compress a run into one file, to keep or to send.",
     ranks=Refuses("a packed run has all of its ranks"),
     place=Refuses("a packed run has all of its calls"),
     output="Name of the packed run (default: NAME-packed.h5 beside it).",

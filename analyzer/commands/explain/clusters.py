@@ -8,17 +8,13 @@ import click
 
 from analyzer.commands.command import Refuses, command
 from analyzer.commands.shared.iteration_option import wanted_windows
-from analyzer.commands.shared.options import (
-    FiniteRange,
-    Latency,
-    file_argument,
-)
+from analyzer.commands.shared.options import FiniteRange, Latency, file_argument, rare_option
 from analyzer.commands.shared.outputs import check_writable, output_base
 from analyzer.commands.shared.session import Session
 
 
 @command(
-    "Kinds of CPU bursts, by duration and counters.",
+    "Which kinds of CPU bursts there are.",
     iterations=True,
     ranks=Refuses("the bursts of all ranks are clustered together"),
     place=Refuses("bursts lie between all calls"),
@@ -26,7 +22,7 @@ from analyzer.commands.shared.session import Session
     json=1,
 )
 @file_argument
-@click.option(
+@rare_option(
     "--method",
     type=click.Choice(["dbscan", "kmeans"]),
     default="dbscan",
@@ -36,7 +32,7 @@ from analyzer.commands.shared.session import Session
 @click.option(
     "--counter", "counters", multiple=True, metavar="NAME", help="Cluster by this counter, too; can be repeated."
 )
-@click.option(
+@rare_option(
     "--reach",
     type=FiniteRange(0, min_open=True),
     default=0.1,
@@ -44,13 +40,13 @@ from analyzer.commands.shared.session import Session
     metavar="SHARE",
     help="dbscan: bursts are neighbours if they differ by this share at most.",
 )
-@click.option(
+@rare_option(
     "--least", type=click.IntRange(1), metavar="N", help="dbscan: neighbours of a dense burst [0.5 % of the sample]."
 )
 @click.option(
     "-k", "--kinds", type=click.IntRange(1, 1000), default=4, show_default=True, help="kmeans: number of clusters."
 )
-@click.option(
+@rare_option(
     "--shortest", "shortest_ns", type=Latency(), default="0", metavar="TIME", help="Leave out shorter bursts (2us)."
 )
 @click.option("--prv", is_flag=True, help="Write a Paraver trace with the cluster of each burst (event 90000001).")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from analyzer.commands.command import Alone, Chooses, Opens, Output, command
-from analyzer.commands.shared.options import Latency, Size
+from analyzer.commands.shared.options import Latency, Size, rare_option
 from analyzer.commands.shared.outputs import output_base
 from analyzer.commands.shared.picture import Boxed, Drawing
 from analyzer.commands.shared.session import Session
@@ -20,9 +20,14 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
     from analyzer.trace.at_places import PlaceChoice
 
 
+def _check(session: Session, output: str | None, **_: object) -> None:
+    if session.choice and output and output.endswith(".dim"):
+        raise click.UsageError("--ranks cannot be used with a .dim, because a replay needs all ranks")
+
+
 @command(
     "What determines the run's length, and which ranks have slack.",
-    opens=Opens(),
+    opens=Opens(check=_check),
     iterations="region",
     ranks=Chooses(),
     place=Chooses(
@@ -37,13 +42,13 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
 @click.option(
     "--top", type=click.IntRange(0), default=10, metavar="N", help="How many of the longest stays to show [10]."
 )
-@click.option(
+@rare_option(
     "--eager-limit",
     type=Size(),
     metavar="SIZE",
     help="Sends larger than this wait for their receive [as the run shows].",
 )
-@click.option(
+@rare_option(
     "--poll-gap",
     "poll_gap_ns",
     type=Latency(),
@@ -70,8 +75,6 @@ def critical_path_command(
     """
     from analyzer.results.critical_path import compute
 
-    if session.choice and output and output.endswith(".dim"):
-        raise click.UsageError("--ranks cannot be used with a .dim, because a replay needs all ranks")
     with session.step(f"Walking back through {session.file}"):
         result = compute(trace, session.team, top=top, eager_limit=eager_limit, poll_gap_ns=poll_gap_ns, place=place)
     found = result.found if result else None

@@ -34,7 +34,7 @@ class _Against(click.Command):
 
 
 @command(
-    "What changed between two runs, and whether it is noise.",
+    "Two runs: what changed, and whether it is more than noise.",
     ranks=Refuses("runs are compared as a whole"),
     place=Refuses("a comparison is of all calls; its tables show the places that changed"),
     json=1,

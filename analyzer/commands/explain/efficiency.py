@@ -6,12 +6,12 @@ import click
 
 from analyzer.commands.command import Chooses, Refuses, Result, command
 from analyzer.commands.shared.iteration_option import opened
-from analyzer.commands.shared.options import Size
+from analyzer.commands.shared.options import Size, rare_option
 from analyzer.commands.shared.session import Session
 
 
 @command(
-    "Parallel efficiency and its factors.",
+    "How much of the time is useful: POP's factors.",
     iterations=True,
     ranks=Chooses(),
     place=Refuses("an efficiency is of all that ranks compute, between whatever calls; name a --region"),
@@ -25,7 +25,7 @@ from analyzer.commands.shared.session import Session
 @click.option(
     "--scaling", type=click.Choice(["strong", "weak"]), help="Kind of scaling [as the work of the runs shows]."
 )
-@click.option(
+@rare_option(
     "--eager-limit",
     type=Size(),
     metavar="SIZE",

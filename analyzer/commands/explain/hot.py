@@ -9,7 +9,7 @@ import click
 
 from analyzer.commands.command import Chooses, command
 from analyzer.commands.shared.iteration_option import open_wanted, wanted_windows
-from analyzer.commands.shared.options import file_argument
+from analyzer.commands.shared.options import Option, file_argument, rare_option
 from analyzer.commands.shared.outputs import check_writable
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
 
 
 @command(
-    "In which functions and lines the run computes.",
+    "Which functions and lines take the time of computing.",
     iterations=True,
     ranks=Chooses(),
     place=Chooses("the samples in such functions, lines and libraries, and in what these call"),
@@ -32,9 +32,17 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
 @file_argument
 @click.option("--lines", is_flag=True, help="Lines, too, and not only functions.")
 @click.option("--flame", type=click.Path(), metavar="SVG", help="Write a flame graph.")
-@click.option("--diff", type=click.Path(), metavar="OTHER", help="Colour it by the difference from this run.")
-@click.option("--collapsed", type=click.Path(), metavar="TXT", help="Write collapsed stacks.")
-@click.option("--speedscope", type=click.Path(), metavar="JSON", help="Write a profile for speedscope.app.")
+@click.option(
+    "--against",
+    "diff",
+    cls=Option,
+    old=("--diff",),
+    type=click.Path(),
+    metavar="OTHER",
+    help="Colour it by the difference from this run.",
+)
+@rare_option("--collapsed", type=click.Path(), metavar="TXT", help="Write collapsed stacks.")
+@rare_option("--speedscope", type=click.Path(), metavar="JSON", help="Write a profile for speedscope.app.")
 @click.option("-f", "--force", is_flag=True, help="Replace an existing file even if analyze did not write it.")
 def hot_command(
     session: Session,
@@ -52,14 +60,14 @@ def hot_command(
 
     This needs samples: tracelib run --sample 10ms -- mpirun -n 4 ./app. Without
     them it prints between which calls the run computes. --iteration holds for
-    --diff OTHER, too.
+    --against OTHER, too.
     """
     from analyzer.opening import open_trace
     from analyzer.report.hot import hot_json, print_hot
     from analyzer.trace import CodeSamples
 
     if diff and not flame:
-        raise click.UsageError("--diff is for --flame: name a file")
+        raise click.UsageError("--against is for --flame: name a file")
     trace = open_trace(file, session.team, choice=session.choice)
     try:
         session.mention_problems(trace)

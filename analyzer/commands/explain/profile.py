@@ -55,10 +55,10 @@ def profile_command(
     shows the messages that wait for links and buses. With --by place, the threads in calls are counted by place, for
     the ten places that take most time; with --place for such places only.
     """
-    from analyzer.commands.shared.machine_option import replaying
     from analyzer.metrics.parallelism import at_places
     from analyzer.operations.bursts import is_any_measured
     from analyzer.report.profile import Profiled, print_profile, profile_json, write_series
+    from analyzer.results.machine_choice import replaying
     from analyzer.trace.at_places import PlaceChoice
 
     if (division or place) and configuration:
@@ -100,11 +100,11 @@ def profile_command(
 
 def _found(trace: Trace, configuration: Configuration | None, bins: int, team: Team) -> tuple[Parallelism, str]:
     """The profile, and what of the run is missing in it."""
-    from analyzer.commands.shared.machine_option import lacking_at_once
     from analyzer.metrics.parallelism import parallelism
     from analyzer.operations.program import program_of
     from analyzer.replay.parallelism import replayed_parallelism
     from analyzer.report.words.left_out import not_replayed
+    from analyzer.results.machine_choice import lacking_at_once
     from analyzer.what_if.modules import with_modules
 
     if configuration is None:

@@ -17,7 +17,7 @@ _MOST_RUNS = 8
 
 
 @command(
-    "One page of HTML that explains runs.",
+    "One page of HTML to pass on: findings, timeline, charts.",
     ranks=Refuses("a page is of all ranks, because a path and replays are; analyze look --no-files takes --ranks"),
     place=Refuses("a page is of all calls; analyze look --no-files and waits show those of a place"),
     output="The page [NAME.html, beside the first FILE].",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import click
 
-from analyzer.commands.command import Refuses, command
+from analyzer.commands.command import Refuses, Result, command
 from analyzer.commands.shared.session import Session
-from analyzer.commands.shared.several import measured, scaling_options
+from analyzer.commands.shared.several import scaling_options
 
 
 @command(
-    "What more ranks gain, and what takes it away.",
+    "Several runs: what more ranks gained, and what took it away.",
     ranks=Refuses("a speedup is that of all ranks"),
     place=Refuses("efficiencies are of all that ranks compute, between whatever calls"),
     json=1,
@@ -28,7 +28,7 @@ def speedup_command(
     whole: bool,
     scaling: str | None,
     eager_limit: int | None,
-) -> None:
+) -> Result:
     """Say how the runs FILE scale and why, relative to the one with the fewest ranks.
 
     \b
@@ -42,18 +42,7 @@ def speedup_command(
     before and one after a change; with --against, two variants of a program at
     several rank counts are.
     """
-    from analyzer.report.speedup import speedup_json, speedup_tables, variants_json, variants_tables
-    from analyzer.speedup_model.factor_model import speedup, variants
+    from analyzer.results.speedup import compare_runs, measure_runs
 
-    runs = measured(session, [*files, *against], region, eager_limit, whole=whole)
-    runs, others = runs[: len(files)], runs[len(files) :]
-    if against:
-        both = variants(runs, others, scaling)
-        data, tables = variants_json(both), variants_tables(both)
-    else:
-        found = speedup(runs, scaling)
-        data, tables = speedup_json(found), speedup_tables(found)
-    if session.as_json:
-        session.print_json(data)
-    elif not session.quiet:
-        session.print_tables(tables)
+    runs = measure_runs(session, [*files, *against], region=region, eager_limit=eager_limit, whole=whole)
+    return compare_runs(runs[: len(files)], runs[len(files) :], scaling=scaling)

@@ -12,7 +12,7 @@ import click
 
 from analyzer.commands.command import Chooses, Refuses, command
 from analyzer.commands.explain._program_graph import check_graph, found_graph
-from analyzer.commands.shared.options import LazyChoice
+from analyzer.commands.shared.options import LazyChoice, rare_option
 from analyzer.commands.shared.outputs import check_replaceable, files_read
 from analyzer.commands.shared.picture import Drawing, check_picture, draw_ranks
 from analyzer.commands.shared.session import Session, remarks
@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
 
 
 @command(
-    "What the run is made of: iterations, phases.",
+    "What the run repeats: iterations, phases, loops inside.",
     ranks=Chooses(),
     place=Refuses("iterations are found in the sequence of all calls"),
     picture=True,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
     json=1,
 )
 @click.argument("files", type=click.Path(), nargs=-1, metavar="FILE...")
-@click.option(
+@rare_option(
     "--method",
     type=LazyChoice("analyzer.structure.levels.run_structure", "Method"),
     default="both",
@@ -45,7 +45,7 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
     help="Look at the sequences of calls, at signals over time (`thesis`: by the rules of Casas 2009 alone), or at "
     "both.",
 )
-@click.option(
+@rare_option(
     "--signal",
     "names",
     multiple=True,
@@ -54,7 +54,7 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
     "instructions, flops, or the name of a counter.",
 )
 @click.option("--follow", "is_live", is_flag=True, help="Watch a run that is still being written, until it ends.")
-@click.option("--csv", "is_csv", is_flag=True, help="FILE is lines of time,value (in s).")
+@rare_option("--csv", "is_csv", is_flag=True, help="FILE is lines of time,value (in s).")
 @click.option(
     "--graph", type=click.Path(dir_okay=False), metavar="PATH",
     help="Draw the program as a graph (.svg, .png, .dot): its parts, and where processes differ.",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from analyzer.commands.command import Alone, Chooses, Opens, Output, command
+from analyzer.commands.shared.options import Option
 from analyzer.commands.shared.picture import Drawing
 from analyzer.commands.shared.session import Session
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
 
 
 @command(
-    "Where ranks wait, and who makes them wait.",
+    "Ranks wait: for whom, where, and what made those late.",
     opens=Opens(),
     iterations="region",
     ranks=Chooses(),
@@ -27,7 +28,10 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
     alone=Alone("one process adds up what delays cost", 4),
     step="Finding wait states",
 )
-@click.option("--longest", type=click.IntRange(0), default=10, metavar="N", help="Show the N longest waits [10].")
+@click.option(
+    "--top", "longest", cls=Option, old=("--longest",), type=click.IntRange(0), default=10, metavar="N",
+    help="How many of the longest waits to show [10].",
+)  # fmt: skip
 def waits_command(session: Session, trace: Trace, longest: int, place: PlaceChoice | None) -> Output:
     """Print the wait states of FILE, named as in Scalasca, and the delays that cause them.
 

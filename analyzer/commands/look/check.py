@@ -17,7 +17,7 @@ _END = 0.1
 
 
 @command(
-    "Whether the trace is sound and complete, before you trust it.",
+    "Before you trust numbers: is the trace sound and complete?",
     opens=Opens({"impossible": True}, remarks="", whole=True),
     ranks=Chooses(),
     place=Chooses("what is wrong with these calls and their messages"),

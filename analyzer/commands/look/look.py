@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
 
 
 @command(
-    "First look: where the time went. Also writes the files of Paraver and Dimemas.",
+    "First look: where time went. Writes files for other tools.",
     opens=Opens(remarks=""),
     iterations="region",
     ranks=Chooses(),

@@ -15,6 +15,7 @@ import click
 
 from analyzer import signals
 from analyzer.commands.command import Alone, Chooses, Refuses, command
+from analyzer.commands.shared.options import rare_option
 from analyzer.commands.shared.session import Session, remarks
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
@@ -27,7 +28,7 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
 
 
 @command(
-    "Ranks over time at any zoom, in a browser.",
+    "See ranks over time in a browser, and zoom in.",
     ranks=Chooses(),
     place=Refuses("the view searches by place"),
     json=1,
@@ -42,11 +43,11 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
     metavar="NAME|FILE",
     help="Draw this: states, or a view of analyze views by name or .toml file (may be repeated).",
 )
-@click.option("--cfg", type=click.Path(), metavar="FILE", help="Draw the windows of a .cfg file of Paraver, too.")
+@rare_option("--cfg", type=click.Path(), metavar="FILE", help="Draw the windows of a .cfg file of Paraver, too.")
 @click.option("--print", "as_text", is_flag=True, help="Print the numbers of the view, and serve nothing.")
 @click.option("--follow", is_flag=True, help="Read a run that is being written again and again.")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Listen there [any free port].")
-@click.option("--no-browser", is_flag=True, help="Only print the address.")
+@rare_option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Listen there [any free port].")
+@rare_option("--no-browser", is_flag=True, help="Only print the address.")
 def view_command(
     session: Session,
     files: tuple[str, ...],

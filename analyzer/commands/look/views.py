@@ -12,6 +12,7 @@ import click
 from analyzer.commands.command import Alone, Chooses, Refuses, command
 from analyzer.commands.look.what import At
 from analyzer.commands.shared.iteration_option import wanted_windows
+from analyzer.commands.shared.options import rare_option
 from analyzer.commands.shared.outputs import check_writable
 from analyzer.commands.shared.session import Session, remarks
 from analyzer.errors import TracelibError
@@ -36,7 +37,7 @@ class _Rows(click.Choice):
 
 
 @command(
-    "What Paraver's windows and histograms show.",
+    "Numbers over time, as Paraver's windows and histograms.",
     iterations=True,
     ranks=Chooses(),
     place=Refuses("the filter of a view has a place"),
@@ -51,10 +52,10 @@ class _Rows(click.Choice):
 )
 @click.option("--cfg", type=click.Path(), metavar="FILE", help="What a .cfg file of Paraver shows.")
 @click.option("--show", type=click.Choice(_SHOWS), help="Show it so, and not as the view says.")
-@click.option("--level", type=_Rows(_LEVELS), help="Rows are these.")
+@rare_option("--level", type=_Rows(_LEVELS), help="Rows are these.")
 @click.option("--by", metavar="NAME|FILE", help="A histogram by the values of this view.")
-@click.option("--statistic", metavar="NAME", help="Of the histogram: time, average value, sends, ...")
-@click.option("--bins", type=click.IntRange(1, 10**6), metavar="N", help="Intervals of a profile [20].")
+@rare_option("--statistic", metavar="NAME", help="Of the histogram: time, average value, sends, ...")
+@rare_option("--bins", type=click.IntRange(1, 10**6), metavar="N", help="Intervals of a profile [20].")
 @click.option("--from", "begin", type=At(), default=0, metavar="T", help="From this moment on: 1.25 (seconds), 20ms.")
 @click.option("--to", "end", type=At(), metavar="T", help="Until this one.")
 @click.option("--csv", type=click.Path(dir_okay=False), metavar="FILE", help="Write the numbers into a .csv file.")

@@ -36,7 +36,7 @@ class At(click.ParamType):
 
 
 @command(
-    "What ranks do at a moment: calls, messages on their way.",
+    "One moment: what each rank does, and what is on its way.",
     opens=Opens(whole=True),
     iterations=True,
     ranks=Refuses("a moment is that of one rank (--rank) or of all"),

@@ -67,7 +67,7 @@ class Counts(click.ParamType):
 
 
 @command(
-    "A formula for measured times, and predictions.",
+    "A formula for times of many runs, to predict other sizes.",
     ranks=Refuses("models are of whole runs"),
     place=Refuses("a table has no places, and shares of a run are of all its calls"),
     output="NAME.model.json, .c, .py, .tex: the model; NAME.png: its pictures; of MODEL TABLE: a table; of RUNs: "

@@ -25,7 +25,7 @@ _BOOK, _TABLE, _PICTURE = "shots.jsonl", "results.csv", "results.png"
 
 
 @command(
-    "How results of any program spread with its inputs.",
+    "Run any program with random inputs: how its results spread.",
     place=Refuses("a study runs programs, whose calls it does not see"),
     json=1,
     alone=Alone("one process gives shots to hosts"),

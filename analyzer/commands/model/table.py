@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from analyzer.commands.command import Refuses, command
-from analyzer.commands.shared.options import LazyChoice, Size
+from analyzer.commands.shared.options import LazyChoice, Size, rare_option
 from analyzer.commands.shared.outputs import check_replaceable
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
@@ -62,7 +62,7 @@ class Names(click.ParamType):
 
 
 @command(
-    "One table of the experiments of several runs.",
+    "One table of many runs and their parameters.",
     ranks=Refuses("the rows of a table are of whole runs"),
     place=Refuses("experiments lie between calls from whatever places"),
     output="Name of the table, .csv, .parquet or .xml.",
@@ -79,25 +79,25 @@ class Names(click.ParamType):
     "--parameter", "settings", type=SettingType(), multiple=True, metavar="NAME=WHERE",
     help="A factor that the command line (ARG2, ARG:-n) or the file's name (FILE:REGEX) says.",
 )  # fmt: skip
-@click.option("--network", metavar="MODEL", help="Add L, o, O, g, G of a model that `analyze loggp` wrote.")
-@click.option("--message-size", type=Size(), default="1", show_default=True, help="Of which messages.")
-@click.option(
+@rare_option("--network", metavar="MODEL", help="Add L, o, O, g, G of a model that `analyze loggp` wrote.")
+@rare_option("--message-size", type=Size(), default="1", show_default=True, help="Of which messages.")
+@rare_option(
     "--ganglia", type=Names(), default=(), metavar="METRIC,...", help="Add what the driver Ganglia found of the node."
 )
-@click.option(
+@rare_option(
     "--column", "computed", type=Column(), multiple=True, metavar="NAME=EXPR", help="A column computed from others."
 )
 @click.option("--where", multiple=True, metavar="EXPR", help="Keep rows for which this holds: 'n > 100'.")
-@click.option(
+@rare_option(
     "--per",
     type=LazyChoice("analyzer.experiments.table", "LEVELS"),
     help="One row for each run, or execution, and setting.",
 )
-@click.option(
+@rare_option(
     "--take", type=LazyChoice("analyzer.experiments.table", "STATISTICS"), default="median", show_default=True,
     help="What --per takes of the values of several rows.",
 )  # fmt: skip
-@click.option(
+@rare_option(
     "--outliers",
     "rule",
     type=LazyChoice("analyzer.experiments.filters", "RULES"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from analyzer.commands.command import Chooses, command
-from analyzer.commands.shared.options import file_argument
+from analyzer.commands.shared.options import file_argument, rare_option
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 from analyzer.network_measurement.options import (
@@ -63,14 +63,14 @@ _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
     json=1,
 )
 @file_argument
-@click.option(
+@rare_option(
     "--detector",
     type=click.Choice([*DETECTORS, "all"]),
     default=DETECTORS[0],
     show_default=True,
     help="How intervals of sizes are found; all: compare the detectors.",
 )
-@click.option("--pair", type=Ranks(), metavar="A,B", help="The model of two ranks only.")
+@rare_option("--pair", type=Ranks(), metavar="A,B", help="The model of two ranks only.")
 @click.option(
     "--filter",
     "rules",

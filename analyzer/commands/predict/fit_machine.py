@@ -9,7 +9,7 @@ import click
 
 from analyzer.commands.command import REPLAYS_ALL_CALLS, REPLAYS_ALL_RANKS, command
 from analyzer.commands.shared.machine_option import machine_options
-from analyzer.commands.shared.options import FiniteRange
+from analyzer.commands.shared.options import FiniteRange, rare_option
 from analyzer.commands.shared.outputs import check_replaceable, files_read, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.commands.shared.study import output_options, study_options
@@ -26,16 +26,16 @@ ENDINGS = (".toml", ".png", ".samples.jsonl")
 
 
 @command(
-    "The machine on which replays take as long as runs did.",
+    "Which machine makes replays take as long as the runs did.",
     ranks=REPLAYS_ALL_RANKS,
     place=REPLAYS_ALL_CALLS,
     json=1,
 )
 @click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="RUN...")
 @study_options
-@click.option("--weights", metavar="X,...", help="Weights of the runs (default: all equal).")
-@click.option("--untraced-seconds", "untraced", metavar="X,...", help="How long the runs took without the tracer.")
-@click.option(
+@rare_option("--weights", metavar="X,...", help="Weights of the runs (default: all equal).")
+@rare_option("--untraced-seconds", "untraced", metavar="X,...", help="How long the runs took without the tracer.")
+@rare_option(
     "--tolerance",
     type=FiniteRange(0, 1, min_open=True),
     default=0.1,

@@ -33,7 +33,7 @@ class _Ranks(click.ParamType):
 
 
 @command(
-    "Print a machine, or turn a Dimemas .cfg into TOML and back.",
+    "Show a machine; turn a Dimemas .cfg into TOML and back.",
     place=Refuses("a machine has no places"),
     output="NAME.toml, or NAME.cfg with NAME.collectives.cfg.",
     json=1,

@@ -27,7 +27,7 @@ _JOURNAL = ".samples.jsonl"
 
 
 @command(
-    "How predicted times spread with the machine's parameters.",
+    "How predictions spread if the machine is not known exactly.",
     iterations=True,
     ranks=REPLAYS_ALL_RANKS,
     place=REPLAYS_ALL_CALLS,

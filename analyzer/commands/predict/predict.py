@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from analyzer.commands.command import Refuses, command
+from analyzer.commands.command import Refuses, Result, command
 from analyzer.commands.shared.options import LazyChoice
 from analyzer.commands.shared.session import Session
-from analyzer.commands.shared.several import measured, scaling_options
+from analyzer.commands.shared.several import scaling_options
 from analyzer.errors import TracelibError
-
-if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
-    from analyzer.speedup_model.extrapolation import Selector
 
 _MOST_RANKS = 10**8
 _MODELS = "models"
@@ -37,7 +33,7 @@ class RankCounts(click.ParamType):
 
 
 @command(
-    "Speedup at more ranks, and its worst factor there.",
+    "Speedup at more ranks than were run, from several runs.",
     place=Refuses("efficiencies are of all that ranks compute, between whatever calls"),
     json=1,
 )
@@ -62,7 +58,7 @@ def predict_command(
     whole: bool,
     scaling: str | None,
     eager_limit: int | None,
-) -> None:
+) -> Result:
     """Predict the speedup of a program at other numbers of ranks, from the runs FILE at three or more.
 
     Each factor of the speedup model (analyze speedup) is extrapolated by
@@ -70,28 +66,14 @@ def predict_command(
     that a line, a parabola and a + b ln P through the measured speedups give.
     A FILE with as many ranks as are to be predicted is not fitted, but compared.
     """
-    from analyzer.report.predicted_speedup import prediction_json, prediction_tables
-    from analyzer.speedup_model.prediction import predict
+    from analyzer.results.speedup import extrapolate, measure_runs
 
     runs = [file for file in files if not _is_count(file)]
     wanted = {count for found in counts for count in found} | {int(file) for file in files if _is_count(file)}
     if not runs:
         raise TracelibError("no run to predict from", "analyze predict RUN RUN RUN --ranks 128")
-    found = predict(measured(session, runs, region, eager_limit, whole=whole), sorted(wanted), _selector(form), scaling)
-    if session.as_json:
-        session.print_json(prediction_json(found))
-    elif not session.quiet:
-        session.print_tables(prediction_tables(found))
-
-
-def _selector(form: str) -> Selector:
-    from analyzer.speedup_model.extrapolation import FORMS, fitted
-
-    if form != _MODELS:
-        return fitted(FORMS[form])
-    from analyzer.models.speedup_curves import selected
-
-    return selected
+    measured = measure_runs(session, runs, region=region, eager_limit=eager_limit, whole=whole)
+    return extrapolate(measured, sorted(wanted), form=form, scaling=scaling)
 
 
 def _is_count(text: str) -> bool:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
 
 
 @command(
-    "What the run would do on another machine.",
+    "How long the run would take on another machine.",
     iterations=True,
     ranks=REPLAYS_ALL_RANKS,
     place=REPLAYS_ALL_CALLS,
@@ -57,13 +57,13 @@ def replay_command(
 
     With --shares, each rank computes as much as a plan gives it, at the speed that it had in FILE.
     """
-    from analyzer.commands.shared.machine_option import lacking_at_once, replaying
     from analyzer.operations.program import program_of
     from analyzer.program.streams import has_ports
     from analyzer.replay.by_place import changes_by_place
     from analyzer.replay.simulate import simulate
     from analyzer.report.replay import Replayed, print_replay, replay_json
     from analyzer.report.words.left_out import applications_joined, arrows_left_out, not_replayed
+    from analyzer.results.machine_choice import lacking_at_once, replaying
     from analyzer.scheduling.sharing import closed
     from analyzer.trace import CallPaths
     from analyzer.what_if.modules import with_modules

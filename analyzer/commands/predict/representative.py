@@ -27,7 +27,7 @@ _PICTURES = (".png", ".svg")
 
 
 @command(
-    "The part that stands for all.",
+    "Which part of a run stands for all of it.",
     ranks=Refuses("the counters of all ranks are added up"),
     place=Refuses("counters are of all that ranks compute, between whatever calls"),
     output="Name of the plan, or a folder for it.",

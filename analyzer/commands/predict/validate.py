@@ -14,17 +14,17 @@ from analyzer.errors import TracelibError
 from analyzer.parallel import Team
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
-    from analyzer.commands.shared.machine_option import MachineChoice
     from analyzer.machine.description import Machine
     from analyzer.replay.section import Section
     from analyzer.report.validate import Compared
     from analyzer.report.words.eager import Eager
+    from analyzer.results.machine_choice import MachineChoice
     from analyzer.trace import Trace
     from analyzer.validation import Parts
 
 
 @command(
-    "Compare predictions from one run with another run.",
+    "How good predictions are: compare them with another run.",
     ranks=REPLAYS_ALL_RANKS,
     place=REPLAYS_ALL_CALLS,
     json=1,

@@ -6,25 +6,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from analyzer.commands.command import REPLAYS_ALL_RANKS, Chooses, command
-from analyzer.commands.shared.iteration_option import open_wanted
+from analyzer.commands.command import REPLAYS_ALL_RANKS, Chooses, Result, command
+from analyzer.commands.shared.iteration_option import opened
 from analyzer.commands.shared.machine_option import machine_choice
 from analyzer.commands.shared.options import FiniteRange, jobs_option
 from analyzer.commands.shared.session import Session
-from analyzer.commands.shared.wanted import NAME
 from analyzer.errors import TracelibError
+from analyzer.results.open_part import ITERATION_REGION
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
-    from analyzer.commands.shared.machine_option import MachineChoice
-    from analyzer.program.program import Program
-    from analyzer.trace import Trace
+    from analyzer.results.machine_choice import MachineChoice
     from analyzer.trace.at_places import PlaceChoice
-    from analyzer.what_if.blocks import Blocks
-    from analyzer.what_if.scaled_replays import WhatIf
 
 _REGIONS, _CALLS = "regions", "calls"
 _HALF = 0.5
-_MOST_NAMES = 8
 
 
 class _Ranks(click.ParamType):
@@ -47,7 +42,7 @@ class _Ranks(click.ParamType):
 
 
 @command(
-    "What faster computation in a region would gain.",
+    "What faster code in a region, or on a rank, would gain.",
     iterations=True,
     ranks=REPLAYS_ALL_RANKS,
     place=Chooses("the parts that are tried: the computing before and after these calls"),
@@ -86,7 +81,7 @@ def what_if_command(
     place: PlaceChoice | None,
     jobs: int | None,
     choice: MachineChoice,
-) -> None:
+) -> Result:
     """Replay FILE with faster (or slower) computation in a region, and print what the run gains.
 
     --region and --factor can be repeated, in pairs; where one region is inside another, both factors apply. Without
@@ -96,59 +91,18 @@ def what_if_command(
 
     Without a machine, that of the run is used, as its messages show it (analyze loggp).
     """
-    from analyzer.commands.shared.machine_option import cpu_time_of, incomplete, replaying
-    from analyzer.operations.program import program_of
-    from analyzer.report.what_if import Asked, print_what_if, what_if_json
-    from analyzer.report.words.eager import Eager
-    from analyzer.report.words.left_out import not_replayed
-    from analyzer.trace import ranks_named
-    from analyzer.what_if.scaled_replays import each_for_free, what_if
+    from analyzer.results.what_if import compute
 
     if place and division == _REGIONS:
         raise click.UsageError("--place cannot be used here: a region is not divided by its calls")
-    asked_of = _pairs(names, factors)
-    trace = open_wanted(session, file, region=NAME if NAME in names else None)
-    session.mention_problems(trace)
-    try:
-        with session.step(f"Replaying {file}"), replaying(trace, session.team):
-            _check_ranks(trace, ranks)
-            known = choice.known(trace, session.team)
-            machine = known or choice.or_ideal()
-            program = program_of(trace, session.team, buffered=machine.eager_limit is None)
-            blocks = _divided(trace, program, division, ranks, place)
-            found: list[WhatIf]
-            if asked_of:
-                wanted = {_part(blocks, name, file): factor for name, factor in asked_of.items()}
-                found = [what_if(blocks, machine, wanted, session.team, jobs)]
-            else:
-                found = each_for_free(blocks, machine, top, session.team, jobs)
-        on_ranks = f" on {ranks_named(sorted(ranks))}" if ranks is not None else ""
-        lacks = not_replayed(incomplete(trace, session.team), [program], machine)
-        measured = trace.duration_ns if trace.has_call_times else 0
-        asked = Asked(
-            file=file,
-            measured_ns=measured,
-            machine=_named(choice, known is None),
-            eager=Eager.of(machine, program),
-            ranks=on_ranks,
-            found=found,
-            each=not asked_of,
-            cpu_time=cpu_time_of(trace, program),
-            lacking=lacks,
+    asked = _pairs(names, factors)
+    with (
+        opened(session, file, region=ITERATION_REGION if ITERATION_REGION in names else None) as trace,
+        session.step(f"Replaying {file}"),
+    ):
+        return compute(
+            trace, session.team, factors=asked, choice=choice, ranks=ranks, by=division, top=top, place=place, jobs=jobs
         )
-        if session.as_json:
-            session.print_json(what_if_json(asked))
-        elif not session.quiet:
-            session.print(lambda console: print_what_if(asked, console))
-    finally:
-        trace.close()
-
-
-def _named(choice: MachineChoice, unknown: bool) -> str:
-    """The machine in words."""
-    if unknown:
-        return "an ideal machine (the messages of the run do not show its network; --machine names a machine)"
-    return choice.file or ("the machine of the run" if choice.own else "an ideal machine with the options")
 
 
 def _pairs(names: tuple[str, ...], factors: tuple[float, ...]) -> dict[str, float]:
@@ -161,31 +115,3 @@ def _pairs(names: tuple[str, ...], factors: tuple[float, ...]) -> dict[str, floa
         raise TracelibError(f"{len(names)} regions and {len(factors)} factors", "give each --region its --factor")
     each = factors if len(factors) == len(names) else (factors or (_HALF,)) * len(names)
     return dict(zip(names, each, strict=True))
-
-
-def _check_ranks(trace: Trace, ranks: frozenset[int] | None) -> None:
-    wrong = sorted(rank for rank in ranks or () if rank >= trace.size)
-    if wrong:
-        raise TracelibError(f"there is no rank {wrong[0]}", f"ranks are 0 to {trace.size - 1}")
-
-
-def _divided(
-    trace: Trace, program: Program, division: str | None, ranks: frozenset[int] | None, place: PlaceChoice | None
-) -> Blocks:
-    from analyzer.trace import Regions
-    from analyzer.what_if.blocks import blocks_between_calls, blocks_of_regions
-
-    if division == _REGIONS and not trace.extra(Regions).names:
-        raise TracelibError(f"{trace.path} has no regions", "name them in the program (docs/regions.md), or --by calls")
-    if place:
-        return blocks_between_calls(trace, program, ranks, place.paths(trace))
-    by_region = division == _REGIONS or (division is None and bool(trace.extra(Regions).names))
-    return (blocks_of_regions if by_region else blocks_between_calls)(trace, program, ranks)
-
-
-def _part(blocks: Blocks, name: str, file: str) -> int:
-    if name in blocks.names:
-        return blocks.part(name)
-    longest = sorted(range(len(blocks.names)), key=blocks.part_ns, reverse=True)[:_MOST_NAMES]
-    known = ", ".join(blocks.names[part] for part in longest) + (", ..." if len(blocks.names) > _MOST_NAMES else "")
-    raise TracelibError(f"{file} has no part {name!r}", f"it has {known}" if known else "it has no parts")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from analyzer.commands.shared.options import rare_option
 from analyzer.commands.shared.outputs import check_replaceable
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
@@ -72,7 +73,7 @@ def condition_options(command: Callable) -> Callable:
             raise click.UsageError(f"--badge: {badge} ends neither in .svg nor in .json")
         return command(*args, conditions=Conditions(fail_if, path), **given)
 
-    with_conditions = click.option(
+    with_conditions = rare_option(
         "--badge", type=click.Path(), metavar="FILE", help="Write the verdict as .svg, or as .json for shields.io."
     )(with_conditions)
     return click.option(

@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import wraps
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from analyzer.commands.shared.options import FiniteRange, LazyChoice
+from analyzer.commands.shared.options import FiniteRange, LazyChoice, Option, rare_option
 from analyzer.errors import TracelibError
-from analyzer.parallel import Team
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
-    from analyzer.machine.description import Machine
     from analyzer.machine.options import Overrides
-    from analyzer.program.program import Program
-    from analyzer.trace import Trace
-
-OUTSIDE = "messages with processes outside of the run are left out"
 
 
 class _Amount(click.ParamType):
@@ -66,114 +57,28 @@ _MEASURED = click.option(
     "--machine", "machine_file", metavar="FILE", help='A .toml, a .cfg, or "ideal" (default: no replay).'
 )
 _OPTIONS = (
-    click.option(
+    rare_option(
         "--dialect", type=LazyChoice("analyzer.machine.description", "DIALECTS"), help="Whose rules the replay follows."
     ),
     click.option("--latency", type=LATENCY, metavar="TIME", help="Of messages between nodes, such as 5us."),
     click.option(
         "--bandwidth", type=BANDWIDTH, metavar="RATE", help="Between nodes, such as 100MB/s (1 MB = 2^20 bytes)."
     ),
-    click.option("--buses", type=_Count(0), metavar="N", help="Messages that can travel at once; 0: any number."),
-    click.option("--links", type=_Count(0), metavar="N", help="Links of each node, each way; 0: any number."),
+    rare_option("--buses", type=_Count(0), metavar="N", help="Messages that can travel at once; 0: any number."),
+    rare_option("--links", type=_Count(0), metavar="N", help="Links of each node, each way; 0: any number."),
     click.option("--cpus", type=_Count(1), metavar="N", help="CPUs of each node."),
     click.option("--speed", type=FiniteRange(0, min_open=True), metavar="X", help="Speed of all CPUs; 1: as traced."),
     click.option(
-        "--eager",
+        "--eager-limit",
         "eager_limit",
+        cls=Option,
+        old=("--eager",),
         type=BYTES,
         metavar="BYTES",
         help="Sends from this size on use rendezvous, such as 32k [as the run shows].",
     ),
-    click.option("--seed", type=int, metavar="N", help="Seed of random parameters."),
+    rare_option("--seed", type=int, metavar="N", help="Seed of random parameters."),
 )
-
-
-@dataclass(frozen=True)
-class MachineChoice:
-    """The machine that the options name, for commands whose default is the machine of the run itself."""
-
-    file: str | None
-    overrides: Overrides
-
-    @property
-    def own(self) -> bool:
-        """Whether it is the machine of the run."""
-        return self.file is None and (self.overrides.latency_s is None or self.overrides.bandwidth_mb is None)
-
-    def known(self, trace: Trace, team: Team) -> Machine | None:
-        """The named machine, else that of the run; None if the messages of the run do not show it."""
-        from analyzer.machine.observed_machine import own_machine
-        from analyzer.machine.options import changed, read_machine
-
-        if not self.own:
-            return read_machine(self.file, self.overrides).alone
-        found = own_machine(trace, team)
-        return changed(found, self.overrides) if found else None
-
-    def of(self, trace: Trace, team: Team) -> Machine:
-        """The same, but raises TracelibError if the machine is not known."""
-        from analyzer.machine.observed_machine import NAME_ONE
-
-        found = self.known(trace, team)
-        if found is None:
-            raise TracelibError(f"the messages of {trace.path} do not show its network", NAME_ONE)
-        return found
-
-    def or_ideal(self) -> Machine:
-        """The ideal machine, as the options change it."""
-        from analyzer.machine.options import read_machine
-
-        return read_machine(None, self.overrides).machine
-
-
-@contextmanager
-def replaying(trace: Trace, team: Team) -> Iterator[None]:
-    """Around replays of the trace. If one blocks, the error says what the trace lacks, if one process can find out."""
-    from analyzer.replay.failure import ReplayBlocked
-
-    try:
-        yield
-    except ReplayBlocked as error:
-        reason = incomplete(trace, team) if team.size == 1 else ""
-        hint = f"likely reason in {Path(trace.path).name}: {reason}" if reason else error.hint
-        raise TracelibError(str(error), hint) from error
-
-
-def cpu_time_of(trace: Trace, program: Program) -> bool | None:
-    """Whether bursts of the replay are CPU time, not the time that passed; None: as a Dimemas trace has them."""
-    return program.cpu_time if trace.has_call_times else None
-
-
-def incomplete(trace: Trace, team: Team) -> str:
-    """Why a replay of the trace is not a replay of the whole run, in one line; "": nothing is known to be missing."""
-    from analyzer.efficiency.ideal import not_whole
-    from analyzer.metrics.unrecorded import unrecorded
-
-    return not_whole(trace, unrecorded(trace, team)) if trace.has_call_times else ""
-
-
-def lacking_at_once(trace: Trace) -> str:
-    """What of the run is missing in the trace, in one line, without reading its messages; "": nothing."""
-    from analyzer.efficiency.ideal import ADDED_UP, NOT_RECORDED
-    from analyzer.trace import Losses, SummedCalls, ranks_named
-    from analyzer.trace.chosen import ranks_lacking
-
-    losses = trace.extra(Losses)
-    if reason := ranks_lacking(trace):
-        return reason
-    lost = [rank for rank in range(trace.size) if losses.lost_calls(rank)]
-    if lost:
-        return f"calls of {ranks_named(lost)} were lost"
-    if any(len(trace.extra(SummedCalls).of(rank)) for rank in range(trace.size)):
-        return ADDED_UP
-    if any(len(losses.unrecorded(rank)) or losses.dropped_calls(rank) for rank in range(trace.size)):
-        return NOT_RECORDED
-    if losses.left_out:
-        return losses.left_out
-    if any(communicator.outside for communicator in trace.communicators):
-        return OUTSIDE
-    wrong = [problem.text for problem in trace.problems if not problem.note]
-    return wrong[0] if wrong and trace.origin.imported else ""
 
 
 def machine_options(command: Callable) -> Callable:
@@ -207,6 +112,8 @@ def machine_choice(command: Callable) -> Callable:
 
     @wraps(command)
     def with_choice(*args: Any, machine_file: str | None, **given: Any) -> Any:
+        from analyzer.results.machine_choice import MachineChoice
+
         overrides = _take_overrides(given)
         return command(*args, choice=MachineChoice(machine_file, overrides), **given)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, wraps
 from importlib import import_module
@@ -49,12 +49,32 @@ class LazyChoice(click.Choice):
         return (*(str(getattr(one, "value", one)) for one in known), *self._more)
 
 
-class Rare(click.Option):
-    """An option that only --help-all shows."""
+class Option(click.Option):
+    """An option that the first page of help may leave out, and that may have had other names.
+
+    Attributes:
+        rare: Whether only --help-all shows it.
+        old: Former names, which still work; no help shows them.
+    """
+
+    def __init__(self, names: Sequence[str], *, rare: bool = False, old: Sequence[str] = (), **more: Any) -> None:
+        super().__init__([*names, *old], **more)
+        self.rare, self.old = rare, tuple(old)
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Return its line, or None on the first page of help."""
-        return super().get_help_record(ctx) if ctx.meta.get(_ALL) else None
+        """Return its line, or None on a page that leaves it out."""
+        if self.rare and not ctx.meta.get(_ALL):
+            return None
+        whole, self.opts = self.opts, [name for name in self.opts if name not in self.old]
+        try:
+            return super().get_help_record(ctx)
+        finally:
+            self.opts = whole
+
+
+def rare_option(*names: str, **more: Any) -> Callable:
+    """Add an option that only --help-all shows."""
+    return click.option(*names, cls=Option, rare=True, **more)
 
 
 _ALL = "analyzer.help_all"
@@ -146,7 +166,7 @@ def ranks_option(command: Callable) -> Callable:
             choice = replace(choice, cluster=cluster) if choice else Choice("", (), cluster)
         return command(*args, choice=choice, **given)
 
-    with_choice = click.option(
+    with_choice = rare_option(
         "--cluster", type=click.IntRange(1), metavar="N", help="Count only the bursts of this cluster as computing."
     )(with_choice)
     return click.option(
@@ -206,7 +226,7 @@ def all_ranks_needed(why: str) -> Callable:
 
 replays_all_ranks = all_ranks_needed("a replay needs all ranks, because they wait for each other")
 
-repair_option = click.option(
+repair_option = rare_option(
     "--repair-clocks",
     "repair_ns",
     type=Latency(),

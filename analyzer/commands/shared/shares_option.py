@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from analyzer.commands.shared.options import rare_option
 from analyzer.errors import TracelibError
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
@@ -46,10 +47,10 @@ class Distribution:
 
 _OPTIONS = (
     click.option("--shares", "plan", type=click.Path(), help="A plan (analyze balance): the first run under it."),
-    click.option("--shares-now", "now", type=click.Path(), help="The plan that FILE ran with [equal shares]."),
-    click.option("--items", type=click.IntRange(1), metavar="N", help="Whole items that are shared [any fraction]."),
-    click.option("--shares-region", "region", metavar="NAME", help="What is shared [all computation]."),
-    click.option("--shares-messages", "messages", is_flag=True, help="What a rank sends grows with its share, too."),
+    rare_option("--shares-now", "now", type=click.Path(), help="The plan that FILE ran with [equal shares]."),
+    rare_option("--items", type=click.IntRange(1), metavar="N", help="Whole items that are shared [any fraction]."),
+    rare_option("--shares-region", "region", metavar="NAME", help="What is shared [all computation]."),
+    rare_option("--shares-messages", "messages", is_flag=True, help="What a rank sends grows with its share, too."),
 )
 
 

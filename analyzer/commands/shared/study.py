@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from analyzer.commands.shared.iteration_option import open_wanted
-from analyzer.commands.shared.options import LazyChoice, jobs_option
+from analyzer.commands.shared.options import LazyChoice, jobs_option, rare_option
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 from analyzer.signals import Ended, die
@@ -52,7 +52,7 @@ _OPTIONS = (
         "latency=exponential:1us,5us; can be repeated.",
     ),
     click.option("-n", "--samples", type=click.IntRange(1), default=100, show_default=True, help="Machines to draw."),
-    click.option(
+    rare_option(
         "--design",
         type=LazyChoice("analyzer.montecarlo.distribution", "DESIGNS"),
         default="random",
@@ -136,7 +136,7 @@ class Traced:
     @property
     def cpu_time(self) -> bool | None:
         """Whether bursts of its replays are CPU time, not the time that passed; None: as a Dimemas trace has them."""
-        from analyzer.commands.shared.machine_option import cpu_time_of
+        from analyzer.results.machine_choice import cpu_time_of
 
         return cpu_time_of(self.trace, self.section.program)
 

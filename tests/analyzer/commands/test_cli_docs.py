@@ -7,7 +7,7 @@ from paths import DOCS
 
 from analyzer.cli import main
 from analyzer.commands.registry import find, places
-from analyzer.commands.shared.options import Rare
+from analyzer.commands.shared.options import Option
 from analyzer.machine.parameters import PARAMETERS
 
 PAGES = {"analyze" if name == "look" else f"analyze-{name}": [name] for name in places()}
@@ -19,7 +19,7 @@ def help_of(arguments, capsys) -> str:
 
 
 def has_rare(name: str) -> bool:
-    return any(isinstance(option, Rare) for option in find(name).params)
+    return any(isinstance(option, Option) and option.rare for option in find(name).params)
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -14,8 +14,9 @@ from placed_runs import placed
 from synthetic import NONE, WORLD, call, write_run
 
 from analyzer.cli import main
+from analyzer.commands.command import Chooses
 from analyzer.commands.group import analyze
-from analyzer.commands.registry import names
+from analyzer.commands.registry import find, names
 from analyzer.metrics.callers import CallerSums
 from analyzer.metrics.profile import profile
 from analyzer.metrics.sums import add_up
@@ -157,18 +158,17 @@ def test_a_run_without_places(tmp_path, capsys):
     assert "does not say where its calls come from (record it without TRACELIB_STACK=0)" in capsys.readouterr().err
 
 
-CHOOSES = {"look", "check", "hot", "waits", "critical-path", "profile", "what-if", "loggp"}
-"""Commands that show some calls; the others need all."""
-
-
 @pytest.mark.parametrize("name", names())
 def test_each_command_chooses_by_place_or_says_why_not(tmp_path, capsys, name):
     command = analyze.get_command(click.Context(analyze), name)
     (option,) = (param for param in command.params if "--place" in param.opts)
     page = Path(__file__).parents[3] / "docs" / "places.md"
     (table,) = re.findall(r"^\| command \| what is then.*?\n\n", page.read_text(), re.DOTALL | re.MULTILINE)
-    assert (f"`{name}`" in table) == (not option.hidden) == (name in CHOOSES)
-    if not option.hidden:
+    policy = find(name).spec.place
+    chooses = isinstance(policy, Chooses)
+    assert (not option.hidden) == chooses == (f"| `{name}` |" in table)
+    if chooses:
+        assert f"| `{name}` | {policy.shown} |" in table
         assert main([name, exchanging(tmp_path), "--place", "("]) == 2
         assert "is not a regular expression" in capsys.readouterr().err
         return
