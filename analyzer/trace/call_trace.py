@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from analyzer.columns.sorted_runs import sort_rows
-from analyzer.trace.description import WORLD, Communicator, Nodes, Problem
+from analyzer.trace.description import WORLD, Communicator, Nodes, Origin, Problem
 from analyzer.trace.paraver import EventType, event_table, state_table
 from analyzer.trace.records import CALL, EVENT, MESSAGE, REQUEST, STATE, State
 from analyzer.trace.trace import Trace
@@ -91,6 +91,7 @@ class CallTrace(Trace):
         self.communicators = tuple(communicators) or (Communicator(1, tuple(range(self.size)), name=WORLD),)
         self.problems: list[Problem] = []
         self.event_labels = {}
+        self.origin = Origin(imported=True)
         states = [_states(rank, *self._of(rank), self.procedures) for rank in range(self.size)]
         self._states = sort_rows(np.concatenate([np.zeros(0, STATE), *states]), "begin", "rank", "thread")
         events = [call_events(rank, rows, self.procedures) for rank, rows in enumerate(self._calls)]

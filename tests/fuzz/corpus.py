@@ -16,6 +16,7 @@ from synthetic_net import LARGE, in_visits, write_net
 from system_files import write_samples
 
 from analyzer.cli import main
+from analyzer.sources.registry import built_in_sources, installed_sources
 from fuzz.contents import (
     CFG,
     COLLECTIVES,
@@ -46,6 +47,9 @@ RANK_FILES = ("run.ranks/000000.h5", "run.ranks/000001.h5", "run.ranks/000002.h5
 STUDY = "monte-carlo good.h5 --vary latency=1us..100us --machine machine.toml -n 4 --jobs 1 -o study"
 FIT = "fit-machine good.h5 --vary latency=1us..100us --machine machine.toml -n 4 --jobs 1 -o fit"
 _OF_OTHERS = "prv-of-"
+_OF_SOURCE = "source-"
+EXAMPLES = [one for one in (*built_in_sources(), *installed_sources()[0]) if one.example]
+"""Sources that say which file to damage; of the others this module makes files."""
 OLD = DATA / "version_1.tar.xz"
 
 
@@ -463,6 +467,15 @@ def _views(kind: str, folder: Path) -> Seed:
     return Seed(kind, folder, (*texts, "my.toml"), tuple(read))
 
 
+def _example_of_source(kind: str, folder: Path) -> Seed:
+    """The example that a source writes."""
+    _beside(folder)
+    source = next(one for one in EXAMPLES if one.name == kind.removeprefix(_OF_SOURCE))
+    assert source.example is not None
+    name = source.example(folder)
+    return Seed(kind, folder, (name,), of_a_trace(name, "good.h5"))
+
+
 MAKERS: dict[str, Callable[[str, Path], Seed]] = {
     "folder": _folder,
     "links": _links,
@@ -507,5 +520,6 @@ MAKERS: dict[str, Callable[[str, Path], Seed]] = {
     "paraver-cfg": _paraver_cfg,
     "views": _views,
     **{f"{_OF_OTHERS}{name}": _prv_of_others for name in PRODUCERS},
+    **{f"{_OF_SOURCE}{source.name}": _example_of_source for source in EXAMPLES},
 }
 """Makers of the files of each kind."""

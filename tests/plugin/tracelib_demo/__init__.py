@@ -1,0 +1,1 @@
+"""Examples of docs/extending.md, as another package brings them."""
