@@ -23,6 +23,7 @@ def read(tmp_path_factory):
         tmp_path_factory.mktemp("turns"),
         "counters/turns.c",
         "clock/schedule.c",
+        "common/time_text.c",
         "common/user_message.c",
         "common/signals.c",
     )

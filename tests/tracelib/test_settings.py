@@ -19,7 +19,11 @@ from tracelib.errors import TracelibError
 def library(tmp_path_factory):
     """csrc/runtime/common/settings.c alone, which reads the same texts."""
     found = compiled.library(
-        tmp_path_factory.mktemp("settings"), "common/settings.c", "common/user_message.c", "common/signals.c"
+        tmp_path_factory.mktemp("settings"),
+        "common/settings.c",
+        "common/time_text.c",
+        "common/user_message.c",
+        "common/signals.c",
     )
     found.setting_bytes.argtypes = [ctypes.c_char_p] + [ctypes.c_uint64] * 3
     found.setting_bytes.restype = ctypes.c_uint64

@@ -3,21 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/time_text.h"
 #include "common/user_message.h"
-
-static const struct {
-    const char *name;
-    double ns;
-} units[] = {{"ms", 1e6}, {"s", 1e9}, {"min", 60e9}, {"h", 3600e9}};
 
 int64_t schedule_interval_ns(const char *text, size_t length)
 {
-    char *unit;
-    double value = strtod(text, &unit), ns = 0;
-    size_t rest = (size_t)(text + length - unit);
-    if (unit == text) return 0;
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-        if (rest == strlen(units[i].name) && strncmp(unit, units[i].name, rest) == 0) ns = value * units[i].ns;
+    double ns;
+    if (!time_text_ns(text, length, UNIT_MS | UNIT_S | UNIT_MIN | UNIT_H, &ns)) return 0;
     return ns >= 1e6 && ns <= 7 * 24 * 3600e9 ? (int64_t)ns : 0;
 }
 

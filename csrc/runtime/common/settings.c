@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/time_text.h"
 #include "common/user_message.h"
 #include "variables.h"
 
@@ -59,17 +60,10 @@ uint64_t setting_bytes(const char *name, uint64_t least, uint64_t most, uint64_t
 
 int64_t setting_time_ns(const char *name)
 {
-    static const struct {
-        const char *name;
-        double ns;
-    } units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}};
     const char *text = setting_text(name);
     if (!text) return 0;
-    char *end;
-    double value = strtod(text, &end);
-    for (size_t i = 0; end != text && i < sizeof units / sizeof units[0]; i++)
-        if (strcmp(end, units[i].name) == 0 && value > 0 && value * units[i].ns < 9e18)
-            return (int64_t)(value * units[i].ns);
+    double ns;
+    if (time_text_ns(text, strlen(text), UNIT_ALL, &ns) && ns > 0 && ns < 9e18) return (int64_t)ns;
     setting_trouble("%s=%s is not a time such as 100us, 5ms, 10s or 2m; it is ignored", name, text);
     return 0;
 }

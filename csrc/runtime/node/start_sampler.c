@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/time_text.h"
 #include "common/user_message.h"
 #include "mpi/pmpi.h"
 #include "node/internal/detach.h"
@@ -44,20 +45,17 @@ struct place {
     int64_t pid;
 };
 
-/* "500ms", "1s", "1.5"; the decimal point is a point in any locale. 0: off. */
+/* Read TRACELIB_SYSTEM: "500ms", "1s", "1.5", in ns. 0: off, or no such period, which is said. */
 static int64_t wanted_period_ns(void)
 {
     const char *text = getenv("TRACELIB_SYSTEM");
     if (!text || !text[0] || strcmp(text, "0") == 0) return 0;
-    double value = 0, place = 1;
-    const char *p = text;
-    for (; *p >= '0' && *p <= '9'; p++) value = value * 10 + (*p - '0');
-    if (p > text && *p == '.')
-        for (p++; *p >= '0' && *p <= '9'; p++) value += (*p - '0') * (place /= 10);
-    bool ms = strcmp(p, "ms") == 0, seconds = !*p || strcmp(p, "s") == 0;
-    value *= ms ? 1 : 1000;
-    if (p > text && (ms || seconds) && value >= SYSTEM_LEAST_MS && value <= SYSTEM_MOST_MS)
-        return (int64_t)(value * MILLISECOND);
+    size_t length = strlen(text);
+    double ns;
+    bool is_plain = *text >= '0' && *text <= '9' && strspn(text, "0123456789.ms") == length; /* no 1e3, no 0x10 */
+    if (is_plain && time_text_ns(text, length, UNIT_NONE | UNIT_MS | UNIT_S, &ns) &&
+        ns >= SYSTEM_LEAST_MS * (double)MILLISECOND && ns <= SYSTEM_MOST_MS * (double)MILLISECOND)
+        return (int64_t)ns;
     say("TRACELIB_SYSTEM=%s is not a period from 10ms to 3600s, such as 500ms or 1s: the system is not sampled", text);
     return 0;
 }
