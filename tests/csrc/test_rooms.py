@@ -7,7 +7,7 @@ import sys
 import pytest
 from paths import ROOT
 
-from csrc import c_code, check_calls, check_rooms, rooms
+from csrc import c_code, check_calls, check_contracts, check_rooms, rooms
 
 
 @pytest.fixture
@@ -30,6 +30,7 @@ def planted(tmp_path):
 def test_what_is_here():
     assert list(check_rooms.wrong()) == []
     assert list(check_calls.wrong()) == []
+    assert list(check_contracts.wrong()) == []
 
 
 def test_another_rooms_internal_header(planted):
@@ -130,6 +131,22 @@ def test_a_static_name_of_another_file(planted):
 def test_a_static_name_of_libc(planted):
     found = planted("replay/engine/sim.c", "static int open(void) { return 0; }", check_calls)
     assert found == ["replay/engine/sim.c: static open is a function of libc, too"]
+
+
+@pytest.mark.parametrize(
+    "line,said",
+    [
+        ("void f(void);", "clock/start.h: f has no comment"),
+        ("/* Do it. */\n\nvoid f(void);", "clock/start.h: f has no comment"),
+        ("/* Do it. */\nvoid f(void);", "clock/start.h: f does not say who may call it (Context: ...)"),
+        ("/* Do it.\n * Context: any thread. */\nvoid f(void);", None),
+        ("/* Do them.\n * Context: any thread. */\nvoid f(void);\nstatic inline void g(void) { f(); }", None),
+    ],
+)
+def test_a_function_without_a_contract(planted, line, said):
+    found = planted("runtime/clock/start.h", "/* A header. */\n\n" + line + "\n", check_contracts)
+    mine = [one for one in found if one.split()[1] in ("f", "g")]
+    assert mine == ([f"runtime/{said}"] if said else [])
 
 
 def test_functions_of_a_file():
