@@ -20,9 +20,9 @@ sys.path.insert(0, str(ROOT))
 from csrc import c_code, check_rooms, rooms  # noqa: E402
 
 TREE = "runtime"
-WITH_CONTEXT = {"common", "clock", "buffer"}
+WITH_CONTEXT = {"common", "clock", "node", "record", "buffer", "output", "ranks", "run"}
 """Rooms whose headers name the context of every function."""
-WITHOUT = {"mpi", "select", "calls", "counters", "places", "handles", "record", "run"}
+WITHOUT = {"mpi", "select", "calls", "counters", "places", "handles"}
 """Rooms that still have functions without a comment of their own."""
 
 

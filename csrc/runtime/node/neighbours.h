@@ -4,7 +4,8 @@
 
 #include <stdbool.h>
 
-/* In MPI_Init, all ranks together: do more ranks share this one's CPUs than they are? */
+/* True if more ranks share this one's CPUs than there are CPUs; `size` ranks.
+ * Context: collective over `all_ranks`, where the run starts; also between store_begin and store_end. */
 bool neighbours_share_cpus(int size);
 
 #endif

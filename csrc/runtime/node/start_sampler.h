@@ -2,11 +2,13 @@
 #ifndef START_SAMPLER_H
 #define START_SAMPLER_H
 
-/* In MPI_Init, collective over MPI_COMM_WORLD: rank 0's TRACELIB_SYSTEM decides for all. The first rank of each node
- * starts the sampler, which ends when all ranks of the node have. `stem`: NAME of NAME.ranks, the same on all ranks. */
+/* Start a sampler on each node, by its first rank; it ends when all ranks of the node have. Rank 0's TRACELIB_SYSTEM
+ * decides for all. `stem`: NAME of NAME.ranks, the same on all ranks.
+ * Context: collective over `all_ranks`, in MPI_Init. */
 void sampler_start(const char *stem, int rank, int size);
 
-/* At the end of the run: say so if the sampler that this rank started has written nothing. */
+/* Report at the end of the run if the sampler that this rank started has written nothing.
+ * Context: one thread. */
 void sampler_check(void);
 
 #endif

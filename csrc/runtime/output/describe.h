@@ -11,7 +11,8 @@ struct identity {
     bool has_world; /* MPI_Init was called: other processes may have spawned this one */
 };
 
-/* Write the attributes that are known when recording begins. May be repeated when the rank becomes known. */
+/* Write the attributes that are known when recording begins. May be repeated when the rank becomes known.
+ * Context: between store_begin and store_end. */
 void describe_process(struct store *s, struct identity who);
 
 #endif

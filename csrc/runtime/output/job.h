@@ -6,8 +6,9 @@
 
 enum { JOB_KEY_ROOM = 256 };
 
-/* A text that is the same in all processes of one mpirun and differs between two: what the launcher calls the job, the
- * port where hydra's proxies report, or the process that started us. False: no launcher has. */
+/* Write a text that is the same in all processes of one mpirun and differs between two: the launcher's name of the job,
+ * the port where hydra's proxies report, or the process that started us. Returns false if no launcher has started us.
+ * Context: any thread, no lock. */
 bool job_key(char key[JOB_KEY_ROOM]);
 
 #endif

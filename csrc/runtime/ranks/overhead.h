@@ -5,15 +5,16 @@
 #include "mpi/abi.h"
 #include "record/thread.h"
 
-/* What lies between one recorded call and the next where the program does nothing in between, under the options of this
- * run: the part of the tracer that bursts contain. */
+/* Time between one recorded call and the next if the program does nothing in between, under the options of this run:
+ * the part of the tracer that bursts contain. */
 struct overhead {
     uint64_t ticks;  /* from exit to entry */
     uint64_t cpu_ns; /* the same by the readings of CPU time; 0: it is not read */
 };
 
-/* The mean of back-to-back calls, the least of several rounds. They go through the wrapper of MPI_Send to
- * MPI_PROC_NULL in any communicator, into memory of their own. */
+/* Measure it: the mean of back-to-back calls, the least of several rounds. The calls go through the wrapper of
+ * MPI_Send, to MPI_PROC_NULL in `comm` (any communicator), and their rows into memory of their own. Context: the thread
+ * `t` itself, in MPI_Init. No message is sent. */
 struct overhead overhead_measure(struct thread *t, word comm);
 
 #endif

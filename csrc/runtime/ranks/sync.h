@@ -8,17 +8,20 @@
 
 /* Collective over `all_ranks` (pmpi.h). The first rank of each node that does not share rank 0's clock exchanges short
  * messages with rank 0, on a communicator of our own, and appends the tightest reading to `sync`. Where all ranks
- * share one clock nothing is sent, but for one small collective the first time. 0 or errno of the file. */
+ * share one clock nothing is sent, but for one small collective the first time. Returns 0 or errno of the file.
+ * Context: between store_begin and store_end, in the thread that makes the call of MPI. */
 int sync_measure(struct store *store, int rank, int size);
 
-/* Collective, after the measurement: nothing of ours stays in MPI, and the next measurement is again the first. */
+/* Free what is ours in MPI after the measurement: the next one is again the first.
+ * Context: collective. */
 void sync_forget(void);
 
-/* Whether collectives are counted: TRACELIB_SYNC asks for measurements between, and this rank takes part in them. */
+/* True if collectives are counted: TRACELIB_SYNC asks for measurements between, and this rank takes part in them. */
 extern bool sync_counts;
 
-/* This thread has left a blocking collective over MPI_COMM_WORLD that no rank can leave before all have entered it:
- * measure, if it is the turn of this one. */
+/* Count a blocking collective over MPI_COMM_WORLD that this thread has left, and which no rank can leave before all
+ * have entered it. Measure if it is the turn of this one. Context: the thread itself, inside its gate, not between
+ * store_begin and store_end. */
 void sync_collective(struct thread *t);
 
 #endif

@@ -1,4 +1,7 @@
-/* The life of a traced run in one process: one phase at a time, which any thread may ask for without a lock. */
+/* The phase of a traced run in one process.
+ *
+ * Context: any thread, signal handlers, no lock. The phase is one atomic word, read with acquire and changed by
+ * compare-and-exchange: who sees a phase sees what was written before it was entered. */
 #ifndef PHASE_H
 #define PHASE_H
 
@@ -14,28 +17,31 @@ enum phase {
     PHASE_REFUSED,  /* the end without a result: an MPI that is not known, no place to write */
 };
 
+/* Return the present phase. */
 enum phase phase_now(void);
 
-/* The same, but of a closed run the phase that it was closed in. */
+/* Return the present phase, or for a closed run the phase in which it was closed. */
 enum phase phase_reached(void);
 
-/* All changes. The order above is kept, whichever of several threads comes first; only a fork goes back. */
+/* Enter a phase. A phase never goes back in the order above, whichever of several threads comes first; only a fork
+ * (PHASE_UNTRACED) does. */
 void phase_enter(enum phase next);
 
-/* The process is traced: it may still record. */
+/* True if the process is traced: it may still record. */
 static inline bool phase_is_traced(void)
 {
     enum phase now = phase_now();
     return now != PHASE_UNTRACED && now != PHASE_REFUSED;
 }
 
-/* Between MPI_Init (or MPI_Session_init) and MPI_Finalize. */
+/* True between MPI_Init (or MPI_Session_init) and MPI_Finalize. */
 static inline bool phase_is_recording(void)
 {
     enum phase now = phase_now();
     return now == PHASE_SESSIONS || now == PHASE_WORLD;
 }
 
+/* True if the run is closed or was refused. */
 static inline bool phase_is_closed(void)
 {
     return phase_now() >= PHASE_CLOSED;

@@ -1,4 +1,7 @@
-/* A rank file that is valid HDF5 at every instant, written with pwrite alone (csrc/generate/template.py). */
+/* A rank file that is valid HDF5 at every instant, written with pwrite alone (csrc/generate/template.py).
+ *
+ * Context: between store_begin and store_end for the store of the process; another store belongs to its caller.
+ * In a signal handler store_begin returns false if it interrupted its own thread in between. */
 #ifndef STORE_H
 #define STORE_H
 
@@ -8,16 +11,22 @@
 
 #include "schema.h"
 
-/* Around all that is appended to the process's store, and around the list of threads. Writing raises no signal in
- * between. False: this very thread is inside already, because a signal handler of the program that interrupted it has
- * called exit; waiting would be for ever. */
+/* Take the lock of the process's store and of the list of threads, and hold the signals that writing can raise. Waits.
+ * Returns false if this very thread holds it already, because a signal handler of the program that interrupted it has
+ * called exit, where waiting would be for ever; or after store_hurry.
+ * Context: any thread. Taken before the lock of labels.c, never after it. */
 bool store_begin(void);
+
+/* Release the lock, then the signals.
+ * Context: the thread that store_begin returned true to. */
 void store_end(void);
 
-/* This thread cannot wait: from now on store_begin gives up (false) where the store is not free within a second. */
+/* Set whether this thread cannot wait: then store_begin gives up (false) where the store is not free within a second.
+ * Context: any thread, for itself. */
 void store_hurry(bool hurried);
 
-/* In a forked child, whose parent's other threads are gone and may have been inside. */
+/* Make the lock anew: in a forked child the threads that may have held it are gone.
+ * Context: the handler of pthread_atfork in the child, its only thread. */
 void store_reset_lock(void);
 
 enum { MOST_SPARE = 32 };

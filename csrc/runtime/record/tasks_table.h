@@ -4,7 +4,8 @@
 
 #include "record/store.h"
 
-/* Append a row for each thread of the program that is there now. Between store_begin and store_end. 0 or errno. */
+/* Append a row for each thread of the program that exists now. Returns 0 or errno.
+ * Context: between store_begin and store_end. */
 int tasks_write(struct store *store);
 
 #endif

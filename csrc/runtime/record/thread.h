@@ -1,4 +1,7 @@
-/* What a thread records with: its buffer in a mapped spool, and all that it alone knows of its calls. */
+/* The state of a recording thread: its buffer in a mapped spool, and all that it alone knows of its calls.
+ *
+ * Context: the thread itself, no lock, where nothing else is said. Gate and counts are atomic words: a signal handler
+ * of the program may call MPI in the middle of a call, and other threads look at the buffer. */
 #ifndef THREAD_H
 #define THREAD_H
 
@@ -95,36 +98,40 @@ struct thread {
 
 extern __thread struct thread self __attribute__((tls_model("initial-exec")));
 
-/* At least `bytes` of working memory that lasts until the thread's next use; NULL if there is none. */
+/* Return at least `bytes` of working memory that lasts until the thread's next use of it; NULL if there is no memory.
+ */
 void *scratch_get(struct scratch *s, uint64_t bytes);
 
+/* Return the gate of a thread (relaxed). */
 static inline enum gate thread_gate(const struct thread *t)
 {
     return __atomic_load_n(&t->gate, __ATOMIC_RELAXED);
 }
+/* Set the gate of a thread (relaxed). threads_shut sets that of other threads, too. */
 static inline void thread_set_gate(struct thread *t, enum gate gate)
 {
     __atomic_store_n(&t->gate, gate, __ATOMIC_RELAXED);
 }
 
-/* A poll that comes now has a row of its own. */
+/* End the run of failing polls: the next poll gets a row of its own. */
 static inline void thread_end_polls(struct thread *t)
 {
     __atomic_store_n(&t->poll, NULL, __ATOMIC_RELAXED);
 }
 
-/* The row is complete: count it. A kill before this line loses the row, after it does not; and who closes the run takes
- * it or not. */
+/* Count `n` complete rows (release). A kill before this loses the rows, after it does not; and a thread that closes the
+ * run takes them or not. */
 static inline void thread_commit_rows(struct thread *t, enum table table, uint64_t n)
 {
     __atomic_store_n(&t->spool->count[table], t->spool->count[table] + n, __ATOMIC_RELEASE);
 }
+/* Count one complete row. */
 static inline void thread_commit(struct thread *t, enum table table)
 {
     thread_commit_rows(t, table, 1);
 }
 
-/* The call is about to be made: a process that is killed inside it leaves this behind. */
+/* Note that a call is about to be made, entered at `ticks`: a process that is killed inside it leaves this behind. */
 static inline void thread_enter(struct thread *t, uint16_t call, uint64_t ticks)
 {
     t->spool->entered = ticks;

@@ -1,4 +1,7 @@
-/* The names that the program gives to its regions, parameters, events and communicators: rows of `labels`. */
+/* The names that the program gives to its regions, parameters, events and communicators: rows of `labels`.
+ *
+ * Context: any thread, not between store_begin and store_end where nothing else is said: a new name is written at once.
+ * The table has a lock of its own, which may be taken between store_begin and store_end and not the other way round. */
 #ifndef LABELS_H
 #define LABELS_H
 
@@ -13,18 +16,20 @@ struct name {
     uint64_t length;
 };
 
-/* Number of a region, or of a parameter, from 1 in the order of first use; 0: there are too many, which is said. */
+/* Return the number of a region, or of a parameter, from 1 in the order of first use; 0 if there are too many, which is
+ * reported. */
 uint32_t labels_region(struct name name);
 uint32_t labels_parameter(struct name name);
 
-/* Name a type of event, or one of its values. The last name counts. */
+/* Name a type of event, or one of its values. The last name wins. */
 void labels_type(uint32_t type, struct name name);
 void labels_value(uint32_t type, int64_t value, struct name name);
 
 /* Name a communicator by its row of `communicators`. */
 void labels_communicator(uint32_t row, struct name name);
 
-/* The file exists, and store_begin holds: write the names that it does not have yet. 0 or errno. */
+/* Write the names that the file does not have yet. Returns 0 or errno.
+ * Context: between store_begin and store_end. */
 int labels_write(struct store *store);
 
 #endif

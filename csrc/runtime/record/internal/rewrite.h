@@ -1,4 +1,6 @@
-/* A rank file written anew: what is kept of it, with less said of what was dropped. Only files without filters. */
+/* A rank file written anew: what is kept of it, with less said of what was dropped. Only files without filters.
+ *
+ * Context: between store_begin and store_end. */
 #ifndef REWRITE_H
 #define REWRITE_H
 

@@ -1,12 +1,14 @@
-/* What is said where the program's calls of MPI pass this library by. */
+/* A message where the program's calls of MPI do not come to this library.
+ *
+ * Context: one thread: the run's start and the end of the process. */
 #ifndef BYPASS_H
 #define BYPASS_H
 
-/* At the start: name other tools for MPI to who debugs (`tracelib doctor`). */
+/* Name other tools for MPI in the messages for debugging (`tracelib doctor`), at the start. */
 void bypass_begin(void);
 
-/* At the end of the process, while MPI's library is still there: has the program initialized MPI, and not through this
- * library? One line says so, and why. */
+/* Print a line, with the reason, if the program has initialized MPI and not through this library. At the end of the
+ * process, while MPI's library is still there. */
 void bypass_end(void);
 
 #endif

@@ -1,5 +1,6 @@
-/* The run's name, and the file of this rank: made once, and moved where MPI_Init says. Between store_begin and
- * store_end, where nothing else is said. */
+/* The run's name, and the file of this rank: made once, and moved where MPI_Init says.
+ *
+ * Context: between store_begin and store_end, where nothing else is said. */
 #ifndef OPENING_H
 #define OPENING_H
 
@@ -13,14 +14,14 @@ struct run {
 };
 extern struct run run;
 
-/* The first name that is free; `by_job`: that which the other ranks of the job choose, too. False: there is no place to
- * write, which is said. Also elsewhere. */
+/* Reserve the first free name; `by_job`: the name that the other ranks of the job choose, too. Returns false if there
+ * is no place to write, which is reported. Context: also without that lock. */
 bool opening_reserve(bool by_job);
 
-/* The file of this rank under the run's name. */
+/* Create the file of this rank under the run's name. */
 void opening_create(void);
 
-/* The same where MPI is known; a file that lies in a run of its own, `own`, becomes that of this rank. */
+/* Create the file where MPI is known. A file that lies in a run of its own, `own`, becomes that of this rank. */
 void opening_with_mpi(const char *own);
 
 #endif

@@ -4,13 +4,16 @@
 
 #include <stdbool.h>
 
-/* Read the environment, once. False: this process is not traced, or it is too early for that. */
+/* Read the environment, once. Returns false if this process is not traced, or libc has not started yet (early.h).
+ * Context: any thread: the first one prepares, the others wait (pthread_once). */
 bool run_prepare(void);
 
-/* Does the user not want tracing (TRACELIB_DISABLE)? */
+/* True if the user does not want tracing (TRACELIB_DISABLE).
+ * Context: any thread, no lock. */
 bool run_is_disabled(void);
 
-/* Is this the memory of the process that was prepared? A child made without fork() runs no handler of ours. */
+/* True if this process is the one that was prepared. A child made without fork() runs no handler of ours.
+ * Context: any thread, signal handlers, no lock. */
 bool run_is_own_process(void);
 
 #endif

@@ -2,8 +2,9 @@
 #ifndef WITHOUT_MPI_H
 #define WITHOUT_MPI_H
 
-/* The program uses the API: then it is recorded. The file is created at once, unless MPI_Init may be on its way; then
- * it is when rows are about to be written, and becomes that of the rank if MPI_Init comes later. */
+/* Record a program that uses the API. The file is created at once, unless MPI_Init may be on its way. Then it is
+ * created when rows are about to be written, and becomes that of the rank if MPI_Init comes later. Context: any thread,
+ * not between store_begin and store_end. */
 void run_wanted(void);
 
 #endif
