@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analyzer.errors import TracelibError
+from analyzer.sources.registry import without_ending
 from analyzer.whole import cannot_write
 
 if TYPE_CHECKING:  # rich takes as long to import as click: only who prints pays for it
@@ -17,10 +18,7 @@ if TYPE_CHECKING:  # rich takes as long to import as click: only who prints pays
 def stem(path: Path) -> str:
     """Return the name of a trace without its endings: run.h5, run.ranks, run.prv.gz are all "run"."""
     name = path.resolve().name if path.name in ("", ".", "..") else path.name
-    name = name.removesuffix(".gz")
-    for ending in (".h5", ".prv", ".ranks", ".dim", ".otf2"):
-        name = name.removesuffix(ending)
-    return name
+    return without_ending(name)
 
 
 def output_base(trace_path: Path, output: str | None, endings: tuple[str, ...] = ()) -> Path:

@@ -52,13 +52,13 @@ def test_analyze(installed, tmp_path, words):
 
 def test_a_damaged_file_is_one_line(installed, tmp_path):
     (tmp_path / "calls.csv").write_text(CSV.replace("0.003,", "x,"))
-    code, said = run(installed, "analyzer.cli", "info", "calls.csv", folder=tmp_path)
+    code, said = run(installed, "analyzer.cli", "look", "--no-files", "calls.csv", folder=tmp_path)
     assert code == 1 and "Traceback" not in said and "damaged" in said
 
 
 def test_an_unknown_file_names_its_format(installed, tmp_path):
     (tmp_path / "x").write_text("nothing\n")
-    code, said = run(installed, "analyzer.cli", "info", "x", folder=tmp_path)
+    code, said = run(installed, "analyzer.cli", "look", "--no-files", "x", folder=tmp_path)
     assert code == 1 and "a CSV of calls (.csv)" in " ".join(said.split()) and "OTF2" in said
 
 
@@ -71,7 +71,7 @@ def test_a_broken_package_is_one_line(installed, tmp_path, fault):
     (package / "calls_csv.py").write_text(fault)
     environment = installed | {"PYTHONPATH": os.pathsep.join([str(package.parent), installed["PYTHONPATH"]])}
     (tmp_path / "calls.csv").write_text(CSV)
-    code, said = run(environment, "analyzer.cli", "info", "calls.csv", folder=tmp_path)
+    code, said = run(environment, "analyzer.cli", "look", "--no-files", "calls.csv", folder=tmp_path)
     assert code == 1 and "Traceback" not in said and "the source calls-csv" in " ".join(said.split())
     assert run(environment, "analyzer.cli", "--help", folder=tmp_path)[0] == 0
 

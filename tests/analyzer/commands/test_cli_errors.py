@@ -132,7 +132,7 @@ MISTYPED = [
     (["limit", "run.h5"], "limit: no such file or command (did you mean `analyze limits`?)"),
     (["frobnicate", "run.h5"], "frobnicate: no such command (`analyze --help` lists them)"),
     (["run.h5", "info"], "the command comes before the file: info (analyze look --no-files run.h5)"),
-    (["look", "--no-files", "other.prv"], "other.prv: no such file (expected run.h5, the folder run.ranks, "),
+    (["look", "--no-files", "other.prv"], "other.prv: no such file (expected run.h5, a folder run.ranks, "),
     (["look", "--no-files", "nowhere/run.h5"], "nowhere/run.h5: no such file (there is no folder nowhere)"),
     (["lost.h5"], "lost.h5: no such file (rank 0 did not write it, but there is lost.ranks: analyze that)"),
     (["lost.h55"], "lost.h55: no such file (did you mean lost.ranks?)"),
