@@ -6,14 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tracelib.errors import TracelibError
 
-class TracelibError(Exception):
-    """Shown as one line on stderr, never as a traceback: what is wrong, and what to do (`hint`)."""
-
-    def __init__(self, message: str, hint: str = "", exit_code: int = 1) -> None:
-        super().__init__(message)
-        self.hint = hint
-        self.exit_code = exit_code
+__all__ = ["TracelibError", "about"]
 
 
 @contextmanager

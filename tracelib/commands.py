@@ -13,7 +13,7 @@ import click
 from tracelib import counters as counting
 from tracelib import doctor as doctors
 from tracelib import launchers, recovery, run_command, settings
-from tracelib.errors import TracelibError
+from tracelib.errors import TracelibError, drop_output
 from tracelib.left_buffers import remove_unowned
 from tracelib.period import period_ns
 
@@ -292,16 +292,8 @@ def run_commands() -> int:
     except TracelibError as error:
         return _fail(error.line, error.exit_code)
     except OSError as error:
-        _drop_output()
+        drop_output()
         return _fail(f"{error.strerror or error}" + (f": {error.filename}" if error.filename else ""), 1)
-
-
-def _drop_output() -> None:
-    """What cannot be written (a full disk) is not tried again: Python would, at its end, in its own words."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(line: str, code: int) -> int:

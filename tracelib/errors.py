@@ -1,4 +1,7 @@
-"""The one exception that a user's mistake ends in on the measuring side (which imports nothing of `analyzer`)."""
+"""The one exception that a user's mistake or a bad file ends in, on both sides, and the last look at the output."""
+
+import os
+import sys
 
 
 class TracelibError(Exception):
@@ -13,3 +16,11 @@ class TracelibError(Exception):
     def line(self) -> str:
         """Message and hint on one line."""
         return f"{self}; {self.hint}" if self.hint else str(self)
+
+
+def drop_output() -> None:
+    """Give up output that cannot be written (a full disk, a closed pipe): Python would try again at its end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""What a user sets for the library, looked at before anything is started.
+"""Checks of what a user sets for the library, before anything is started.
 
 Sizes and times are written as csrc/runtime/common/settings.c reads them; there a mistake is said, and does not count.
 """
@@ -10,13 +10,11 @@ import re
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from tracelib import units
 from tracelib.errors import TracelibError
 from tracelib.variables import BUFFER_BYTES, LIMIT_BYTES, NAMES
 
-_NUMBER = r"[0-9]+\.?[0-9]*|\.[0-9]+"
-_SIZE = re.compile(rf"({_NUMBER})([KMGT]?)", re.IGNORECASE)
-_TIME = re.compile(rf"({_NUMBER})(s|ms|us|ns|m|min|h|)")
-_NS = {"": 1e9, "s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1, "m": 60e9, "min": 60e9, "h": 3600e9}
+_NS = {"": units.NS["s"], **units.NS}
 _LONGEST_NS = 9e18
 
 SIZES = {"buffer": BUFFER_BYTES, "limit": LIMIT_BYTES}
@@ -26,9 +24,9 @@ TIMES = ("delay", "duration", "bursts")
 
 
 def size_bytes(text: str, least: int, most: int) -> int:
-    """Bytes of "64K", "4M", "1.5G" or "4096". Raises TracelibError for anything else, or if it is out of bounds."""
-    match = _SIZE.fullmatch(text)
-    value = float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ") if match else -1
+    """Return the bytes of "64K", "1.5G" or "4096". Raises TracelibError for anything else, and out of bounds."""
+    number, factor = units.split_quantity(text.upper(), units.BYTES) or ("-1", 1)
+    value = float(number) * factor
     if not least <= value <= most:
         raise TracelibError(f"{text!r} is not a size from {_readable(least)} to {_readable(most)}", "write it as 200M")
     return int(value)
@@ -42,9 +40,9 @@ def _readable(size: int) -> str:
 
 
 def time_ns(text: str) -> int:
-    """Nanoseconds of "100us", "10s", "2m" or "1.5" (seconds). Raises TracelibError for anything else, also for 0."""
-    match = _TIME.fullmatch(text)
-    value = float(match[1]) * _NS[match[2]] if match else 0.0
+    """Return the nanoseconds of "100us", "2m" or "1.5" (seconds). Raises TracelibError for anything else, and 0."""
+    number, factor = units.split_quantity(text, _NS) or ("0", 1)
+    value = float(number) * factor
     if not 0 < value < _LONGEST_NS:
         raise TracelibError(f"{text!r} is not a time", "write it as 100us, 5ms, 10s or 2m")
     return int(value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import subprocess
 import sys
 import time
@@ -22,6 +21,7 @@ from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 from analyzer.memory import fix_thresholds, search_little_for_cycles
 from analyzer.parallel import Team, team
+from tracelib.errors import drop_output
 
 _SILENT = frozenset({"-q", "--quiet", "-h", "--help"})
 
@@ -187,24 +187,16 @@ def run(arguments: list[str] | None) -> int:
         _fail(members, f"Error: {text} (run `make build`, or install tracelib again)")
         return 1
     except BrokenPipeError:
-        _drop_output()
+        drop_output()
         return 0
     except OSError as error:
         _fail(members, f"Error: {error.strerror or error}" + (f": {error.filename}" if error.filename else ""))
-        try:
-            sys.stdout.flush()
-        except OSError:  # a full disk: Python would try again at its end, and complain in its own words
-            _drop_output()
+        drop_output()
         return 1
     except signals.Ended as end:
         if members.size > 1:  # the launcher says so
             signals.die(end.number)
         raise
-
-
-def _drop_output() -> None:
-    """What cannot be written any more is not tried again."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _is_of_kernels(error: AttributeError | ImportError) -> bool:

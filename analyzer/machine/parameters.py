@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import difflib
 import math
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Protocol
@@ -30,6 +29,7 @@ from analyzer.machine.description import (
 from analyzer.machine.fields import Field, mean_of, scaled
 from analyzer.machine.measured_parameters import BETWEEN, WITHIN, Measured
 from analyzer.machine.policies import does_use
+from tracelib.units import split_quantity
 
 MB = 1 << 20
 _PARTS = {"node": Node, "network": Network, "scheduling": Scheduling, "files": FileSystem}
@@ -122,15 +122,13 @@ def value_of(of: Parameter, text: str) -> float:
     text = text.strip()
     if text == "inf":
         return math.inf
-    found = re.fullmatch(r"(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)\s*([a-zA-Z/]*)", text)
     units = _UNITS[of.unit]
-    unit = found[2].replace("iB", "B" if of.unit != "bytes" else "") if found else ""
-    if found and not unit and not float(found[1]):
-        return 0.0
-    if not found or unit not in units:
+    plain = text.replace("iB", "B" if of.unit != "bytes" else "")
+    quantity = split_quantity(plain, {"": 0.0, **units}, r"\d+(?:\.\d*)?(?:[eE][-+]?\d+)?\s*")
+    if quantity is None or (not quantity[1] and float(quantity[0])):  # 0 needs no unit
         known = f" with a unit ({', '.join(filter(None, units))})" if len(units) > 1 else ""
         raise TracelibError(f"{of.name} = {text!r}", f"it must be a number{known}")
-    return float(found[1]) * units[unit]
+    return float(quantity[0]) * quantity[1]
 
 
 def two_values_of(of: Parameter, first: str, last: str) -> tuple[float, float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,6 +11,7 @@ from analyzer.commands.shared.iteration_option import wanted_windows
 from analyzer.commands.shared.picture import Drawing
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
+from tracelib.units import NS, split_quantity
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from analyzer.moment.moment import Moment
     from analyzer.trace import Trace
 
-_UNITS = {"": 10**9, "s": 10**9, "ms": 10**6, "us": 1000, "ns": 1}
+_UNITS = {"": NS["s"], **{unit: NS[unit] for unit in ("s", "ms", "us", "ns")}}
 
 
 class At(click.ParamType):
@@ -28,11 +28,11 @@ class At(click.ParamType):
     name = "time"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        found = re.fullmatch(r"(\d{1,15})(?:\.(\d{1,15}))?\s*(s|ms|us|ns|)", str(value))
-        if not found:
+        quantity = split_quantity(str(value), _UNITS, r"\d{1,15}(?:\.\d{1,15})?\s*")
+        if quantity is None:
             self.fail(f"{value!r} is not a time such as 1.25, 20ms or 300us", param, ctx)
-        whole, part, unit = found.groups(default="")
-        return (int(whole + part) * _UNITS[unit]) // 10 ** len(part)
+        whole, _, part = quantity[0].strip().partition(".")
+        return (int(whole + part) * int(quantity[1])) // 10 ** len(part)
 
 
 @command(

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tracelib.units import BYTES, NS, split_quantity
+
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from analyzer.trace.at_places import PlaceChoice
     from analyzer.trace.chosen import Choice
@@ -112,7 +114,7 @@ class FiniteRange(click.FloatRange):
         return found
 
 
-_UNITS_NS = {"": 1, "ns": 1, "us": 1000, "ms": 10**6}
+_UNITS_NS = {"": 0, "ns": NS["ns"], "us": NS["us"], "ms": NS["ms"]}  # a bare number: only 0
 
 
 class Latency(click.ParamType):
@@ -121,10 +123,13 @@ class Latency(click.ParamType):
     name = "latency"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        found = re.fullmatch(r"(\d{1,9}(?:\.\d+)?)\s*(ns|us|ms|)", str(value))
-        if not found or (not found[2] and float(found[1])):
+        quantity = split_quantity(str(value), _UNITS_NS, r"\d{1,9}(?:\.\d+)?\s*")
+        if quantity is None or (not quantity[1] and float(quantity[0])):
             self.fail(f"{value!r} is not a time such as 0, 500ns or 2us", param, ctx)
-        return round(float(found[1]) * _UNITS_NS[found[2]])
+        return round(float(quantity[0]) * quantity[1])
+
+
+_UNITS_BYTES = {unit: BYTES[unit] for unit in ("", "K", "M", "G")}
 
 
 class Size(click.ParamType):
@@ -133,10 +138,10 @@ class Size(click.ParamType):
     name = "size"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        found = re.fullmatch(r"(\d{1,12})([KMG]?)", str(value), re.IGNORECASE)
-        if not found:
+        quantity = split_quantity(str(value).upper(), _UNITS_BYTES, r"\d{1,12}")
+        if quantity is None:
             self.fail(f"{value!r} is not a size such as 100, 32K or 1M", param, ctx)
-        return int(found[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[found[2].upper()]
+        return int(quantity[0]) * int(quantity[1])
 
 
 class Ranks(click.ParamType):
