@@ -22,7 +22,7 @@ from csrc import c_code, check_rooms, rooms  # noqa: E402
 TREE = "runtime"
 WITH_CONTEXT = {"common", "clock", "node", "record", "buffer", "output", "ranks", "run"}
 """Rooms whose headers name the context of every function."""
-WITHOUT = {"mpi", "select", "calls", "counters", "places", "handles"}
+WITHOUT = {"mpi", "select"}
 """Rooms that still have functions without a comment of their own."""
 
 

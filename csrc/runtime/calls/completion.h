@@ -11,7 +11,9 @@
 /* MPI_Start and MPI_Startall. */
 void record_start(const struct frame *f, const struct held_request *handles, int n);
 
+/* MPI_Wait, or MPI_Test that completed the request. */
 void record_wait(const struct frame *f, struct held_request held, const void *status);
+/* MPI_Waitall, or MPI_Testall that completed all. */
 void record_waitall(const struct frame *f, const struct held_request *handles, int n, const void *statuses);
 
 /* Indices begin at `base` (index_base). MPI_UNDEFINED: none was completed. */
@@ -20,6 +22,7 @@ void record_waitsome(const struct frame *f, const struct held_request *handles, 
 void record_waitany(const struct frame *f, const struct held_request *handles, int n, int index, int base,
                     const void *status);
 
+/* MPI_Cancel. */
 void record_cancel(const struct frame *f, struct held_request held);
 
 /* Ask how the operation has ended whose request is about to be freed: nobody can afterwards. Called before the call.

@@ -12,18 +12,25 @@
 
 enum { LARGE_COUNT_ERROR = 2 }; /* MPI_ERR_COUNT in every MPI */
 
+/* Return the function of that name of the MPI library; NULL if it has none. */
 static inline function large_function(const char *name)
 {
     return (function)resolve_symbol(name);
 }
+
+/* True if a count does not fit an int. */
 static inline bool large_is_too_large(word count)
 {
     return count > INT_MAX || count < INT_MIN;
 }
+
+/* Return the number behind a pointer to a wide integer; 0 for NULL. */
 static inline int large_read(word pointer)
 {
     return pointer ? (int)*(int64_t *)pointer : 0;
 }
+
+/* Write a wide integer, unless the pointer is NULL. */
 static inline void large_write(word pointer, int value)
 {
     if (pointer) *(int64_t *)pointer = value;

@@ -12,6 +12,7 @@ struct partitioned {
     word type, comm;
 };
 
+/* MPI_Psend_init and MPI_Precv_init. */
 void record_partitioned_init(const struct frame *f, struct partitioned p, word request);
 
 /* MPI_Pready, _range and _list: `partitions` became ready. */

@@ -1,6 +1,6 @@
 /* Sends and receives that block or are posted, and probes. Contract: frame.h.
  *
- * Data are passed by address: copying words that were just written would wait until they are in the cache. `peer`,
+ * Data are passed by address: copying a struct that was just written would stall on store forwarding. `peer`,
  * `dest` and `source` are ranks of the communicator, as the program gave them (MPI_ANY_SOURCE, MPI_PROC_NULL). `status`
  * is that of the call and never ignored (status_buffer). */
 #ifndef POINT_TO_POINT_H
@@ -10,8 +10,13 @@
 #include "calls/frame.h"
 #include "handles/requests.h"
 
+/* A blocking send. */
 void record_send(const struct frame *f, const struct data *data, int dest, int tag, word comm);
+
+/* A blocking receive. */
 void record_recv(const struct frame *f, word comm, const void *status);
+
+/* MPI_Sendrecv and MPI_Sendrecv_replace. */
 void record_sendrecv(const struct frame *f, const struct data *data, int dest, int tag, word comm, const void *status);
 
 /* A posted operation: its request is followed from now on. */

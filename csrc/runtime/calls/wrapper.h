@@ -45,6 +45,8 @@ struct real_function {
     function fallback;        /* for a large-count form that this MPI lacks */
 };
 
+/* Find the real function of a slot, and store it there (relaxed). Meets MPI first. Never NULL.
+ * Context: any thread, not between store_begin and store_end; also before libc has started (early.h). */
 function wrapper_resolve(int slot);
 
 /* As thread_open; what the thread had entered before and left by longjmp or an exception is recorded first. */
@@ -176,6 +178,7 @@ static inline void call_over(const struct frame *f)
     LEAVE;                                                                                                             \
     return returned
 
+/* Return the result that a Fortran procedure has left in `ierror`; 0 without that argument. */
 static inline int fortran_result(word ierror)
 {
     return ierror ? *(int *)ierror : 0;
@@ -203,6 +206,7 @@ static inline bool is_native(const char *representation, size_t length)
 }
 static const int one_element __attribute__((unused)) = 1; /* a count argument of Fortran */
 
+/* Return data of no bytes. */
 static inline struct data no_data(void)
 {
     return (struct data){0, 0, 0, LANGUAGE_C};

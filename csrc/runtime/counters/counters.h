@@ -55,41 +55,52 @@ extern const char cpu_time_name[], perf_prefix[];
 /* Names of the kernel's events, without the prefix; NULL behind the last. */
 const char *perf_event_name(unsigned i);
 
-/* The counter of that name, and what reads it. NULL, or why there is none. */
+/* Find a counter by its name, and the backend that reads it. Returns NULL, or why there is none. */
 const char *counters_find(const char *name, struct counter *c, const struct backend **backend);
 
-/* Types of counters that Extrae has no number for. */
+/* Return the type of a counter for which Extrae has no number. */
 uint32_t counter_type_by_name(const char *name);
 
-/* Before anything is recorded: what TRACELIB_COUNTERS and TRACELIB_CPUTIME ask for, and what of it counts here. */
+/* Read TRACELIB_COUNTERS and TRACELIB_CPUTIME, and find out which of the counters count here.
+ * Context: while the run is prepared. */
 void counters_prepare(void);
 
-/* The most readings of one call, whatever is decided in MPI_Init. */
+/* Return the most readings of one call, whatever is decided in MPI_Init. */
 unsigned counters_most_readings(void);
 
-/* For the line that names what is not counted. */
+/* Add a counter to the line that names what is not counted. */
 void counters_note(const char *name, const char *why);
 
+/* Return set `number`, from 1; NULL for 0.
+ * Context: any thread, no lock, after counters_prepare. */
 const struct counter_set *counters_set(uint32_t number);
 
-/* Is there a counter that can be read from another thread? Names the others, once, if it `speaks`. */
+/* True if a counter of the present set can be read from another thread. Names the others if it `speaks`. */
 bool counters_can_be_sampled(bool speaks);
 
-/* A process records without MPI: the table of all sets into the file. */
+/* Write the table of all sets into the file of a process that records without MPI.
+ * Context: between store_begin and store_end. */
 void counters_started_alone(struct store *store);
 
-/* In MPI_Init, all ranks together: whether CPU time is read, and the table of all sets into the file. */
+/* Decide whether CPU time is read, and write the table of all sets into the file (`store` NULL: there is none).
+ * Context: collective, in MPI_Init, between store_begin and store_end. */
 void counters_started(struct store *store, int rank, int size);
 
-/* The set that a thread should read now; 0: none (rotation.c). Sets take turns: until MPI_Init is done it is the first.
- */
+/* Return the number of the set that a thread should read now; 0: none (rotation.c). Sets take turns; until MPI_Init is
+ * done it is the first.
+ * Context: any thread, no lock. */
 uint32_t rotation_current(void);
 void rotation_prepare(unsigned first, unsigned sets);
 void rotation_start(unsigned first, unsigned sets, int rank, const int *places, unsigned wanted);
 
-/* At the exit of a call, and of one that is a collective over the world: is it time for another set? */
+/* True if sets take turns by time, by the number of collectives. */
 extern bool rotation_by_time, rotation_by_collectives;
+
+/* Open the way to another set (GATE_DUE) if it is time for it, at the exit of a call.
+ * Context: the thread itself, inside its gate. */
 void rotation_look(struct thread *t);
+
+/* Count a collective over the world, at its exit, then as rotation_look. */
 void rotation_collective(struct thread *t);
 
 /* The calling thread's counting begins with the current set, goes over to another, ends (counting.c). */
@@ -101,35 +112,39 @@ void counting_end(struct thread *t);
  * counts from now on. */
 void counting_change_inside(struct thread *t);
 
-/* Is CPU time the first reading of the thread's set? */
+/* True if CPU time is the first reading of the thread's set. */
 bool counting_cpu_time(const struct thread *t);
 
-/* Readings at the entry and at the exit of a call. */
+/* Read the counters at the entry, and at the exit, of a call, into the thread's buffer.
+ * Context: the thread itself, no lock. */
 void counting_enter(struct thread *t);
 void counting_exit(struct thread *t);
 
-/* Nothing was read at the exit of the call: it counted nothing. */
+/* End a call at whose exit nothing was read: it counted nothing. */
 void counting_left(struct thread *t);
 
-/* The call that has just been read gets no row: what was counted in it is taken out of all later readings. */
+/* Take the counts of the call that has just been read out of all later readings: it gets no row. */
 void counting_skip(struct thread *t);
 
-/* Readings of the calling thread now, into the place of as many as its set has counters. */
+/* Read the counters of the calling thread now, into room for as many values as its set has counters. */
 void counting_read(const struct thread *t, uint64_t *values);
 
-/* The same of another thread. Between store_begin and store_end, and good for nothing if the thread was in the tracer's
- * hands meanwhile: where counting_changes is odd, or not what it was before. */
+/* Read the counters of another thread. The values are of no use if that thread was in the tracer meanwhile: if
+ * counting_changes is odd, or not what it was before.
+ * Context: between store_begin and store_end. */
 void counting_read_other(const struct thread *t, uint64_t *values);
+
+/* Return the number of changes of a thread's counting; odd: it is changing now. */
 uint32_t counting_changes(const struct thread *t);
 
-/* The calling thread reads its counters in between: nobody else does. */
+/* Begin, and end, a time in which only the calling thread reads its counters. */
 void counting_alone_begin(struct thread *t);
 void counting_alone_end(struct thread *t);
 
-/* The set of a thread that has readings. */
+/* Return the set of a thread that has readings. */
 const struct counter_set *counting_set(const struct thread *t);
 
-/* Between the two nothing is counted: the tracer's own work. */
+/* Readings at counting_hold: until counting_resume nothing is counted, for the tracer's own work. */
 struct counting_pause {
     uint64_t since[MOST_COUNTERS];
 };

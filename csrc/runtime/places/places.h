@@ -31,18 +31,24 @@ struct sites {
     } site[SITES];
 };
 
+/* Return the slot of a return address, which may hold another one. */
 static inline struct site *site_of(const struct sites *s, uint64_t place)
 {
     return (struct site *)&s->site[place / 2 % SITES];
 }
 
-/* Before anything is recorded. */
+/* Read TRACELIB_STACK.
+ * Context: while the run is prepared. */
 void places_prepare(void);
 
-/* A call's stack: `frame` is the wrapper's frame, at which the caller's frame pointer lies and behind it the return
- * address, `sp` the caller's stack pointer. Is it one that the thread knows? Then its path is noted. */
+/* Look for the path of a call by what the thread remembers: `frame` is the wrapper's frame, at which the caller's frame
+ * pointer lies and behind it the return address, `sp` the caller's stack pointer. Returns true, and sets t->path, if
+ * the thread knows this stack. Context: the thread itself, no lock. */
 bool places_known(struct thread *t, const uint64_t *frame, uint64_t sp);
 
+/* Set t->path of a call whose stack is known; arguments as for places_known. Returns false if it is not known. True
+ * where no paths are wanted.
+ * Context: the thread itself, no lock. */
 static inline bool places_note(struct thread *t, const uint64_t *frame, uint64_t sp)
 {
     if (__builtin_expect(places_depth == 0, 0)) return true;
@@ -54,30 +60,37 @@ static inline bool places_note(struct thread *t, const uint64_t *frame, uint64_t
     return places_known(t, frame, sp);
 }
 
-/* The path of a call whose stack is not known: it is walked. With all signals blocked. Where a thread has spent more
- * than a tenth of its time on this, fewer callers are looked for. */
+/* Walk a stack that is not known, remember it, and return its path (a row of `paths`). Where a thread has spent more
+ * than a tenth of its time on this, fewer callers are looked for. Context: the thread itself, with all signals blocked;
+ * takes the lock of places.c. */
 uint32_t places_find(struct thread *t, const uint64_t *frame, uint64_t sp);
 
 /* Calls of the process whose callers were not all looked for. */
 extern uint64_t places_shortened;
 
-/* How long places_known took on average since places_forget_looks, in ticks; 0: not known. Some of all are timed, where
- * callers are wanted. Any thread may ask. */
+/* Return how long places_known took on average since places_forget_looks, in ticks; 0: not known. Where callers are
+ * wanted some of the looks are timed. Context: any thread, no lock (relaxed counters). */
 uint64_t places_look_ticks(void);
+
+/* Begin the average anew.
+ * Context: any thread, no lock. */
 void places_forget_looks(void);
 
-/* The file is there: it gets what was found before. Between store_begin and store_end. 0 or errno. */
+/* Write to the new file what was found before. Returns 0 or errno.
+ * Context: between store_begin and store_end. */
 int places_started(struct store *store);
 
-/* Whether a frame of this thread's stack is gone: its CFA was `cfa`, and a call made now has `frame` and `sp` (as for
- * places_find). False also where it cannot be told: callers that are not known, another stack. May be called in a
- * signal handler. */
+/* True if a frame of this thread's stack is gone: its CFA was `cfa`, and a call made now has `frame` and `sp` (as for
+ * places_find). False also where it cannot be told: callers that are not known, another stack.
+ * Context: the thread itself, signal handlers, no lock. */
 bool places_frame_is_gone(const uint64_t *frame, uint64_t sp, uint64_t cfa);
 
-/* A thread ends. */
+/* Free what a thread remembers, as it ends.
+ * Context: the thread itself. */
 void places_leave(struct thread *t);
 
-/* In a forked child: who had the lock is not there. */
+/* Make the lock anew: in a forked child the thread that had it is gone.
+ * Context: the handler of pthread_atfork in the child. */
 void places_forked(void);
 
 #endif

@@ -1,11 +1,14 @@
-/* Rows of calls, requests and accesses: into the thread's buffer, where they are wanted. */
+/* Appending rows of calls, requests and accesses to the thread's buffer, unless they are not selected.
+ *
+ * Context: the thread itself, inside its gate, not between store_begin and store_end (a full buffer is flushed). */
 #ifndef ROWS_H
 #define ROWS_H
 
 #include "buffer/buffer.h"
 #include "select/on_off.h"
 
-/* A thread has a mode (on_off.h) where tracing is off, or not everything is recorded. */
+/* Store the row of a call, with its path and readings. A thread has a mode (on_off.h) where tracing is off, or not
+ * everything is recorded. */
 static inline void thread_store_call(struct thread *t, struct file_call row)
 {
     if (__builtin_expect(t->mode, 0)) {
@@ -20,6 +23,7 @@ static inline void thread_store_call(struct thread *t, struct file_call row)
     thread_commit(t, TABLE_CALLS);
 }
 
+/* Store the row of a request. */
 static inline void thread_store_request(struct thread *t, struct file_request row)
 {
     if (__builtin_expect(t->mode, 0)) {
@@ -31,7 +35,7 @@ static inline void thread_store_request(struct thread *t, struct file_request ro
     thread_commit(t, TABLE_REQUESTS);
 }
 
-/* After the row of its call, if that was recorded. */
+/* Store the row of an access, after the row of its call, if that was recorded. */
 static inline void thread_store_access(struct thread *t, struct file_access row)
 {
     if (__builtin_expect(t->mode, 0) && !switch_keeps_access(t, row.enter)) return;

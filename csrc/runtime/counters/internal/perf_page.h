@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #if defined(__x86_64__)
+/* Read counter register `index` of the processor (rdpmc). */
 static inline uint64_t perf_page_register(uint32_t index)
 {
     uint32_t low, high;
@@ -16,8 +17,9 @@ static inline uint64_t perf_page_register(uint32_t index)
 }
 #endif
 
-/* The kernel changes the page under the sequence number `lock`; a register is narrower than its sum and has a sign.
- * False: the counter is on no register at the moment. */
+/* Read the present value of a counter from its page, where the kernel changes it under the sequence number `lock`; a
+ * register is narrower than its sum and has a sign. Returns false if the counter is on no register at the moment.
+ * Context: the thread that counts, no lock, no system call. */
 static inline bool perf_page_read(const volatile struct perf_event_mmap_page *page,
                                   uint64_t (*read_register)(uint32_t index), uint64_t *value)
 {

@@ -12,6 +12,7 @@ struct reader {
     bool bad;
 };
 
+/* Read an unsigned number of `bytes` (1 to 8), little endian; 0 and `bad` behind the end. */
 static inline uint64_t read_fixed(struct reader *r, unsigned bytes)
 {
     uint64_t value = 0;
@@ -24,6 +25,7 @@ static inline uint64_t read_fixed(struct reader *r, unsigned bytes)
     return value;
 }
 
+/* Read a signed number of `bytes` (1 to 8). */
 static inline int64_t read_signed(struct reader *r, unsigned bytes)
 {
     uint64_t value = read_fixed(r, bytes);
@@ -31,6 +33,7 @@ static inline int64_t read_signed(struct reader *r, unsigned bytes)
     return (int64_t)(value << shift) >> shift;
 }
 
+/* Read a number in ULEB128. */
 static inline uint64_t read_uleb(struct reader *r)
 {
     uint64_t value = 0;
@@ -41,6 +44,7 @@ static inline uint64_t read_uleb(struct reader *r)
     }
 }
 
+/* Read a number in SLEB128. */
 static inline int64_t read_sleb(struct reader *r)
 {
     uint64_t value = 0;
@@ -54,6 +58,7 @@ static inline int64_t read_sleb(struct reader *r)
     }
 }
 
+/* Pass over `bytes`; `bad` if fewer are left. */
 static inline void skip(struct reader *r, uint64_t bytes)
 {
     if ((uint64_t)(r->end - r->at) < bytes)
@@ -78,7 +83,8 @@ enum {
     POINTER_OMITTED = 0xff
 };
 
-/* A pointer in one of the encodings of .eh_frame; `data`: what data-relative ones are relative to. */
+/* Read a pointer in one of the encodings of .eh_frame; `data`: the base of data-relative ones. An unknown encoding is
+ * `bad`. */
 static inline uint64_t read_pointer(struct reader *r, uint8_t encoding, uint64_t data)
 {
     uint64_t here = (uint64_t)r->at, value = 0;

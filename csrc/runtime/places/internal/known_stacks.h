@@ -5,7 +5,7 @@
  * or the next word says which node follows, or the frames of Python do. Nodes that follow are found by hashing: among
  * any number of stacks that differ in one word, one look finds the right one.
  *
- * All of it by the thread itself, with signals blocked; known_find also without. */
+ * Context: the thread that owns the memory, no lock, with all signals blocked; known_find also without. */
 #ifndef KNOWN_STACKS_H
 #define KNOWN_STACKS_H
 
@@ -46,40 +46,47 @@ struct known_stacks {
     struct python_frame now[MOST_FRAMES];
 };
 
-/* Of stacks that are walked up to `depth` frames. False: no memory. */
+/* Begin to remember stacks that are walked up to `depth` frames. Returns false if there is no memory. */
 bool known_begin(struct known_stacks *k, unsigned depth);
+
+/* Free the memory. */
 void known_end(struct known_stacks *k);
 
-/* Nothing is known any more. */
+/* Forget all stacks. */
 void known_forget(struct known_stacks *k);
 
-/* The stack that was just walked, whole. Where there is no more room it is not taken, until it is worth beginning anew.
- */
+/* Remember the stack that was just walked to its end. Without room it is not remembered, until it is worth forgetting
+ * all others. */
 void known_add(struct known_stacks *k, const struct walk *w, const struct interpreted *python, uint32_t path);
 
-/* For known_find: can all words of a node be read; what says which node follows, where Python does; are its frames
- * those of the node. */
+/* True if all words of a node can be read. For known_find, as are the next two. */
 bool known_is_there(const struct known_stacks *k, const struct known_node *n);
+
+/* Return the hash of the present frames of Python, which says what node follows. */
 uint64_t known_python_now(struct known_stacks *k);
+
+/* True if the present frames of Python are those of the node. */
 bool known_is_same_python(const struct known_stacks *k, const struct known_node *n);
 
+/* Return node `number`. */
 static inline struct known_node *known_node_at(const struct known_stacks *k, uint32_t number)
 {
     return (struct known_node *)&k->arena[number];
 }
 
+/* Return the words of a node. */
 static inline const struct word *known_words(const struct known_stacks *k, const struct known_node *n)
 {
     return (const struct word *)&k->arena[n->first];
 }
 
-/* `from` of the edges behind a node: no address of code. */
+/* Return `from` of the edges behind a node: no address of code. */
 static inline uint64_t known_behind(uint32_t number)
 {
     return UINT64_C(1) << 63 | number;
 }
 
-/* The edge, or the free one where it belongs: there are at least twice as many as are taken. */
+/* Return the edge, or the free one where it belongs: there are at least twice as many edges as are taken. */
 static inline struct known_edge *known_edge_of(const struct known_stacks *k, uint64_t from, uint64_t key)
 {
     uint64_t mask = (UINT64_C(1) << (64 - k->edge_shift)) - 1;
@@ -88,6 +95,8 @@ static inline struct known_edge *known_edge_of(const struct known_stacks *k, uin
     return &k->edges[i];
 }
 
+/* Find the path of the stack that begins at `place` (return address) and `sp` (stack pointer). Returns false if it is
+ * not known. */
 static inline bool known_find(struct known_stacks *k, uint64_t place, uint64_t sp, uint32_t *path)
 {
     const struct known_edge *edge = known_edge_of(k, place, sp);
