@@ -137,7 +137,10 @@ MISTYPED = [
     (["lost.h5"], "lost.h5: no such file (rank 0 did not write it, but there is lost.ranks: analyze that)"),
     (["lost.h55"], "lost.h55: no such file (did you mean lost.ranks?)"),
     (["--qiet"], "No such option '--qiet'. Did you mean '--quiet'? (see `analyze --help`)"),
-    (["--hlp"], "No such option '--hlp'. (Did you mean one of: '--help', '--loop'?) (see `analyze --help`)"),
+    (
+        ["--hlp"],
+        "No such option '--hlp'. (Did you mean one of: '--help', '--help-all', '--loop'?) (see `analyze --help`)",
+    ),
 ]
 
 
