@@ -27,7 +27,7 @@ from analyzer.operations.windows import Partners, Windows, is_fence, window_grou
 from analyzer.pairing.requests import Choice, Posted, gather_blocks, window_calls, windows_of_rank
 from analyzer.program.operation import Kind
 from analyzer.program.storage import OperationSpill
-from analyzer.recording.run.trace import RunTrace
+from analyzer.recording.run.rank_rows import row_reader
 from analyzer.trace import FLUSH, REQUEST, Communicator, CpuWaits, Losses, Objects, Trace, TracerTime
 from analyzer.trace.trace import check_computing
 from tracelib.schema import WHAT_ORDINAL_SHIFT, What
@@ -145,8 +145,9 @@ class RankOperations:
     def append_to(self, spill: OperationSpill, rank: int) -> int | None:
         """Append the operations of a rank of one thread of which its rows say all that there is to know: the short
         way. Returns how many these are; None: only `of` knows them."""
-        run, measured = self._trace, self._cpu_time and is_measured(self._trace, rank)
-        lane = run.only_lane(rank) if isinstance(run, RunTrace) else None
+        measured = self._cpu_time and is_measured(self._trace, rank)
+        reader = row_reader(self._trace)
+        lane = reader.only_lane(rank) if reader else None
         if lane is None or measured or self._numbers:
             return None
         translation = self._translate_into(spill)
@@ -170,7 +171,8 @@ class RankOperations:
         """The same of the first ones of some neighbours at once, as many as can be: the number of operations of each,
         and how many requests it had open at once."""
         run = self._trace
-        stored = run.stored_lanes(ranks) if isinstance(run, RunTrace) and not self._cpu_time else None
+        reader = row_reader(run)
+        stored = reader.stored_lanes(ranks) if reader and not self._cpu_time else None
         if stored is None or self._numbers or len(self._events):
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
         end = max(run.duration_ns + 1, 1)
@@ -184,8 +186,8 @@ class RankOperations:
 
     def _forget(self, rank: int) -> None:
         """Its records are not wanted again soon: what is kept of them in memory goes."""
-        if isinstance(self._trace, RunTrace):
-            self._trace.forget(rank)
+        if reader := row_reader(self._trace):
+            reader.forget(rank)
 
     def _walk(self, rank: int, threads: RankThreads, cpu_overhead_ns: int, no_burst: np.ndarray) -> RankWalk:
         """At the begin of a rank. no_burst: FLUSH in order of time, what is neither a call nor a burst."""

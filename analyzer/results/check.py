@@ -10,7 +10,7 @@ from rich.console import Console
 from analyzer.metrics.checks import findings, findings_at, notes
 from analyzer.parallel import Team
 from analyzer.recording.run.file_findings import count_findings, stamp_findings
-from analyzer.recording.run.trace import RunTrace
+from analyzer.recording.run.rank_rows import RowReader, row_reader
 from analyzer.report.words.clocks import clock_lines, clocks_json, repair_json
 from analyzer.report.words.groups import FEW, few_lines
 from analyzer.report.words.units import plural
@@ -70,13 +70,14 @@ def compute(trace: Trace, team: Team, *, place: PlaceChoice | None = None) -> Ch
         place: Only calls through these places. None: all calls.
     """
     found = findings_at(trace, team, place) if place else findings(trace, team)
-    if isinstance(trace, RunTrace) and not place:
-        found = found + _findings_of_files(trace, team)
+    reader = row_reader(trace)
+    if reader and not place:
+        found = found + _findings_of_files(reader, trace.share(team), team)
     return CheckResult(trace, tuple(found), tuple(notes(trace)), place.text if place else "")
 
 
-def _findings_of_files(trace: RunTrace, team: Team) -> list[str]:
+def _findings_of_files(reader: RowReader, ranks: range, team: Team) -> list[str]:
     """List what is wrong in the rank files: first counts, then time stamps. The team shares the files."""
-    files = trace.files_of(trace.share(team))
+    files = reader.files_of(ranks)
     kinds = zip(*team.allgather((count_findings(files), stamp_findings(files))), strict=True)
     return [line for parts in kinds for part in parts for line in part]

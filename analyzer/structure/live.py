@@ -14,7 +14,7 @@ from analyzer.errors import TracelibError
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.recording.rank_file.spool import Fate, fate
-from analyzer.recording.run.trace import RunTrace
+from analyzer.recording.run.rank_rows import RowReader, row_reader
 from analyzer.structure.calls.sequence import Sequence, sequence_of
 from analyzer.structure.iterations import Iterations
 from analyzer.structure.levels.agreed_loops import Agreed, Sequences, agreed, whole
@@ -72,10 +72,10 @@ def look(path: Path, ranks: Choice | None = None) -> Look:
     file."""
     trace = open_trace(path, choice=ranks or _some_ranks(path), matched=False)
     try:
-        running, run = is_running(trace), run_of(trace)
+        running = is_running(trace)
         missing = set(trace.extra(Losses).missing)
         read = [rank for rank in range(trace.size) if rank not in missing]
-        sequences = Sequences(trace, _begin(run, read))
+        sequences = Sequences(trace, _begin(trace, read))
         found = tree(sequences, whole(sequences, read), Team(), np.zeros((0, 2), np.int64), deepest=2)
         last = max(found, key=lambda node: node.loop.end_ns, default=None)
         if last is None or (running and last.loop.count < ENOUGH):
@@ -108,14 +108,15 @@ def last_iterations(trace: Trace, now: Look, team: Team) -> Iterations | None:
 
 def is_running(trace: Trace) -> bool:
     """Check whether a rank still writes, as far as it can be known. Raises TracelibError for a foreign file."""
-    return any(fate(file) in (Fate.RUNNING, Fate.UNKNOWN) for file in run_of(trace).files_of(range(trace.size)))
+    return any(fate(file) in (Fate.RUNNING, Fate.UNKNOWN) for file in _reader_of(trace).files_of(range(trace.size)))
 
 
-def run_of(trace: Trace) -> RunTrace:
-    """The trace, if it can be followed. Raises TracelibError for what is no run of tracelib."""
-    if not isinstance(trace, RunTrace):
+def _reader_of(trace: Trace) -> RowReader:
+    """Return the reader of a trace that can be followed. Raises TracelibError for a foreign file."""
+    reader = row_reader(trace)
+    if reader is None:
         raise TracelibError(f"{trace.path}: only a run of tracelib can be followed", "leave out --follow")
-    return trace
+    return reader
 
 
 def _some_ranks(path: Path) -> Choice | None:
@@ -128,7 +129,7 @@ def _some_ranks(path: Path) -> Choice | None:
     return Choice.parse(",".join(map(str, some.tolist())))
 
 
-def _begin(trace: RunTrace, ranks: list[int]) -> int:
+def _begin(trace: Trace, ranks: list[int]) -> int:
     """Find the time from which on the busiest rank has about MOST_CALLS calls."""
     bounds = [trace.windows_of(rank, MOST_CALLS) for rank in ranks]
     return max((int(one[-3]) for one in bounds if len(one) > 2), default=0)

@@ -44,6 +44,7 @@ from analyzer.recording.run.extras import (
 )
 from analyzer.recording.run.matched import Matched
 from analyzer.recording.run.rank_files import Findings, find_ranks, runs_beside, strangers
+from analyzer.recording.run.rank_rows import RankRows
 from analyzer.recording.run.ranks import Ranks, Refers, ThreadsLater
 from analyzer.recording.run.relatives import Relative, relatives, world_of
 from analyzer.recording.run.shared_objects import merge_communicators, merge_labels, merge_objects
@@ -275,6 +276,7 @@ class RunTrace(Trace):
             ),
             RunTracerTime(max(int(file.attributes["buffer_bytes"]) for file in self._files), lanes=lanes),
             Clocks(self._clocks),
+            RankRows(reader=self),
             RunSummedCalls(lanes=lanes, ranks=summed_up),
             RunErrors(lanes=lanes),
             RunCpuWaits(lanes=lanes),

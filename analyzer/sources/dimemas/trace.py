@@ -15,7 +15,7 @@ from analyzer.errors import TracelibError
 from analyzer.machine.description import Machine
 from analyzer.program.program import Program
 from analyzer.program.streams import has_ports
-from analyzer.recording.run.trace import RunTrace, open_run
+from analyzer.recording.run.trace import open_run
 from analyzer.replay.predicted import write_predicted
 from analyzer.replay.recorded import PROCEDURES, regions_of
 from analyzer.replay.simulate import Prediction, simulate
@@ -108,7 +108,7 @@ class ProgramTrace(Trace):
         return simulate(self.program, Machine.ideal(), times=times)
 
     @cached_property
-    def _run(self) -> RunTrace:
+    def _run(self) -> Trace:
         """Its ideal replay."""
         assert self.program is not None
         prediction = self._ideal(times=True)

@@ -10,7 +10,7 @@ from analyzer._kernels import ffi, lib
 from analyzer.metrics.regions import lost_times
 from analyzer.native import pointer
 from analyzer.parallel import Team
-from analyzer.recording.run.trace import RunTrace
+from analyzer.recording.run.rank_rows import row_reader
 from analyzer.structure.calls.sequence import Detail, Sequence, sequence_of
 from analyzer.structure.signals.counters import Bins
 from analyzer.structure.states import OF_MESSAGES, makes_calls, states_of, steps_begin
@@ -74,8 +74,9 @@ def _add_rank(trace: Trace, rank: int, structs, kinds: np.ndarray, found: dict[s
     left = np.full(int(trace.threads[rank]), _UNKNOWN)
     left[0] = first
     into = pointer(kinds, "uint8_t *"), pointer(left, "int64_t *")
-    if isinstance(trace, RunTrace) and len(left) == 1 and trace.only_lane(rank):
-        for lane, calls, polls in trace.raw_calls(rank, 0, end):
+    reader = row_reader(trace)
+    if reader and len(left) == 1 and reader.only_lane(rank):
+        for lane, calls, polls in reader.raw_calls(rank, 0, end):
             lib.signal_rows(structs, lane.struct, pointer(calls), len(calls), pointer(polls), len(polls), *into)
     else:
         for block in trace.calls(rank, 0, end):
