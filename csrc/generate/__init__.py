@@ -1,1 +1,1 @@
-"""What is generated at build time: structs, the file template, the wrappers."""
+"""Generators of what is made at build time: structs, the file template, the wrappers."""

@@ -31,7 +31,7 @@ LIBRARIES = {
 
 @dataclass(frozen=True)
 class Failure:
-    """What an MPI that has the procedures does when they are called, traced or not, as the tests run it."""
+    """Failure of an MPI that has the procedures, traced or not, as the tests run it."""
 
     mpi: str  # key of LIBRARIES
     procedures: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What each MPI procedure means to its wrapper: kind, class and roles, from tracelib/schema/procedures.toml.
+"""Meaning of each MPI procedure to its wrapper: kind, class and roles, from tracelib/schema/procedures.toml.
 
 Procedures that have no kind are recorded with their times, and with the communicator, window or file that they have.
 """
@@ -48,7 +48,7 @@ def role_of(procedure: str) -> str:
 
 @dataclass(frozen=True)
 class Transfer:
-    """What a procedure that reads or writes a file does."""
+    """Direction and place of a procedure that reads or writes a file."""
 
     direction: str  # IO_READ or IO_WRITE
     place: str  # "offset": an argument; "pointer": the individual file pointer; "shared": the shared one

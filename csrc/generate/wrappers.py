@@ -25,7 +25,7 @@ def wrapper(f: Form) -> str:
 
 
 def _of_slot(f: Form) -> str:
-    """What macros take that call the real function with the arguments of the program."""
+    """Return what macros take that call the real function with the arguments of the program."""
     return ", ".join([f.slot, *f.names])
 
 
@@ -66,7 +66,7 @@ def _recorded(f: Form) -> list[str]:
 
 
 def _tables_of_calls(procedures: list[Procedure]) -> list[str]:
-    """What csrc/runtime/mpi/procedures.h declares."""
+    """Make the tables that csrc/runtime/mpi/procedures.h declares."""
     classes = [f"    [CALL_{p.name}] = CLASS_{semantics.class_of(p.name).upper()}," for p in procedures]
     roles = [f"    [CALL_{p.name}] = {role}," for p in procedures if (role := semantics.role_of(p.name)) != "0"]
     return [

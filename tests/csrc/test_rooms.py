@@ -191,7 +191,7 @@ def linted(tmp_path):
 
 def test_layers_of_the_analyzer(linted):
     assert linted()[0] == 0
-    code, said = linted("trace/ranks.py", "from analyzer.metrics import useful")
+    code, said = linted("trace/chosen.py", "from analyzer.metrics import useful")
     assert code == 1 and "analyzer.trace is not allowed to import analyzer.metrics" in said
 
 

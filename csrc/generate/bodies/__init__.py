@@ -1,4 +1,4 @@
-"""What the wrapper of each kind of procedure does before and after its call: a module for each group of kinds.
+"""Bodies of wrappers, the C before and after each call: a module for each group of kinds.
 
 All modules of this folder are found: a new one needs no entry. `body.py` has what they share. They make C as text
 from a `Form`. Which procedure is of which kind stands in tracelib/schema/procedures.toml, and `wrappers.py` has what

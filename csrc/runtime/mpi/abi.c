@@ -9,7 +9,7 @@
 
 struct abi abi;
 
-/* What each MPI's error classes are in the standard ABI; 0: it has no such class. */
+/* Error classes of each MPI as the standard ABI numbers them; 0: it has no such class. */
 static const uint16_t open_mpi_errors[] = {
     [1] = 1,     [2] = 2,     [3] = 3,     [4] = 4,     [5] = 5,     [6] = 6,     [7] = 7,     [8] = 8,     [9] = 9,
     [10] = 10,   [11] = 11,   [12] = 12,   [13] = 13,   [14] = 14,   [15] = 15,   [16] = 16,   [17] = 17,   [18] = 19,

@@ -1,4 +1,4 @@
-/* What differs between MPI implementations, as data: handles, constants, the layout of MPI_Status.
+/* Differences between MPI implementations, as data: handles, constants, the layout of MPI_Status.
  *
  * The library is not compiled against any mpi.h. Every argument of an MPI call is a word that passes through
  * unchanged; only the few that are recorded are looked at, through this table. */

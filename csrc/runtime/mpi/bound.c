@@ -30,7 +30,7 @@ BEFORE_SANITIZERS void bound_opening(int flags)
     if (flags & RTLD_DEEPBIND) dl_iterate_phdr(is_last, &opened_after);
 }
 
-/* What was found in one library. */
+/* Findings in one library. */
 struct visit {
     const struct link_map *library;
     bool opened_deep;
@@ -95,7 +95,7 @@ BEFORE_SANITIZERS static const struct link_map *first_opened(void)
     return l->l_next;
 }
 
-/* What this thread is opening with RTLD_DEEPBIND. */
+/* Library that this thread is opening with RTLD_DEEPBIND. */
 BEFORE_SANITIZERS static const struct link_map *opened_deep(void)
 {
     const struct link_map *l = libraries_loaded();

@@ -40,7 +40,7 @@ BEFORE_SANITIZERS static long call_system(long number, long a, long b, long c, l
 
 enum { MOST_AUXILIARY = 64, PAGE = 4096 };
 
-/* What the kernel told the process. */
+/* Values that the kernel told the process. */
 static struct {
     uintptr_t linker; /* where the dynamic linker is; a program started as its argument has it in its own place */
     const ElfW(Phdr) * program;
@@ -172,7 +172,7 @@ BEFORE_SANITIZERS const struct link_map *libraries_at(uintptr_t address)
     return NULL;
 }
 
-/* What a dynamic section says of relocations: of data, and of the procedure linkage table. */
+/* Relocations that a dynamic section names: of data, and of the procedure linkage table. */
 struct relocations {
     const ElfW(Rela) * first[2];
     size_t bytes[2];

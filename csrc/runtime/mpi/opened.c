@@ -52,7 +52,7 @@ FOR_ASSEMBLY void *(*next_dlopen)(const char *, int);
 PUT_AHEAD(dlsym);
 PUT_AHEAD(dlopen);
 
-/* Who would have been called without us. Calls may come before anything of ours has run. */
+/* Return the function that would have been called without us. Calls may come before anything of ours has run. */
 BEFORE_SANITIZERS static void *next_definition(const char *name)
 {
     struct symbols s;

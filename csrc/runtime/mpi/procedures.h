@@ -1,5 +1,5 @@
-/* What a procedure is, by its number in the file's `procedures`. The tables are generated with the wrappers, and the
- * enumerations `call_class` and `call_role` in call_classes.h, from tracelib/schema/procedures.toml.
+/* Class and roles of a procedure by its number in the file's `procedures`. The tables are generated with the wrappers,
+ * and the enumerations `call_class` and `call_role` in call_classes.h, from tracelib/schema/procedures.toml.
  *
  * Constant: any thread and any signal handler may read them. */
 #ifndef PROCEDURES_H

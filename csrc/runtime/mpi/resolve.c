@@ -9,7 +9,7 @@
 
 #include "mpi/symbols.h"
 
-/* What is looked for in the loaded libraries, in the order in which they were loaded. */
+/* Function that is looked for in the loaded libraries, in the order in which they were loaded. */
 struct search {
     const char *name;
     bool of_program; /* look into the program first */

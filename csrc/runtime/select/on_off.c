@@ -69,7 +69,7 @@ bool switch_is_on(void)
     return !process.reasons;
 }
 
-/* Of the process, at a time; threads follow at their next row. Between store_begin and store_end. */
+/* Change the mode of the process at a time; threads follow at their next row. Between store_begin and store_end. */
 static void change(int set, int clear, uint64_t ticks)
 {
     bool was_off = process.reasons != 0;
@@ -128,7 +128,7 @@ static uint64_t latest_exit(const struct thread *t)
     return n ? ((const struct file_call *)t->rows[TABLE_CALLS])[n - 1].exit : 0;
 }
 
-/* What was counted while off is written. Returns when that began; 0: nothing was. */
+/* Write what was counted while recording was off. Returns when that began; 0: nothing was. */
 static uint64_t write_counted(struct thread *t)
 {
     uint64_t begin = clock_ticks();

@@ -1,5 +1,5 @@
-/* What is recorded and when: tracing on and off, and calls by their kind. Nothing of this is on the path of a call as
- * long as a thread's `mode` is 0. */
+/* Selection of what is recorded and when: tracing on and off, and calls by their class. Nothing of this is on the path
+ * of a call as long as a thread's `mode` is 0. */
 #ifndef ON_OFF_H
 #define ON_OFF_H
 
