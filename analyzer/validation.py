@@ -38,12 +38,12 @@ class Parts:
 
     @property
     def outside(self) -> np.ndarray:
-        """Of each rank what is not in MPI: computation, and waiting for a CPU."""
+        """Time of each rank outside MPI, ns: computation, and waiting for a CPU."""
         return self.end - self.in_mpi
 
 
 def measured_parts(trace: Trace, section: Section, team: Team) -> tuple[Parts, dict[str, int]]:
-    """Those of a measured run, and how often each procedure was called; all members of the team call this."""
+    """Measure the parts of a run, and count the calls of each procedure. Collective over the team."""
     found = profile(trace, team)
     compared = np.array([name not in NOT_COMPARED for name in found.procedures], bool)
     times = dict(zip(found.procedures, (found.inside_ns.sum(axis=0) * compared).tolist(), strict=True))
@@ -74,8 +74,14 @@ def _measured_regions(trace: Trace, section: Section, team: Team) -> dict[str, i
 
 
 def predicted_parts(trace: Trace, section: Section, found: Prediction, team: Team) -> Parts:
-    """Those of the replay of the section of a run; `found` needs the times of the operations. Collective: each member
-    looks at the calls of its ranks."""
+    """Compute the parts of a replay of a run's section. Collective: each member reads the calls of its ranks.
+
+    Args:
+        trace: The run.
+        section: Its section.
+        found: Prediction with the times of the operations.
+        team: Processes that share the work.
+    """
     of_ranks, of_procedures = np.zeros(trace.size, np.int64), np.zeros(len(trace.procedures), np.int64)
     replayed = _Replayed(section.program, found)
     for part in parts(trace, trace.share(team)):
@@ -183,7 +189,7 @@ class Validation:
         return [Error(p, o, m, m) for p, o, m in zip(*columns, strict=True)]
 
     def outside(self) -> list[Error]:
-        """Of each rank the time outside MPI."""
+        """Compute the errors of each rank's time outside MPI."""
         columns = (self.predicted.outside.tolist(), self.own.outside.tolist(), self.measured.outside.tolist())
         return [Error(p, o, m, m) for p, o, m in zip(*columns, strict=True)]
 

@@ -26,14 +26,16 @@ _NS = 1e9
 
 
 def executions(trace: Trace, team: Team) -> pandas.DataFrame:
-    """A row for each time that a thread was in a region, by region, rank, thread and begin. Collective over the team.
+    """Build a table with a row for each execution of a region, by region, rank, thread and begin.
 
-    Columns: those of `FIXED`; the counters that were read at begins and ends (what was counted in between, NaN where
-    that is not known); `node_...`, samples of the rank's node, means over the execution; parameters of the region or of
-    the nearest one around it that says them, the value that was said last, NaN where none was.
-    `time` is the wall-clock time from begin to end, with the regions inside, less what the tracer took of it to write
-    its buffer and after each call; `exclusive` is without the regions inside; `computing` is what of `time` was useful
-    (docs/computing.md), `mpi` what was inside MPI. `execution` counts those of a region on a thread from 1.
+    Collective over the team. Columns: `FIXED`; the counters that were read at begins and ends (counts in between, NaN
+    where they are not known); `node_...`, samples of the rank's node, means over the execution; parameters of the
+    region or of the nearest region around it that gives them, the last value, NaN where there is none.
+
+    `time` is the wall-clock time from begin to end, with the regions inside, less the time that the tracer took to
+    write its buffer and after each call; `exclusive` is without the regions inside; `computing` is the useful part of
+    `time` (docs/computing.md), `mpi` the part inside MPI. `execution` counts the executions of a region on a thread
+    from 1.
     """
     import pandas
 

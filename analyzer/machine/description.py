@@ -276,7 +276,7 @@ class Machine:
         return cls(**more)
 
     def collective_models(self) -> dict[str, CollectiveModel]:
-        """Models of all operations; operations that are not named have those of the dialect."""
+        """Models of all operations; operations that are not named have the dialect's."""
         by_dialect = simple_collectives(Model.CONSTANT) if self.dialect == "thesis" else constant_both_ways()
         return {**by_dialect, **(self.collectives or {})}
 

@@ -1,6 +1,6 @@
 """The numbers of a machine by name, so that analyses can vary any of them without knowing where it stands.
 
-Names are those of `PARAMETERS`, in seconds, bytes and bytes a second, or the path of a key in the machine's TOML, in
+Names stand in `PARAMETERS`, in seconds, bytes and bytes a second, or the path of a key in the machine's TOML, in
 that key's unit: "node.latency_us", "node.2.speed" (of node 2 only, counting from 0), "network.buses",
 "scheduling.slice_us", "wan.bandwidth_mb".
 """

@@ -68,7 +68,7 @@ class Composed:
         """Predict the share of a quantity with its 95 % interval.
 
         It follows from the errors of the coefficients and from the interval of the quantity. Where all terms were
-        described, the coefficients are those of the model of all terms: the interval does not depend on the choice.
+        described, the coefficients come from the model of all terms: the interval does not depend on the choice.
         """
         every = self._all(values)
         share = self.share(name, **values)

@@ -19,10 +19,11 @@ RANDOM, LATIN, SOBOL = DESIGNS = ("random", "latin", "sobol")
 
 
 def points(design: str, count: int, dimensions: int, seed: int) -> np.ndarray:
-    """Points in the unit cube, float64 of shape (count, dimensions) from 0, below 1.
+    """Draw points in the unit cube, float64 of shape (count, dimensions) from 0, below 1.
 
-    Independent ones, a Latin hypercube (each of `count` equal parts of each axis holds one), or a Sobol sequence. The
-    first of many random ones or of a Sobol sequence are those of few; a Latin hypercube is another for each count.
+    Independent points, a Latin hypercube (each of `count` equal parts of each axis holds one), or a Sobol sequence.
+    More random points or points of a Sobol sequence begin with the same points; a Latin hypercube differs for each
+    count.
     """
     if not dimensions:
         return np.zeros((count, 0))

@@ -1,6 +1,6 @@
 """Times of segmented broadcasts by the LogGP family: linear, pipeline, binary and binomial trees.
 
-The closed forms are those of Rodriguez 2011 (section 4.5, table 4.10), each a function of one segment's parameters, so
+The closed forms stand in Rodriguez 2011 (section 4.5, table 4.10), each a function of one segment's parameters, so
 that they take LogGP's constants as well as LoOgGP's, which change with the size. Everything is in seconds and bytes.
 """
 
@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-
-KIBIBYTE = 1024
 
 
 @dataclass(frozen=True)
@@ -69,21 +67,6 @@ def broadcast_time(algorithm: str, link: Link, ranks: Any, segments: Any, segmen
     `link` holds the parameters at `segment_bytes`; `ranks` (P), `segments` (n_s) and `segment_bytes` (m_s) are numbers
     or arrays of one shape.
     """
-    return _time(algorithm, link, ranks, segments, segment_bytes, first_bytes=1)
-
-
-def broadcast_time_printed(algorithm: str, link: Link, ranks: Any, segments: Any, segment_bytes: Any) -> Any:
-    """The same with two slips, for comparison: exactly what tables 4.10 and 4.12 of the source say.
-
-    There sizes are in KB and the byte that g already covers became a kilobyte, which makes more and smaller segments
-    look cheaper than they are; and the pipeline's constant is one G (for 1 KB) less than the formula gives.
-    """
-    time = _time(algorithm, link, ranks, segments, segment_bytes, first_bytes=KIBIBYTE)
-    return time - KIBIBYTE * link.gap_s_per_byte if algorithm == "pipeline" else time
-
-
-def _time(algorithm: str, link: Link, ranks: Any, segments: Any, segment_bytes: Any, first_bytes: int) -> Any:
-    """`first_bytes`: the part of a segment that the gap g covers."""
-    rest_s = (np.asarray(segment_bytes) - first_bytes) * link.gap_s_per_byte
+    rest_s = (np.asarray(segment_bytes) - 1) * link.gap_s_per_byte  # the gap g covers the first byte
     ranks = np.asarray(ranks)
     return np.where(ranks > 1, _MODELS[algorithm](link, rest_s, ranks, np.asarray(segments)), 0.0)[()]

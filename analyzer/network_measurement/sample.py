@@ -212,7 +212,7 @@ def _by_visits(size: np.ndarray, visit: np.ndarray, value: np.ndarray) -> tuple[
 def _curve(
     of: Sample, value: np.ndarray, counts: np.ndarray, sizes: np.ndarray, shared: np.ndarray | float = 0.0
 ) -> Curve:
-    """Reduce values to one for each size. Variances of few values are moderated by those of nearby sizes, relative to
+    """Reduce values to one for each size. Variances of few values are moderated by nearby variances, relative to
     the time."""
     chosen = counts & np.isin(of.size, sizes)
     size, value = _by_visits(of.size[chosen], of.visit[chosen], value[chosen])

@@ -18,7 +18,7 @@ from analyzer.trace import CALL, EVENT, STATE, Nodes, State, Trace
 from analyzer.trace.annotated import Annotated
 
 _OF_NO_CALL = (State.RUNNING, State.SCHEDULING, State.IDLE)
-"""States that are not those of calls: there only waits for semaphores take place."""
+"""States outside calls: there only waits for semaphores take place."""
 
 
 def refined(states: np.ndarray, ops: np.ndarray, times: np.ndarray, transfers: np.ndarray) -> np.ndarray:

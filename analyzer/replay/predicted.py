@@ -137,7 +137,7 @@ class CallTimes:
 
 
 class TimeMap:
-    """Map from times of a traced rank to those of its prediction.
+    """Map from times of a traced rank to times of its prediction.
 
     waits: waits for a CPU, by thread; `wait_events` are the same as events of the rank's file.
     """

@@ -52,7 +52,7 @@ class Section:
 def section_of(
     trace: Trace, team: Team | None = None, *, cpu_time: bool = True, buffered: bool = False, everywhere: bool = True
 ) -> Section:
-    """Find the section of a trace. Team, options and errors are those of `program_of`."""
+    """Find the section of a trace. Team, options and errors are as in `program_of`."""
     team = team or Team()
     program = program_of(trace, team, cpu_time=cpu_time, buffered=buffered, everywhere=everywhere)
     inits, finals = _inits_and_finalizes(trace, team)

@@ -83,7 +83,7 @@ class _Leftovers(Leftovers):
 class Together(Trace):
     """Runs as the applications of one trace, for Paraver: their ranks one after the other, on the machine's nodes.
 
-    Their CPUs are those of the machine already (`Carried`). `calls` and other records that name procedures or
+    Their CPUs are the machine's already (`Carried`). `calls` and other records that name procedures or
     communicators are each run's own.
     """
 

@@ -117,7 +117,7 @@ class Ring:
 
 
 def _without_priorities(ops: np.ndarray) -> np.ndarray:
-    """Remove priority records; their bursts are added to those of the operations after them."""
+    """Remove priority records; their bursts are added to the bursts of the operations after them."""
     says = ops["kind"] == Kind.PRIORITY
     kept = ops[~says].copy()
     after = np.cumsum(~says)[says]  # of the kept operations the one that follows

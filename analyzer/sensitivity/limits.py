@@ -56,7 +56,7 @@ def only(
 
 
 def _pieces(pieces: tuple[Piece, ...], latency: bool, bandwidth: bool) -> tuple[Piece, ...]:
-    """Keep of measured costs those of the smallest message, the extra costs of larger ones, both or none."""
+    """Keep the costs of the smallest measured message, the extra costs of larger ones, both or none."""
     if not pieces or (latency and bandwidth):
         return pieces
     first = pieces[0]
@@ -112,8 +112,11 @@ class Loss:
 
 @dataclass(frozen=True)
 class Latency:
-    """What latency adds to the ideal time: directly, which ranks spend on their CPUs or in collectives (the mean of
-    all), and by the blocking that it induces; negative where it fell into times when ranks waited anyway."""
+    """Time that latency adds to the ideal time, ns.
+
+    Direct: time on CPUs or in collectives (mean over the ranks). Induced: by blocking; negative where the latency fell
+    into times when ranks waited anyway.
+    """
 
     extra_ns: int
     direct_ns: float

@@ -79,8 +79,11 @@ class _Search:
 
 
 def tolerance(program: Program, machine: Machine, team: Team, jobs: int | None = None) -> Tolerance:
-    """What the run bears on a machine. Takes 30 to 50 replays; where many are made at once, up to twice as many in a
-    third of the steps. Raises TracelibError."""
+    """Find the worst network that a run tolerates on a machine.
+
+    Takes 30 to 50 replays; where many are made at once, up to twice as many in a third of the steps. Raises
+    TracelibError.
+    """
     machine = pinned(machine, program.ranks)
     ideal, free = only(machine), only(machine, latency=True, bandwidth=True)
     ideal_ns, free_ns = (end * (1 + THRESHOLD) for end in end_times([(program, ideal), (program, free)], team, jobs))

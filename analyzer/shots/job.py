@@ -1,4 +1,4 @@
-"""What one shot runs: a job script, the files that it needs, and what it may take.
+"""Job of one shot: a job script, the files that it needs, and what it may take.
 
 A job script may have lines of directives as Promenvir's have (Girona 2003, section 5.6, figure 20):
 

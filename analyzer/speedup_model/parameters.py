@@ -86,8 +86,8 @@ def parameters(
     """Measure a run for the speedup model. Collective over the team.
 
     The section is the time between the end of MPI_Init and the begin of MPI_Finalize, or all visits of a region, or
-    given iterations. Instructions and cycles are counted over the whole run: those of the section or of iterations are
-    its share by useful time, those of a region are not known.
+    given iterations. Instructions and cycles are counted over the whole run: the section and iterations have a share of
+    them by useful time; a region's are not known.
 
     Args:
         trace: The run.

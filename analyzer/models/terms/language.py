@@ -40,11 +40,6 @@ def candidates(description: str, degree: int | None = None) -> list[Product]:
     return list(found)
 
 
-def number_of_models(terms: int) -> int:
-    """Return the number of non-empty subsets of `terms` terms: 2^N - 1."""
-    return 2**terms - 1
-
-
 def _groups(description: str) -> list[tuple[list[Product], bool]]:
     groups: list[tuple[list[Product], bool]] = []
     rest = description.strip()

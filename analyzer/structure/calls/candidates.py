@@ -68,7 +68,7 @@ def in_context(symbols: np.ndarray, context: int) -> np.ndarray:
 
 
 def _places(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Group places by id: int32 places, those of each id together, and the begin of each id's places, with the end."""
+    """Group places by id: int32 places, with equal ids together, and the begin of each id's places, with the end."""
     kinds = int(ids.max(initial=-1)) + 1
     begin, places = np.empty(kinds + 1, np.int32), np.empty(len(ids), np.int32)
     written = pointer(begin, "int32_t *"), pointer(places, "int32_t *")

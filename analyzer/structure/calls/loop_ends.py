@@ -1,4 +1,4 @@
-"""Begin and end of a loop: its first pass may do more or less, and calls like those of a pass may come before it."""
+"""Begin and end of a loop: its first pass may do more or less, and calls like a pass's may come before it."""
 
 from __future__ import annotations
 
@@ -120,9 +120,20 @@ def _around_first(symbols: np.ndarray, at: np.ndarray, pattern: np.ndarray, lead
 def _turned(
     symbols: np.ndarray, at: np.ndarray, pattern: np.ndarray, lead: int, fixed: int
 ) -> tuple[np.ndarray, int, int, int]:
-    """Of a loop whose passes are alike: its occurrences, where the first pass begins, how many calls of a pass come
-    before its occurrence, where the last one ends. What follows the last one tells where passes end, if what comes
-    before the first one does not. `fixed`: so many calls a pass has at least."""
+    """Find the passes of a loop whose passes are alike.
+
+    The calls after the last occurrence tell where passes end, if the calls before the first one do not.
+
+    Args:
+        symbols: Symbol of each call.
+        at: Occurrences.
+        pattern: Symbols of a pass.
+        lead: Calls of a pass before its occurrence.
+        fixed: Least number of calls of a pass.
+
+    Returns:
+        Occurrences, begin of the first pass, calls of a pass before its occurrence, end of the last pass.
+    """
     length, first = len(pattern), int(at[0]) - lead
     follows = _followed(symbols, pattern, int(at[-1]), 2 * length)
     if lead + follows < length:
@@ -162,8 +173,10 @@ def _differ(at: np.ndarray) -> bool:
 
 
 def _cut_run(symbols: np.ndarray, end: int, body: np.ndarray) -> int:
-    """So many calls later passes begin that do so in the middle of calls that are made again at once: what comes before
-    the loop may make a few of these. `body`: the calls of a pass."""
+    """Count the calls by which passes begin later if they begin in the middle of calls that are repeated at once.
+
+    Calls before the loop may be a few of these. `body`: the calls of a pass.
+    """
     others = np.flatnonzero(body != body[0])
     if not len(others) or body[-1] != body[0]:
         return 0

@@ -18,12 +18,12 @@ MOST_JUDGED = 40
 LEAST_TIME = 0.03
 """A loop that takes a smaller share of the time than this is left out."""
 STEP, SELDOM_STEP, SELDOM = (0.25, 1.0), (0.5, 0.5), 8
-"""A step of a loop that is made now and then makes at most such a share of the calls of a usual pass, and computes less
-than such a share of what that computes; second: where so many passes lie between. What does more once a pass is an
-outer loop."""
+"""Limits of a step that a loop makes now and then: its calls relative to those of a usual pass, and its computation
+relative to a pass's. The second pair holds where SELDOM passes or more lie between. A step that does more once a pass
+is an outer loop."""
 STEP_WORK = 1.0
-"""Of one call in so many passes, an output or a norm, the computation beside that of all these passes together: a step
-that is made now and then takes less than the passes between."""
+"""Largest computation beside a single seldom call (an output or a norm), relative to that of all passes between two
+such calls: a step that is made now and then takes less."""
 MISSING = 0.9
 """A pass that makes a smaller share than this of the usual calls makes others in their place."""
 NESTED = 4

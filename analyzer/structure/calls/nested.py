@@ -9,8 +9,8 @@ import numpy as np
 from analyzer.structure.calls.passes import Passes
 
 FEW = 4
-"""What comes between passes, each 2nd, 3rd or 4th of them, is of a loop around: of stages, directions, substeps.
-Steps that are made now and then are more seldom."""
+"""Distance in passes up to which calls between passes are of a loop around: of stages, directions, substeps. Steps that
+are made now and then are more seldom."""
 
 
 def is_nested(outer: Passes, inner: Passes, symbols: np.ndarray) -> bool | None:
@@ -44,10 +44,11 @@ def is_nested(outer: Passes, inner: Passes, symbols: np.ndarray) -> bool | None:
 
 
 def begins_with(outer: Passes, inner: Passes, symbols: np.ndarray, more: np.ndarray) -> bool:
-    """Whether the calls that passes of `outer` add begin the passes of a loop around: they come before the first pass
-    of `inner` and after each so many passes, but not behind the last one.
+    """Check whether the calls that passes of `outer` add begin the passes of a loop around.
 
-    more: how many calls of each symbol such a pass of `inner` makes beside the usual ones.
+    They do if they come before the first pass of `inner` and at a fixed number of passes, but not behind the last one.
+
+    more: number of calls of each symbol that such a pass of `inner` makes beside the usual ones.
     """
     between = np.diff(np.searchsorted(inner.at, outer.at, side="right"))
     if not len(between) or between[0] < 2 or (between != between[0]).any() or inner.count % between[0]:
@@ -89,8 +90,10 @@ class _Own:
 
 
 def _own_calls(outer: Passes, inner: Passes, symbols: np.ndarray, made: np.ndarray) -> _Own | None:
-    """What the pass of `inner` in the middle of the run, in which `outer` does what it does, has beside the usual ones;
-    None: it is not alone in that, or has it at several places."""
+    """Find the calls beside the usual ones in the pass of `inner` in the middle of the run in which `outer` is passed.
+
+    None: other passes have such calls, too, or they are at several places.
+    """
     number = int(made[outer.count // 2]) - 1
     if not 1 <= number < inner.count - 1 or number - 1 in made - 1:
         return None
@@ -114,8 +117,7 @@ def _own_calls(outer: Passes, inner: Passes, symbols: np.ndarray, made: np.ndarr
 
 
 def _extent(known: np.ndarray, symbols: np.ndarray, inner: Passes, more: int) -> tuple[int, int]:
-    """The first and the last call of a loop: around its occurrences, those that are known, up to a pass and so many
-    more."""
+    """Find the first and the last call of a loop: around its known occurrences, up to a pass and `more` calls."""
     most = inner.length + more
     return _reach(known, symbols, int(inner.at[0]), most, -1), _reach(known, symbols, int(inner.at[-1]), most, 1)
 

@@ -19,8 +19,8 @@ REGULAR_ALONE = 0.78
 GROUP = 4
 """Calls in a row that are compared, at least."""
 IN_ORDER, FEW = 0.3, 24
-"""Share of the different groups of calls in a row that a stretch has in common with the next one, at least: any
-long stretches of random calls have as many of each. So many pairs are compared."""
+"""Least share of different groups of calls in a row that a stretch has in common with the next one, since any long
+stretches of random calls have equal numbers of each call; and the number of pairs that are compared."""
 SAME_PLACE = 0.6
 """Least share of usual stretches, in the usual order, among those that one place of a program begins: now and then
 other calls follow."""
@@ -34,7 +34,7 @@ EXPLAINED = 0.7
 
 @dataclass(frozen=True)
 class Passes:
-    """The stretches between occurrences of a call, compared. Symbols are those of the sequence."""
+    """The stretches between occurrences of a call, compared. Symbols are the sequence's."""
 
     at: np.ndarray  # int64 (count,): where the stretches begin
     slots: int

@@ -36,8 +36,8 @@ MUCH_MORE = 1.5
 LEAST_SHARE = 0.04
 """A loop that takes a smaller share of the time is not one that the run is made of."""
 MOST_TURNS, AS_LONG = 4, 0.5
-"""Passes that differ by partners alone take turns with so many others at most, and each of them computes at least this
-share of what the longest does."""
+"""Passes that differ only by partners take turns with at most MOST_TURNS others, and each computes at least the share
+AS_LONG of the longest."""
 POOR = 0.5
 """Share of common calls below which messages depend on data."""
 FEWEST_ALIKE = 8

@@ -11,8 +11,8 @@ from analyzer.structure.calls.loop_ends import MOST_COMPARED, Bounds
 from analyzer.structure.calls.passes import Passes, compared
 
 GROUPS, RARE = (4, 8, 16), 16
-"""Groups of so many calls are compared, at most a quarter of a stretch: the shortest of which there are so many times
-as many as a stretch has calls."""
+"""Lengths of the groups of calls that are compared, at most a quarter of a stretch; the shortest is taken of which
+there are RARE times the number of calls of a stretch."""
 MOST_REMEMBERED, LONGEST_REMEMBERED = 32, 1 << 15
 """Number of sequences that are remembered, and the most calls of each: examining a longer one costs little beside
 reading it."""

@@ -26,8 +26,8 @@ of all; third: if they hold what else is done at even distances."""
 SET_UP, OFTEN = 4.0, 0.95
 """A pass at the begin that computes this many times what this share of the later passes do has some of the set-up."""
 FEW_STEPS, UNLIKE = 2, 0.45
-"""Passes of up to so many steps are none where they differ from the next one by more than this in the natural logarithm
-of what they compute: then they are not alike, and do not change slowly either."""
+"""Passes of up to FEW_STEPS steps are none where they differ from the next one by more than UNLIKE in the natural
+logarithm of their computation: then they are neither alike nor changing slowly."""
 HALF, MOST_OF_SEVERAL = 0.5, 0.75
 """Share of the passes that differ by less: of one step, whose work may depend on data, and of several."""
 ROWS, THROUGHOUT = 6, 0.85
@@ -129,10 +129,12 @@ def _changes(kinds: np.ndarray) -> np.ndarray:
 
 
 def around_by_steps(calls: Sequence, part: slice, loop: Loop) -> Loop:
-    """Take the loop around, where its passes show in those of the loop inside. What is done now and then is done beside
-    the usual steps, at even distances, and computes little. But the last pass of a loop inside may lack what prepares
-    the next one; and passes at uneven distances that compute much more, and all about as much, are where a loop has
-    converged."""
+    """Take the loop around, where its passes show in the passes of the loop inside.
+
+    Steps that are made now and then come beside the usual steps, at even distances, and compute little. But the last
+    pass of a loop inside may lack the preparation of the next one; and passes at uneven distances that compute much
+    more, all about equally, are where a loop has converged.
+    """
     steps = np.diff(np.append(loop.begins, loop.end))
     for around in loop.around:
         for off in (0, 1, 2):

@@ -152,7 +152,7 @@ class _Own:
 
     @property
     def told(self) -> _Said:
-        """What the others are told: this one, and what else it may be."""
+        """Statement for the others: this loop, and what else it may be."""
         return replace(self.said, around=tuple(one.said for one in self.around))
 
     def each(self) -> Iterator[_Own]:

@@ -46,8 +46,8 @@ THROUGHOUT = 0.5
 CALM = 0.05
 """Largest shift of a period's begin, as a share of the period."""
 BINS, UNLIKE = 64, 0.5
-"""Of periods in so many bins one that correlates with the next by less than this share of what is usual, and by less
-than LEAST, is not like it."""
+"""A period (in BINS bins) is not like the next if their correlation is below UNLIKE of the usual one, and below
+LEAST."""
 MOST_EDGES = 1 << 20
 """A period that fits more often than this is none of iterations."""
 
@@ -221,7 +221,8 @@ def _node(
 
 
 def _edges(part: Signal, piece: Signal, period: float, count: int) -> np.ndarray:
-    """(count + 1,) Where so many periods in the middle of a part begin and end, in samples of the piece around it."""
+    """Return begins and ends of `count` periods in the middle of a part, in samples of the piece around it, (count +
+    1,)."""
     before = (part.begin_ns - piece.begin_ns) / part.width_ns
     whole = min(count * period, len(piece.values))
     first = min(max(before + (len(part.values) - whole) / 2, 0), len(piece.values) - whole)

@@ -127,7 +127,7 @@ class _Votes:
         said.ranks += 1
 
     def usual(self, team: Team) -> dict[bytes, list[Loop]]:
-        """Return the commonest loops over all members of a team; among equals those of the first rank."""
+        """Return the commonest loops over all members of a team; among equals the first rank's."""
         every: dict[bytes, dict[tuple, _Said]] = {}
         for part in team.allgather(self._said):
             for calls, of_calls in part.items():

@@ -113,8 +113,11 @@ class _Chain(NamedTuple):
 
     @classmethod
     def of(cls, node: Node, team: Team) -> _Chain:
-        """Of a loop whose own iterations alone are known: of the ranks that have most of the loops inside the first.
-        Collective."""
+        """Start from a loop of which only its own iterations are known, on the first of the ranks with most inner
+        loops.
+
+        Collective over the team.
+        """
         own = node.loop.own
         mine = [(-sum(rank in one.loop.own for one in node.walk()), rank) for rank in own]
         _, rank = min(best for part in team.allgather(min(mine, default=None)) if (best := part) is not None)
@@ -141,9 +144,11 @@ def _counted(sequences: Sequences, outer: Node, chain: _Chain, team: Team) -> No
 
 
 def _begins(calls: Sequence, edges: np.ndarray, inner: Loop) -> np.ndarray | None:
-    """Where the passes of a loop begin in all iterations around it: with the calls that begin the passes that are
-    known, or behind those that end them, if there are as many of these as passes in the iteration with these. None:
-    there are not."""
+    """Find the begins of the passes of a loop in all iterations around it. None: they are not found.
+
+    Passes begin with the calls that begin the known passes, or behind the calls that end them, if these are equally
+    many as the passes in the iteration with the known ones.
+    """
     number = int(np.searchsorted(edges, inner.begins[0], side="right")) - 1
     if not 0 <= number < len(edges) - 1:
         return None
@@ -159,8 +164,8 @@ def _begins(calls: Sequence, edges: np.ndarray, inner: Loop) -> np.ndarray | Non
 
 
 def _behind(ends: np.ndarray, edges: np.ndarray, before: int) -> np.ndarray:
-    """Where passes begin that end there: behind the one before, or, of the first of an iteration, so many calls from
-    its begin on."""
+    """Return the begins of passes from their ends: behind the pass before, or, for the first of an iteration, `before`
+    calls after its begin."""
     around = edges[np.searchsorted(edges, ends, side="right") - 1]
     after = np.append(-1, ends[:-1]) + 1
     return np.where(after <= around, np.minimum(around + before, ends), after)

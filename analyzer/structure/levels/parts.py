@@ -144,8 +144,11 @@ class Structure:
 
     @property
     def loops(self) -> list[Part]:
-        """All loops as they are numbered, from 1: the main one, the others of level 1 by time, those of level 2, and so
-        on; of inner ones those of the typical iteration around them."""
+        """All loops in the order of their numbers, from 1.
+
+        The main loop, the others of level 1 by time, the loops of level 2, and so on; inner loops are from the typical
+        iteration around them.
+        """
         main = self.main
         every = [part for top in self.parts for part in top.walk() if part.iterations]
         return sorted(every, key=lambda part: (part.level, part is not main, part.begin_ns))

@@ -47,13 +47,13 @@ def representative(values: np.ndarray, period: float, iterations: int = 1, *, li
 MORE = 1.02
 """Least ratio of covered time at which a coarser division into phases is taken."""
 LIKE, STEPS = 0.75, 8
-"""Periods in a row that correlate by a smaller share of what is usual are not both of the loop; so many places a period
-are looked at."""
+"""Least correlation of neighbouring periods of a loop, as a share of the usual one; and the number of places a period
+at which it is computed."""
 EARLY = 0.05
 """Share of a period by which the next one may be early or late and still be like this one."""
 CLOSED = 1
-"""Twice so many places that are not alike do not end a stretch: a period that begins behind a burst may miss the next
-one if that is late. Between two loops more than a period is not alike."""
+"""Twice this number of places that are not alike does not end a stretch: a period that begins behind a burst may miss
+the next one if that is late. Between two loops more than a period is not alike."""
 OVER = 0.19
 """Share of a period by which stretches that are alike reach beyond each end of a loop."""
 

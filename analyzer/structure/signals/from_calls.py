@@ -26,7 +26,7 @@ _OF_STATES = {
     MESSAGES: OF_MESSAGES,
     COLLECTIVE: (State.GROUP_COMMUNICATION, State.SYNCHRONIZATION),
 }
-"""States of each signal; synchronizations are those of the threads of a team."""
+"""States of each signal; synchronizations are between the threads of a team."""
 _UNKNOWN = np.iinfo(np.int64).max
 
 
