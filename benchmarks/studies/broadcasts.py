@@ -20,11 +20,13 @@ import analyzer
 from analyzer.loggp.model import LoOgGP
 from analyzer.models.described_terms import Options
 from analyzer.models.model import Model
-from analyzer.network_measurement.broadcast_models import ALGORITHMS, KIBIBYTE
+from analyzer.network_measurement.broadcast_models import ALGORITHMS
 from analyzer.network_measurement.collectives import Accuracy, Compared, Measured, accuracy, read_compared
 from analyzer.network_measurement.estimate import estimate
 from analyzer.network_measurement.netfile import read_measurement
 from benchmarks.mpi import ROOT
+
+KIBIBYTE = 1024
 
 DATA = ROOT / "benchmarks" / "data"
 KEPT = ("broadcasts.h5", "broadcasts-mpich.h5")
