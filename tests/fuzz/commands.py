@@ -17,10 +17,8 @@ STDOUT, STDERR = "said.out", "said.err"
 _MORE = (
     "analyzer.commands.network._network",
     "analyzer.commands.network._ways",
-    "analyzer.experiments.formats.csv_file",
-    "analyzer.experiments.formats.parquet_file",
-    "analyzer.experiments.formats.xml_reader",
-    "analyzer.experiments.formats.xml_writer",
+    "analyzer.experiments.formats.flat_files",
+    "analyzer.experiments.formats.tia_xml",
     "analyzer.report.pictures.samples",
     "analyzer.sources.dimemas.reader",
     "analyzer.sources.paraver.trace",
