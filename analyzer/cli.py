@@ -9,24 +9,24 @@ import threading
 from contextlib import suppress
 from typing import NoReturn
 
-from analyzer import signals
+from analyzer import signal_handling
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run `analyze` with these arguments (default: the command line's); returns the exit code."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no matrix here is worth the start of a thread for each CPU
     try:
-        with signals.raised():
+        with signal_handling.raised():
             from analyzer.commands.group import run
 
             return run(arguments)
-    except signals.Ended as end:
+    except signal_handling.Ended as end:
         print(end, file=sys.stderr)
         return 128 + end.number
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     finally:
-        signals.discard_all()
+        signal_handling.discard_all()
 
 
 def command() -> NoReturn:

@@ -14,12 +14,12 @@ from itertools import pairwise
 import numpy as np
 
 from analyzer.columns.arrays import by_index
-from analyzer.efficiency.ideal_regions import REPLAYED_VISIT, replayed_visits
+from analyzer.efficiency.ideal import REPLAYED_VISIT, replayed_visits
 from analyzer.metrics.profile import profile
 from analyzer.metrics.regions import region_visits
 from analyzer.pairing.parts import Part, parts
 from analyzer.parallel import Team
-from analyzer.program.program import Program
+from analyzer.program.model import Program
 from analyzer.replay.predicted import CallTimes, times_of_calls
 from analyzer.replay.section import NOT_COMPARED, Section
 from analyzer.replay.simulate import Prediction

@@ -17,8 +17,8 @@ import numpy as np
 
 from analyzer.machine.options import read_machine
 from analyzer.opening import open_trace
+from analyzer.program.model import Program
 from analyzer.program.operation import Kind
-from analyzer.program.program import Program
 from analyzer.replay import Machine, Prediction, program_of, simulate
 
 EAGER_LIMIT = 32 << 10

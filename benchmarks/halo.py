@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from analyzer.program.model import Program
 from analyzer.program.operation import Flag, Kind, operations
-from analyzer.program.program import Program
 from benchmarks.synthetic.image import Image
 from benchmarks.synthetic.links import write_links
 from tracelib import schema

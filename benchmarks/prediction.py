@@ -14,9 +14,8 @@ import numpy as np
 
 from analyzer.opening import open_trace
 from analyzer.pairing.requests import gather_blocks
+from analyzer.program.model import Program, pieces
 from analyzer.program.operation import Kind, operations
-from analyzer.program.program import Program
-from analyzer.program.streams import pieces
 from analyzer.replay import program_of, simulate
 from analyzer.replay.predicted import CallTimes
 from analyzer.trace import CALL, Trace

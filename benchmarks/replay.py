@@ -13,10 +13,10 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from analyzer.machine.description import Machine, Network, Node
-from analyzer.memory import fix_thresholds
 from analyzer.opening import open_trace
 from analyzer.operations.program import program_of
-from analyzer.program.program import Program
+from analyzer.process_memory import fix_thresholds
+from analyzer.program.model import Program
 from analyzer.replay.simulate import simulate
 from benchmarks.halo import halo, write_halo
 from benchmarks.mpi import Mpi

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
+from analyzer.atomic_file import whole_file
 from analyzer.balance.parts import equal_finish
 from analyzer.balance.repository import MachineModel
 from analyzer.errors import TracelibError
-from analyzer.whole import whole_file
 from tracelib.schema.shares import Expectation, Plan, read_plan, split
 
 

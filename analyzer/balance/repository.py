@@ -11,10 +11,10 @@ import math
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from analyzer.atomic_file import whole_file
 from analyzer.balance.formula import Formula
 from analyzer.balance.parts import MachinePart
 from analyzer.errors import TracelibError
-from analyzer.whole import whole_file
 
 FORMAT = "tracelib-machines"
 

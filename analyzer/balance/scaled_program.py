@@ -13,9 +13,8 @@ import numpy as np
 from analyzer.errors import TracelibError
 from analyzer.operations.program import program_of
 from analyzer.operations.region_events import are_of_regions
+from analyzer.program.model import Program, pieces, rewritten
 from analyzer.program.operation import Kind
-from analyzer.program.program import Program
-from analyzer.program.streams import pieces, rewritten
 from analyzer.trace import Regions, Trace
 from analyzer.what_if.blocks import blocks_of_regions
 

@@ -17,7 +17,7 @@ from analyzer.machine.description import Machine
 from analyzer.operations.bursts import check_cpu_time, is_any_measured
 from analyzer.operations.program import program_of
 from analyzer.parallel import Team
-from analyzer.program.program import LeftOut, Program
+from analyzer.program.model import LeftOut, Program
 from analyzer.replay.simulate import simulate
 from analyzer.trace import Trace
 from tracelib.schema.shares import Expectation, Plan

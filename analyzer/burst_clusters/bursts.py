@@ -17,7 +17,7 @@ _WINDOW = 1 << 16
 """Calls at once: with counters each has several events."""
 
 
-class Bursts(NamedTuple):
+class BurstTable(NamedTuple):
     """Some bursts of positive length.
 
     states: STATE of shape (n,); values: float64 of shape (n, 1 + counters), duration in ns and what was counted in
@@ -49,7 +49,7 @@ def labelled_counters(trace: Trace) -> tuple[str, ...]:
 
 def bursts(
     trace: Trace, ranks: range, counters: tuple[str, ...] = (), stretches: np.ndarray | None = None
-) -> Iterator[Bursts]:
+) -> Iterator[BurstTable]:
     """All bursts of some ranks, those that begin in a window of time together.
 
     stretches: int64 (ranks of the trace, 2), begin and end in ns of what is looked at of each rank; bursts that are not
@@ -70,7 +70,7 @@ def bursts(
         yield measured(trace, states, types, ranks)
 
 
-def measured(trace: Trace, states: np.ndarray, types: tuple[int, ...], ranks: range | None) -> Bursts:
+def measured(trace: Trace, states: np.ndarray, types: tuple[int, ...], ranks: range | None) -> BurstTable:
     """The values of some bursts (STATE) of these ranks."""
     values = np.full((len(states), 1 + len(types)), np.nan)
     values[:, 0] = states["end"] - states["begin"]
@@ -90,4 +90,4 @@ def measured(trace: Trace, states: np.ndarray, types: tuple[int, ...], ranks: ra
             )
             known = at >= 0
             values[known, column] = of_kind["value"][at[known]]
-    return Bursts(states, values)
+    return BurstTable(states, values)

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from analyzer.atomic_file import whole_file
 from analyzer.errors import TracelibError
 from analyzer.trace import Trace
-from analyzer.whole import whole_file
 
 FORMAT = "tracelib-clusters"
 SHORT, NOISE = 0, -1
@@ -21,7 +21,7 @@ ENDING = ".clusters.json"
 
 
 @dataclass(frozen=True)
-class Clusters:
+class BurstClusters:
     """Kinds of bursts in the space of ln(duration) and ln(1 + count) of each counter.
 
     A burst is of the kind of the nearest of `points` (shape (n, features)), if that is not farther than `reach`; the
@@ -54,11 +54,11 @@ class Clusters:
             found[wanted[near]] = self.kinds[nearest[near]]
         return found
 
-    def renumbered(self, order: np.ndarray) -> Clusters:
+    def renumbered(self, order: np.ndarray) -> BurstClusters:
         """With kind order[k] as k + 1."""
         number = np.zeros(self.count + 1, np.int64)
         number[order] = np.arange(1, self.count + 1)
-        return Clusters(**(self._fields() | {"kinds": number[self.kinds]}))
+        return BurstClusters(**(self._fields() | {"kinds": number[self.kinds]}))
 
     @cached_property
     def _tree(self) -> Any:
@@ -75,7 +75,7 @@ def coordinates(values: np.ndarray) -> np.ndarray:
     return np.concatenate([np.log(values[:, :1]), np.log1p(values[:, 1:])], axis=1)
 
 
-def write_clusters(clusters: Clusters, path: Path) -> None:
+def write_clusters(clusters: BurstClusters, path: Path) -> None:
     """As JSON. Raises TracelibError where the file cannot be written."""
     arrays = {name: getattr(clusters, name).tolist() for name in ("scale", "points", "kinds")}
     reach = None if np.isinf(clusters.reach) else clusters.reach
@@ -84,7 +84,7 @@ def write_clusters(clusters: Clusters, path: Path) -> None:
         file.write((json.dumps(data, indent=2) + "\n").encode())
 
 
-def read_clusters(path: Path, trace: Trace) -> Clusters:
+def read_clusters(path: Path, trace: Trace) -> BurstClusters:
     """Those of a trace. Raises TracelibError where there are none, or they are of another run."""
     try:
         data = json.loads(path.read_text())
@@ -98,7 +98,7 @@ def read_clusters(path: Path, trace: Trace) -> Clusters:
         reach = np.inf if data["reach"] is None else float(data["reach"])
         names = ("method", "shortest_ns", "ranks", "duration_ns")
         plain: dict[str, Any] = {name: data[name] for name in names}
-        found = Clusters(**plain, **arrays, counters=tuple(data["counters"]), reach=reach)
+        found = BurstClusters(**plain, **arrays, counters=tuple(data["counters"]), reach=reach)
         if len(found.points) != len(found.kinds) or len(found.scale) != 1 + len(found.counters):
             raise ValueError
     except FileNotFoundError as error:

@@ -7,8 +7,19 @@ from pathlib import Path
 
 import numpy as np
 
-from analyzer.burst_clusters.bursts import Bursts, bursts, counter_types, measured
-from analyzer.burst_clusters.model import ENDING, NOISE, SHORT, Clusters, read_clusters
+from analyzer.burst_clusters.bursts import (
+    BurstTable,
+    bursts,
+    counter_types,
+    measured,
+)
+from analyzer.burst_clusters.model import (
+    ENDING,
+    NOISE,
+    SHORT,
+    BurstClusters,
+    read_clusters,
+)
 from analyzer.columns.sorted_runs import SortedRuns
 from analyzer.errors import TracelibError
 from analyzer.trace import EVENT, Chosen, State, Trace
@@ -23,7 +34,7 @@ _FIRST = 5
 """Kind k is written as k + 5: 2 is "duration filtered", 5 noise, 0 the end, as BSC's cluster tools number them."""
 
 
-def labels_of(clusters: Clusters) -> dict[int, tuple[str, dict[int, str]]]:
+def labels_of(clusters: BurstClusters) -> dict[int, tuple[str, dict[int, str]]]:
     """For the .pcf."""
     names = {0: "End", _VALUES[SHORT]: "Duration Filtered", _VALUES[NOISE]: "Noise"}
     names |= {kind + _FIRST: f"Cluster {kind}" for kind in range(1, clusters.count + 1)}
@@ -34,14 +45,14 @@ class WithClusters(Annotated):
     """The same trace with an event at the begin of each burst, its kind, and 0 at its end; they lie in a temporary
     file."""
 
-    def __init__(self, trace: Trace, clusters: Clusters) -> None:
+    def __init__(self, trace: Trace, clusters: BurstClusters) -> None:
         self._runs = SortedRuns(EVENT, "time", "rank", "thread")
         for found in bursts(trace, range(trace.size), clusters.counters):
             self._runs.append(_events(found, clusters))
         super().__init__(trace, labels_of(clusters), self._runs.read)
 
 
-def _events(found: Bursts, clusters: Clusters) -> np.ndarray:
+def _events(found: BurstTable, clusters: BurstClusters) -> np.ndarray:
     rows = np.zeros((len(found.states), 2), EVENT)
     rows["time"][:, 0], rows["time"][:, 1] = found.states["begin"], found.states["end"]
     rows["value"][:, 0] = values_of(clusters.label(found.values))
@@ -60,7 +71,7 @@ def values_of(kinds: np.ndarray) -> np.ndarray:
 class OnlyCluster(Annotated):
     """The same trace in which only the bursts of one kind compute; threads are idle in the others."""
 
-    def __init__(self, trace: Trace, clusters: Clusters, kind: int) -> None:
+    def __init__(self, trace: Trace, clusters: BurstClusters, kind: int) -> None:
         super().__init__(trace, {}, lambda begin, end: np.zeros(0, EVENT))
         self._clusters, self._kind = clusters, kind
         self._types = counter_types(trace, clusters.counters)

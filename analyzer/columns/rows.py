@@ -12,7 +12,7 @@ import numpy as np
 from analyzer.columns.arrays import joined
 from analyzer.errors import TracelibError
 from analyzer.parallel import Team
-from analyzer.temporary import unnamed_file
+from analyzer.temporary_files import unnamed_file
 
 PIECE = 1 << 16
 """Rows that are looked at together, if all are looked at in order."""

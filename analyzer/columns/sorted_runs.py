@@ -12,7 +12,7 @@ import os
 import numpy as np
 
 from analyzer.errors import TracelibError
-from analyzer.temporary import unnamed_file
+from analyzer.temporary_files import unnamed_file
 
 INDEX_ROWS = 4096
 

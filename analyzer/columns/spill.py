@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from analyzer.errors import TracelibError
-from analyzer.temporary import unnamed_file
+from analyzer.temporary_files import unnamed_file
 
 Extents = dict[Hashable, list[tuple[int, int]]]
 """For each key its pieces of the file: (byte offset, number of records)."""

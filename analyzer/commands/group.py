@@ -14,13 +14,13 @@ from socket import gethostname
 
 import click
 
-from analyzer import signals
+from analyzer import signal_handling
 from analyzer.commands import registry
 from analyzer.commands.command import Command
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
-from analyzer.memory import fix_thresholds, search_little_for_cycles
 from analyzer.parallel import Team, team
+from analyzer.process_memory import fix_thresholds, search_little_for_cycles
 from tracelib.errors import drop_output
 
 _SILENT = frozenset({"-q", "--quiet", "-h", "--help"})
@@ -163,7 +163,7 @@ def run(arguments: list[str] | None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")
     members = team()
     if members.size > 1:
-        signals.watch()
+        signal_handling.watch()
     session = Session(members)
     try:
         code = analyze.main(arguments, "analyze", standalone_mode=False, obj=session) or 0
@@ -193,9 +193,9 @@ def run(arguments: list[str] | None) -> int:
         _fail(members, f"Error: {error.strerror or error}" + (f": {error.filename}" if error.filename else ""))
         drop_output()
         return 1
-    except signals.Ended as end:
+    except signal_handling.Ended as end:
         if members.size > 1:  # the launcher says so
-            signals.die(end.number)
+            signal_handling.die(end.number)
         raise
 
 
@@ -223,5 +223,5 @@ def _fail(members: Team, text: str) -> None:
         time.sleep(GRACE_S + min(members.rank * STAGGER_S, GRACE_S))
         text += f", on process {members.rank} of {members.size}, {gethostname()}"
     click.echo(text, err=True)
-    signals.discard_all()
+    signal_handling.discard_all()
     members.abort()

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.columns.arrays import joined
-from analyzer.critical.did import Before, pieces_of
-from analyzer.critical.functions import Functions
+from analyzer.critical.activities import Before, ThreadActivities, pieces_of
 from analyzer.critical.path import CriticalPath
 from analyzer.pairing.call_paths import paths_of_calls
-from analyzer.places.between import Between, Stretch
-from analyzer.places.words import call_at, computing_at, known_text
+from analyzer.places.call_gaps import CallGap, CallGaps
+from analyzer.places.phrases import call_at, computing_at, known_text
 from analyzer.trace import CallPaths, Trace
 
 ON_PATH = np.dtype([("before", "<i8"), ("path", "<i8"), ("call", "<i8"), ("inside", "<i8"), ("ahead", "<i8")])
@@ -29,7 +28,7 @@ class PlaceShare:
     ns: int
     procedure: str  # the call, or the one that the computing is before; empty: it is after the last one
     path: int  # its row in CallPaths.tables; 0: not known
-    stretch: Stretch | None  # of computing; None: it is a call
+    stretch: CallGap | None  # of computing; None: it is a call
 
 
 def place_shares(trace: Trace, path: CriticalPath, chosen: np.ndarray | None = None) -> list[PlaceShare]:
@@ -50,7 +49,7 @@ def place_shares(trace: Trace, path: CriticalPath, chosen: np.ndarray | None = N
 
 def _on_path(trace: Trace, path: CriticalPath) -> Iterator[np.ndarray]:
     """ON_PATH of each thread, piece by piece."""
-    nodes, functions = path.nodes, Functions(trace)
+    nodes, functions = path.nodes, ThreadActivities(trace)
     for thread, stays in path.stays.items():
         whole, rank, number = nodes.whole(thread), int(nodes.rank[thread]), int(nodes.thread[thread])
         before = Before(stays)
@@ -97,7 +96,7 @@ def added(rows: np.ndarray) -> np.ndarray:
 def _named(rows: np.ndarray, trace: Trace) -> list[PlaceShare]:
     """Rows that have the same name are one."""
     places = trace.extra(CallPaths).named()
-    between = Between(places)
+    between = CallGaps(places)
     stretches = between.numbers(rows["before"], rows["path"])
     found: dict[str, PlaceShare] = {}
     columns = (rows["path"], rows["call"], rows["inside"], rows["ahead"], stretches)
@@ -119,7 +118,7 @@ class Whereabouts:
 
     def __init__(self, trace: Trace) -> None:
         self._trace, self._known = trace, trace.extra(CallPaths).known
-        self._between: Between | None = None
+        self._between: CallGaps | None = None
 
     def mostly(self, rows: np.ndarray, own: slice, ns: np.ndarray, stream: tuple[int, int], *, computes: bool) -> str:
         """`at exchange.c:212 in exchange`; empty: not known.
@@ -131,7 +130,7 @@ class Whereabouts:
         nodes = np.arange(len(rows))[own]
         if not self._known or not len(is_call) or not ns.any():
             return ""
-        self._between = self._between or Between(self._trace.extra(CallPaths).named())
+        self._between = self._between or CallGaps(self._trace.extra(CallPaths).named())
         paths = np.append(paths_of_calls(self._trace, *stream, rows["enter"][is_call]), 0)
         after = np.searchsorted(is_call, nodes)
         numbers = (

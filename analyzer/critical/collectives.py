@@ -1,16 +1,30 @@
-"""Dependences by collective operations: who waits for whom follows from what the operation does."""
+"""Dependences by collective operations: who waits for whom follows from what the operation does.
+
+Neighbourhood collectives: who exchanges data with whom is not recorded, but who does not shows.
+
+Collectives that are begun by one call and completed by another: nonblocking and persistent ones.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, fields
+from collections.abc import (
+    Collection,
+    Iterator,
+)
+from dataclasses import (
+    dataclass,
+    fields,
+)
 
 import numpy as np
 
-from analyzer.critical.dependences import Dependences
-from analyzer.critical.neighbours import possible_pairs
-from analyzer.critical.started import started_collectives
-from analyzer.critical.timeline import Timeline
+from analyzer.critical.dependences import (
+    Dependences,
+)
+from analyzer.critical.thread_nodes import (
+    NOTED,
+    NodeTimeline,
+)
 from analyzer.pairing.collective_calls import (
     PATTERN,
     PATTERNS,
@@ -19,9 +33,23 @@ from analyzer.pairing.collective_calls import (
     positions,
     starts,
 )
-from analyzer.pairing.nonblocking_collectives import PROBABLY_ALL, blocking_name
-from analyzer.pairing.parts import RankRows
-from analyzer.trace import Losses, Trace
+from analyzer.pairing.nonblocking_collectives import (
+    PROBABLY_ALL,
+    blocking_name,
+    complete,
+)
+from analyzer.pairing.parts import (
+    RankRows,
+    parts,
+)
+from analyzer.trace import (
+    REQUEST,
+    Losses,
+    Trace,
+)
+from tracelib.schema import (
+    What,
+)
 from tracelib.schema.procedures import (
     BLOCKING_COLLECTIVES,
     FENCES,
@@ -33,6 +61,84 @@ from tracelib.schema.procedures import (
     base_name,
 )
 
+MOST_PAIRS = 32
+"""Possible neighbours of a member, on average, up to which each is told from the others."""
+
+_COMPARED = 1 << 24
+
+
+def possible_pairs(enter: np.ndarray, exit_: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """Members, and members that they may take data from: a member that ever left before another had entered is no
+    neighbour of it. None: too many are possible.
+
+    enter, exit_: (collectives, members) of one communicator; exit 0: not known.
+    """
+    members = enter.shape[1]
+    possible = ~np.eye(members, dtype=bool)
+    step = max(_COMPARED // members**2, 1)
+    for first in range(0, len(enter), step):
+        chosen = slice(first, first + step)
+        left = np.where(exit_[chosen] > 0, exit_[chosen], np.iinfo(np.int64).max)
+        possible &= ~(left[:, :, None] < enter[chosen][:, None, :]).any(axis=0)
+    if possible.sum() > MOST_PAIRS * members:
+        return None
+    taking, giving = np.nonzero(possible)
+    return taking, giving
+
+
+_PERSISTENT = "_init"
+_KNOWN = frozenset((*PATTERN, *PROBABLY_ALL, *NEIGHBOURHOOD))
+_WHAT = (What.COLLECTIVE_STARTED, What.COLLECTIVE_DONE)
+
+
+def started_collectives(trace: Trace, nodes: NodeTimeline) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The nonblocking collectives of a run, then the persistent ones of each kind, as `nonblocking_collectives` does.
+
+    The n-th start of a persistent operation is the n-th of the other members, whatever else they start in between.
+    """
+    names = [base_name(p) for p in trace.procedures]
+    nonblocking = np.array([blocking_name(n) != n and blocking_name(n) in _KNOWN for n in names], bool)
+    persistent = [k for k, n in enumerate(names) if n.endswith(_PERSISTENT) and n.removesuffix(_PERSISTENT) in _KNOWN]
+    if not nonblocking.any() and not persistent:
+        return
+    begun = nodes.noted.compress(nonblocking[nodes.noted["call"]] & (nodes.noted["comm"] >= 0))
+    begun = begun.take(np.argsort(begun["rank"], kind="stable"))
+    requests = _requests(trace)
+    done = requests.where(requests.rows["what"] == What.COLLECTIVE_DONE)
+    yield _joined(CollectiveCalls(trace, begins=True), begun, done)
+    for call in persistent:
+        yield _joined(CollectiveCalls(trace, made_by=call), _starts(requests, call), done)
+
+
+def _requests(trace: Trace) -> RankRows:
+    """What ranks say of collectives' requests (REQUEST)."""
+    found = [
+        part.requests.where(np.isin(part.requests.rows["what"], _WHAT)) for part in parts(trace, range(trace.size))
+    ]
+    return RankRows.joined(found, REQUEST)
+
+
+def _starts(requests: RankRows, call: int) -> np.ndarray:
+    """The starts of operations made by this procedure, as calls (NOTED)."""
+    every = requests.rows
+    wanted = (every["what"] == What.COLLECTIVE_STARTED) & (every["tag"] == call) & (every["comm"] >= 0)
+    rank, started = requests.where(wanted)
+    rows = np.zeros(len(started), NOTED)
+    for column, of_request in (("enter", "posted"), ("sent", "bytes"), ("received", "bytes")):
+        rows[column] = started[of_request]
+    for column in ("comm", "peer", "thread"):
+        rows[column] = started[column]
+    rows["call"], rows["rank"] = call, rank
+    return rows
+
+
+def _joined(join: CollectiveCalls, begun: np.ndarray, done: RankRows) -> tuple[np.ndarray, np.ndarray]:
+    """What the ranks began together (NOTED), with the times at which it was completed."""
+    members = join.members(RankRows(begun["rank"].astype(np.int64), begun))
+    complete(members, done)
+    return join.groups(members)
+
+
 _ALL, _FROM_ROOT, _TO_ROOT, _PREFIX = (
     PATTERNS.index(p) for p in (Pattern.ALL, Pattern.FROM_ROOT, Pattern.TO_ROOT, Pattern.PREFIX)
 )
@@ -43,7 +149,7 @@ WHOLE_CALLS = _BLOCKING | NONBLOCKING_COLLECTIVES
 """Procedures of which `add_collectives` needs the whole calls."""
 
 
-def add_collectives(found: Dependences, trace: Trace, nodes: Timeline) -> None:
+def add_collectives(found: Dependences, trace: Trace, nodes: NodeTimeline) -> None:
     """Add those of blocking, nonblocking and persistent collectives, MPI_Init and MPI_Finalize."""
     groups = Groups(found, trace, nodes)
     blocking = np.array([base_name(p) in _BLOCKING - FENCES for p in trace.procedures], bool)
@@ -81,7 +187,7 @@ class _Members:
 class Groups:
     """Collectives whose members' calls are known."""
 
-    def __init__(self, found: Dependences, trace: Trace, nodes: Timeline) -> None:
+    def __init__(self, found: Dependences, trace: Trace, nodes: NodeTimeline) -> None:
         self._found, self._trace, self._nodes = found, trace, nodes
         names = [base_name(p) for p in trace.procedures]
         blocking = [blocking_name(n.removesuffix("_init")) for n in names]

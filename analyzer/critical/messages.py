@@ -1,21 +1,127 @@
-"""Dependences by messages: receivers wait for senders, and senders of large messages for receivers."""
+"""Dependences by messages: receivers wait for senders, and senders of large messages for receivers.
+
+Dependences by partitioned messages: receivers, and who asks for a part, wait for those that hand over.
+
+Calls that found a message before it was received: they waited until it was sent.
+"""
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import (
+    pairwise,
+)
 
 import numpy as np
 
-from analyzer.columns.spill import Spill
-from analyzer.critical.dependences import Dependences
-from analyzer.critical.partitions import Partitions
-from analyzer.critical.probes import Probes
-from analyzer.critical.timeline import Timeline
-from analyzer.metrics.eager import LEAST_EAGER, EagerLimit
-from analyzer.pairing.parts import Part, Pieces, parts
-from analyzer.trace import MESSAGE, Trace
-from tracelib.schema import What
-from tracelib.schema.procedures import BUFFERED_SENDS, STANDARD_SENDS, SYNCHRONOUS_SENDS, base_name
+from analyzer.columns.spill import (
+    Spill,
+)
+from analyzer.critical.dependences import (
+    Dependences,
+)
+from analyzer.critical.thread_nodes import (
+    NodeTimeline,
+)
+from analyzer.metrics.eager import (
+    LEAST_EAGER,
+    EagerLimit,
+)
+from analyzer.pairing.parts import (
+    Part,
+    Pieces,
+    parts,
+)
+from analyzer.pairing.requests import (
+    Handed,
+)
+from analyzer.trace import (
+    MESSAGE,
+    Trace,
+)
+from tracelib.schema import (
+    What,
+)
+from tracelib.schema.procedures import (
+    ARRIVED,
+    BUFFERED_SENDS,
+    HANDED_OVER,
+    PROBES,
+    STANDARD_SENDS,
+    SYNCHRONOUS_SENDS,
+    base_name,
+)
+
+
+class Partitions:
+    """The calls that handed over parts of messages, and those that asked for them."""
+
+    def __init__(self, trace: Trace, nodes: NodeTimeline) -> None:
+        names = [base_name(p) for p in trace.procedures]
+        handed, asked = np.array([n in HANDED_OVER for n in names], bool), np.array([n in ARRIVED for n in names], bool)
+        self._handed = Handed(nodes.noted[handed[nodes.noted["call"]]] if handed.any() else nodes.noted[:0])
+        rows = self._handed.rows
+        self._node = nodes.entered(rows["rank"], rows["thread"], rows["enter"])
+        self._asked = nodes.noted[asked[nodes.noted["call"]]] if len(rows) else rows
+        self._nodes = nodes
+
+    def senders(self, messages: np.ndarray, sender: np.ndarray) -> np.ndarray:
+        """The calls (node) that sent messages (MESSAGE): of partitioned ones the last that handed over some of it."""
+        if not len(self._handed):
+            return sender
+        at = self._handed.completing(messages)
+        return np.where(at >= 0, self._node[at], sender)
+
+    def depend(self, found: Dependences) -> None:
+        """Who asks waits for what was handed over last before it goes on."""
+        rows = self._asked
+        if not len(rows):
+            return
+        at = self._handed.last([rows[name] for name in ("peer", "rank", "comm", "tag")], rows["exit"])
+        asked = self._nodes.left(rows["rank"], rows["thread"], rows["exit"])
+        found.add(np.where(at >= 0, asked, -1), self._node[at])
+
+
+_KEY = ("rank", "comm", "peer", "tag")
+
+
+class Probes:
+    """The probes of a trace that found something."""
+
+    def __init__(self, trace: Trace, nodes: NodeTimeline) -> None:
+        is_probe = np.array([base_name(p) in PROBES for p in trace.procedures], bool)
+        rows = nodes.noted[is_probe[nodes.noted["call"]]] if is_probe.any() else nodes.noted[:0]
+        self._rows = rows[(rows["peer"] >= 0) & (rows["count"] == 1)]
+        self._node = nodes.left(self._rows["rank"], self._rows["thread"], self._rows["exit"])
+        self._parts: list[np.ndarray] = []
+        self._senders: list[np.ndarray] = []
+
+    def add(self, messages: np.ndarray, sender: np.ndarray) -> None:
+        """Messages (MESSAGE) and the calls (node) that sent them."""
+        if len(self._rows):
+            probed = np.isin(messages["destination"], self._rows["rank"])
+            self._parts.append(messages[probed])
+            self._senders.append(sender[probed])
+
+    def depend(self, found: Dependences) -> None:
+        """A probe waits for the message that is received next of those with its communicator, source and tag."""
+        if not len(self._rows) or not self._parts:
+            return
+        messages, sender = np.concatenate(self._parts), np.concatenate(self._senders)
+        names = ("destination", "comm", "source", "tag")
+        columns = [np.concatenate([messages[m], self._rows[p]]) for m, p in zip(names, _KEY, strict=True)]
+        time = np.concatenate([messages["logical_receive"], self._rows["enter"]])
+        is_probe = np.arange(len(time)) >= len(messages)
+        order = np.lexsort((~is_probe, time, *columns))  # MPI_Mprobe itself counts as posting the receive
+        is_message = ~is_probe[order]
+        following = np.where(is_message, np.arange(len(order)), len(order))
+        following = np.minimum.accumulate(following[::-1])[::-1]
+        probes = np.flatnonzero(~is_message & (following < len(order)))
+        one, other = order[probes], order[following[probes]]
+        alike = np.all([column[one] == column[other] for column in columns], axis=0)
+        probe = one[alike] - len(messages)
+        in_time = messages["logical_send"][other[alike]] <= self._rows["exit"][probe]
+        found.add(np.where(in_time, self._node[probe], -1), sender[other[alike]])
+
 
 _BLOCKING = STANDARD_SENDS | {"MPI_Ssend", "MPI_Rsend"}
 _SENT = (What.SEND_DONE, What.PARTITIONED_SEND_DONE)
@@ -24,7 +130,7 @@ _SENT_MESSAGE = np.dtype([("message", MESSAGE), ("sender", "<i8")])
 """A message and the call (node) that sent it; -1: unknown."""
 
 
-def add_messages(found: Dependences, trace: Trace, nodes: Timeline, eager_limit: int | None) -> int:
+def add_messages(found: Dependences, trace: Trace, nodes: NodeTimeline, eager_limit: int | None) -> int:
     """Add those of all messages between different threads; returns the eager limit.
 
     eager_limit: bytes up to which senders do not wait; None: as the run shows, the largest message whose sending call
@@ -50,7 +156,7 @@ def add_messages(found: Dependences, trace: Trace, nodes: Timeline, eager_limit:
 class _Sends:
     """Messages with the calls that sent them, and those that completed the sends."""
 
-    def __init__(self, trace: Trace, nodes: Timeline, eager_limit: int | None) -> None:
+    def __init__(self, trace: Trace, nodes: NodeTimeline, eager_limit: int | None) -> None:
         self._trace, self._nodes, self._limit = trace, nodes, eager_limit
         self._shows = EagerLimit(trace)
         self._kept = Spill(_SENT_MESSAGE)  # by window

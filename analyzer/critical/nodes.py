@@ -7,14 +7,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer._kernels import lib
+from analyzer.c_arrays import pointer
 from analyzer.columns.arrays import joined
 from analyzer.columns.rows import Rows
-from analyzer.critical.joins import STAY, join_stays
-from analyzer.critical.others import as_nodes, innermost_after, lost_of, marks_of
-from analyzer.critical.plain import nodes_of_plain, plain_ranks
+from analyzer.critical.dependences import STAY, join_stays
+from analyzer.critical.extra_nodes import (
+    as_nodes,
+    innermost_after,
+    lost_of,
+    marks_of,
+)
 from analyzer.critical.polling import DONE, POLL_GAP_NS, Polls
-from analyzer.critical.timeline import MARKED, NODE, NOTED, Timeline
-from analyzer.native import pointer
+from analyzer.critical.single_threaded import nodes_of_plain, plain_ranks
+from analyzer.critical.thread_nodes import (
+    MARKED,
+    NODE,
+    NOTED,
+    NodeTimeline,
+)
 from analyzer.pairing.parts import RankRows
 from analyzer.trace import Trace
 from tracelib.schema.procedures import base_name
@@ -23,7 +33,7 @@ _NOBODY = np.zeros(0, STAY)
 _EARLIEST = np.iinfo(np.int64).min
 
 
-def timeline(trace: Trace, noted: frozenset[str] = frozenset(), poll_gap_ns: int = POLL_GAP_NS) -> Timeline:
+def read_nodes(trace: Trace, noted: frozenset[str] = frozenset(), poll_gap_ns: int = POLL_GAP_NS) -> NodeTimeline:
     """The nodes of all threads of a trace, in temporary files; in memory are the calls of threads that poll in vain, or
     wait for others to end, one thread at a time.
 
@@ -47,7 +57,7 @@ def timeline(trace: Trace, noted: frozenset[str] = frozenset(), poll_gap_ns: int
             column.append(more)
     first, offsets, polling_offsets = (np.cumsum(np.concatenate(parts)) for parts in (threads, counts, of_polling))
     rank_of = np.repeat(np.arange(trace.size, dtype=np.int32), np.diff(first))
-    return Timeline(
+    return NodeTimeline(
         file=every,
         offsets=offsets,
         rank=rank_of,

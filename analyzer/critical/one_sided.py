@@ -6,28 +6,94 @@
   an origin of whom say the groups, or in their absence the operations.
 * Locks: who holds one that excludes another's lets it go with MPI_Win_unlock. The call of the next (MPI_Win_lock, an
   operation, MPI_Win_flush or MPI_Win_unlock) in which it was then waited for that.
+
+Which lock another one waited for.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from analyzer.critical.collectives import Groups, joined
-from analyzer.critical.dependences import Dependences
-from analyzer.critical.locks import last_before, last_while_locking, of_target
-from analyzer.critical.timeline import NOTED, Timeline
-from analyzer.pairing.epochs import EpochReader, Epochs, with_windows
-from analyzer.pairing.requests import gather_blocks
-from analyzer.parallel import Team
-from analyzer.trace import ACCESS, Objects, Trace
-from analyzer.waits.fence import FenceCalls
-from tracelib.schema.procedures import FENCES, base_name, is_one_sided
+from analyzer.critical.collectives import (
+    Groups,
+    joined,
+)
+from analyzer.critical.dependences import (
+    Dependences,
+)
+from analyzer.critical.thread_nodes import (
+    NOTED,
+    NodeTimeline,
+)
+from analyzer.pairing.epochs import (
+    ANY,
+    EpochReader,
+    Epochs,
+    with_windows,
+)
+from analyzer.pairing.requests import (
+    gather_blocks,
+)
+from analyzer.parallel import (
+    Team,
+)
+from analyzer.trace import (
+    ACCESS,
+    Objects,
+    Trace,
+)
+from analyzer.waits.one_sided import (
+    FenceCalls,
+)
+from tracelib.schema.procedures import (
+    FENCES,
+    base_name,
+    is_one_sided,
+)
+
+
+def of_target(locks: np.ndarray, target: int) -> np.ndarray:
+    """Locks (EPOCH) of one target of a window, in the order in which they were let go of."""
+    mine = locks[(locks["partner"] == target) | (locks["partner"] == ANY)]
+    return mine[np.argsort(mine["end"], kind="stable")]
+
+
+def last_before(held: np.ndarray) -> np.ndarray:
+    """Of those let go of before, the one that was last and that excludes each; -1: none. An exclusive lock excludes all
+    others, a shared one those that are exclusive."""
+    return _excluding(held, np.arange(len(held)), np.arange(len(held)))
+
+
+def last_while_locking(held: np.ndarray) -> np.ndarray:
+    """The same of those whose holders began to let go before the call that locks returned: the call in which they do so
+    may last longer than all that the next one does with its lock."""
+    order = np.argsort(held["last"], kind="stable")
+    return _excluding(held, order, np.searchsorted(held["last"][order], held["began"], "right"))
+
+
+def _excluding(held: np.ndarray, order: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """Of the first so many in this order, the one that excludes each and began last to be let go of; -1: none."""
+    time = held["last"][order]
+    every, exclusive = _latest(time, np.ones(len(order), bool)), _latest(time, held["exclusive"][order])
+    at = np.where(held["exclusive"], np.append(-1, every)[count], np.append(-1, exclusive)[count])
+    return np.where(at >= 0, order[at], -1) if len(order) else at
+
+
+def _latest(time: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """Up to each row the chosen one with the latest time; -1: none."""
+    if not len(time):
+        return np.zeros(0, np.int64)
+    times = np.where(chosen, time, np.iinfo(np.int64).min)
+    highest = np.maximum.accumulate(times)
+    is_new = chosen & (times == highest) & np.append(True, highest[1:] > highest[:-1])
+    return np.maximum.accumulate(np.where(is_new, np.arange(len(time)), -1))
+
 
 NEEDED = FENCES
 """Procedures of which `add_one_sided` needs the whole calls."""
 
 
-def add_one_sided(found: Dependences, trace: Trace, nodes: Timeline) -> None:
+def add_one_sided(found: Dependences, trace: Trace, nodes: NodeTimeline) -> None:
     """Add those of all windows."""
     on_windows = np.array([is_one_sided(p) for p in trace.procedures], bool)
     if not on_windows.any() or not trace.extra(Objects).has_windows:
@@ -60,7 +126,7 @@ def _with_windows(trace: Trace, rows: np.ndarray) -> np.ndarray:
 class _Waits:
     """Adds what calls on windows waited for."""
 
-    def __init__(self, found: Dependences, nodes: Timeline, on_windows: np.ndarray) -> None:
+    def __init__(self, found: Dependences, nodes: NodeTimeline, on_windows: np.ndarray) -> None:
         self._found, self._nodes = found, nodes
         self._on_windows = np.append(on_windows, [False] * 3)  # for what is no call: negative numbers
 

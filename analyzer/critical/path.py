@@ -18,16 +18,15 @@ from functools import cached_property
 import numpy as np
 
 from analyzer._kernels import ffi, lib
+from analyzer.c_arrays import pointer
 from analyzer.columns.rows import PIECE, Rows
 from analyzer.critical.collectives import WHOLE_CALLS, add_collectives
-from analyzer.critical.dependences import Dependences
-from analyzer.critical.joins import add_joins
+from analyzer.critical.dependences import Dependences, add_joins
 from analyzer.critical.messages import add_messages
-from analyzer.critical.nodes import timeline
+from analyzer.critical.nodes import read_nodes
 from analyzer.critical.one_sided import NEEDED, add_one_sided
 from analyzer.critical.polling import POLL_GAP_NS
-from analyzer.critical.timeline import Timeline
-from analyzer.native import pointer
+from analyzer.critical.thread_nodes import NodeTimeline
 from analyzer.trace import Trace
 from analyzer.trace.trace import check_computing
 from tracelib.schema.procedures import ARRIVED, HANDED_OVER, PROBES
@@ -40,7 +39,7 @@ SEGMENT = np.dtype([("begin", "<i8"), ("end", "<i8"), ("thread", "<i8")])
 class CriticalPath:
     """The path and the slack of one run; times in ns."""
 
-    nodes: Timeline
+    nodes: NodeTimeline
     segments: np.ndarray  # (stays,) SEGMENT in order of time: each begins where the one before ends
     slack_file: Rows  # int64, of the nodes, and more
     eager_limit: int  # bytes up to which senders were taken not to wait for their receivers
@@ -88,7 +87,7 @@ def critical_path(trace: Trace, eager_limit: int | None = None, poll_gap_ns: int
     Raises TracelibError where it is not known what is computing.
     """
     check_computing(trace)
-    nodes = timeline(trace, _NOTED, poll_gap_ns)
+    nodes = read_nodes(trace, _NOTED, poll_gap_ns)
     found = Dependences(len(nodes))
     limit = add_messages(found, trace, nodes, eager_limit)
     add_collectives(found, trace, nodes)
@@ -107,7 +106,7 @@ def critical_path(trace: Trace, eager_limit: int | None = None, poll_gap_ns: int
 class _Graph:
     """csrc/kernels/path/path.h."""
 
-    def __init__(self, nodes: Timeline, found: Dependences) -> None:
+    def __init__(self, nodes: NodeTimeline, found: Dependences) -> None:
         main = nodes.first_thread[nodes.rank].astype(np.int32)
         parent = np.where(main == np.arange(nodes.threads), -1, main).astype(np.int32)
         self._nodes, self._latest = nodes, _unlimited(len(nodes) + found.joins)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer._kernels import ffi, lib
+from analyzer.c_arrays import pointer
 from analyzer.columns.rows import PIECE
-from analyzer.critical.functions import COMPUTATION, Function, Functions
+from analyzer.critical.activities import COMPUTATION, ThreadActivities, ThreadActivity
 from analyzer.critical.path import CriticalPath
-from analyzer.critical.timeline import NOT_RECORDED
+from analyzer.critical.thread_nodes import NOT_RECORDED
 from analyzer.in_notebook import InNotebook
-from analyzer.native import pointer
 from analyzer.trace import Losses, Trace
 
 _SLACK = np.dtype([("computing", "<i8"), ("none", "<i8"), ("least", "<i8"), ("weighted", "<f8")])
@@ -20,10 +20,10 @@ _SLACK = np.dtype([("computing", "<i8"), ("none", "<i8"), ("least", "<i8"), ("we
 
 
 @dataclass(frozen=True)
-class Share:
+class PathShare:
     """A function's time on the path, and on all ranks."""
 
-    function: Function
+    function: ThreadActivity
     path_ns: int
     mean_ns: float  # of the ranks that could be read, on the path or not
 
@@ -48,14 +48,14 @@ class Slack:
 
 
 @dataclass(frozen=True)
-class Shares(InNotebook):
+class PathShares(InNotebook):
     """The path by function, the longest first, and by rank; the slack by rank and by function."""
 
-    functions: tuple[Share, ...]  # that are on the path
+    functions: tuple[PathShare, ...]  # that are on the path
     rank_path_ns: np.ndarray  # (ranks,) int64
     rank_slack: tuple[Slack | None, ...]  # None: it did not compute
-    function_slack: dict[Function, Slack]  # of those that are computation
-    total_ns: dict[Function, int]  # of all threads, on the path or not
+    function_slack: dict[ThreadActivity, Slack]  # of those that are computation
+    total_ns: dict[ThreadActivity, int]  # of all threads, on the path or not
 
     @property
     def imbalance_ns(self) -> float:
@@ -63,20 +63,20 @@ class Shares(InNotebook):
         return sum(share.imbalance_ns for share in self.functions)
 
 
-def shares(trace: Trace, path: CriticalPath) -> Shares:
+def path_shares(trace: Trace, path: CriticalPath) -> PathShares:
     """Add up the path's time and the slack, thread by thread. What is computed between polls has the slack of their
     wait."""
-    functions = Functions(trace)
+    functions = ThreadActivities(trace)
     sums = _Sums(functions, path, trace.size)
     for thread in range(path.nodes.threads):
         sums.add(thread)
     rows = zip(functions.every, sums.on_path.tolist(), sums.in_all.tolist(), strict=True)
     present = max(trace.size - len(trace.extra(Losses).missing), 1)
-    found = [Share(function, of_path, total / present) for function, of_path, total in rows if of_path]
+    found = [PathShare(function, of_path, total / present) for function, of_path, total in rows if of_path]
     found.sort(key=lambda share: (-share.path_ns, share.function.kind, share.function.name))
     of_functions = {f: slack for f, slack in zip(functions.every, _slacks(sums.of_functions), strict=True) if slack}
     totals = {function: total for function, total in zip(functions.every, sums.in_all.tolist(), strict=True) if total}
-    return Shares(tuple(found), _of_ranks(path, trace.size), tuple(_slacks(sums.of_ranks)), of_functions, totals)
+    return PathShares(tuple(found), _of_ranks(path, trace.size), tuple(_slacks(sums.of_ranks)), of_functions, totals)
 
 
 def _of_ranks(path: CriticalPath, ranks: int) -> np.ndarray:
@@ -89,7 +89,7 @@ def _of_ranks(path: CriticalPath, ranks: int) -> np.ndarray:
 class _Sums:
     """Sums of ns by function, on the path and in all, and of the slack by function and by rank (_SLACK)."""
 
-    def __init__(self, functions: Functions, path: CriticalPath, ranks: int) -> None:
+    def __init__(self, functions: ThreadActivities, path: CriticalPath, ranks: int) -> None:
         self._path, self._looked = path, 0
         self.on_path, self.in_all = np.zeros((2, len(functions.every)), np.int64)
         self.of_functions, self.of_ranks = _no_slack(len(functions.every)), _no_slack(ranks)

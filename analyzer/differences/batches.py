@@ -3,15 +3,48 @@
 Neighbouring iterations are often alike, so that single ones would promise more than they hold: means of batches, long
 enough to be independent of each other, do not. Source: A. M. Law, "Simulation Modeling and Analysis", section 9.5.3
 (batch means).
+
+Calls and waits by the batch of iterations that they begin in.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import (
+    dataclass,
+)
 
 import numpy as np
 
-from analyzer.structure.iterations import Iterations
+from analyzer.columns.arrays import (
+    by_index,
+)
+from analyzer.metrics.profile import (
+    bytes_of_calls,
+    completing,
+)
+from analyzer.metrics.sums import (
+    Sums,
+)
+from analyzer.pairing.parts import (
+    Part,
+)
+from analyzer.parallel import (
+    Team,
+)
+from analyzer.structure.iterations import (
+    Iterations,
+)
+from analyzer.trace import (
+    CallPaths,
+    Trace,
+)
+from analyzer.waits.kinds import (
+    WaitKind,
+    length,
+)
+from analyzer.waits.wait_states import (
+    WaitSearch,
+)
 
 MOST, LEAST = 32, 8
 """Batches; a run with fewer iterations than LEAST has no samples."""
@@ -65,3 +98,66 @@ def _follows(means: np.ndarray) -> bool:
     away = means - means.mean()
     spread = float(away @ away)
     return spread > 0 and float(away[1:] @ away[:-1]) / spread > 2 / np.sqrt(len(means))
+
+
+@dataclass(frozen=True)
+class CallsAt:
+    """Calls of one procedure from one place, of all ranks together.
+
+    inside_ns: int64 (batches + 1,), time in MPI by batch; the last column is what lies outside all of them.
+    """
+
+    place: int  # of Places; 0: not known
+    procedure: str
+    inside_ns: np.ndarray
+    count: int
+    sent: int
+    received: int
+
+
+class CallSums(Sums[list[CallsAt]]):
+    """Adds up calls by procedure, place and batch."""
+
+    def __init__(self, trace: Trace, into: Batches | None) -> None:
+        paths = trace.extra(CallPaths)
+        self._place = paths.named().place if paths.known else np.zeros(1, np.int64)
+        self._procedures, self._completes = trace.procedures, completing(trace)
+        self._into, self._columns = into, len(into) + 1 if into else 1
+        self._sums: dict[int, np.ndarray] = {}  # time by batch, count, sent, received
+
+    def add(self, part: Part) -> None:
+        rank, calls = part.calls
+        if not len(calls):
+            return
+        key = self._place[part.paths] * len(self._procedures) + calls["call"]
+        keys, number = np.unique(key, return_inverse=True)
+        batch = self._into.of(rank, calls["enter"]) if self._into else np.zeros(len(calls), np.int64)
+        cells = number * self._columns + batch
+        time = by_index(cells, calls["inside"], len(keys) * self._columns).reshape(len(keys), -1)
+        moved = (calls["count"], *bytes_of_calls(part, self._completes))
+        rest = np.stack([by_index(number, column, len(keys)) for column in moved], axis=1)
+        for one, row in zip(keys.tolist(), np.concatenate([time, rest], axis=1).astype(np.int64), strict=True):
+            self._sums[one] = self._sums.get(one, 0) + row
+
+    def total(self, team: Team) -> list[CallsAt]:
+        sums: dict[int, np.ndarray] = {}
+        for part in team.allgather(self._sums):
+            for key, row in part.items():
+                sums[key] = sums.get(key, 0) + row
+        found = []
+        for key, row in sorted(sums.items()):
+            place, call = divmod(key, len(self._procedures))
+            count, sent, received = row[self._columns :].tolist()
+            found.append(CallsAt(place, self._procedures[call], row[: self._columns], count, sent, received))
+        return found
+
+
+def waits_by_batch(trace: Trace, team: Team, into: Batches, used: frozenset[str]) -> np.ndarray:
+    """Waiting for others in calls that begin in each batch, ns of all ranks: int64 (batches, kinds). `used`: the
+    procedures that were called. Collective over the team."""
+    search = WaitSearch(trace, team, used=used)
+    sums = np.zeros((len(into) + 1, len(WaitKind)), np.int64)
+    for waits in search.parts():
+        batch = into.of(search.lanes.rank[waits["lane"]], waits["enter"])
+        np.add.at(sums, (batch, waits["kind"]), length(waits))
+    return np.sum(team.allgather(sums), axis=0)[:-1]

@@ -1,17 +1,99 @@
-"""The figures of two sides, each of one run or of several repetitions, and what of their differences is no noise."""
+"""The figures of two sides, each of one run or of several repetitions, and what of their differences is no noise.
+
+Places whose lines moved, because something was put into the source above them: known again by file, function and
+order.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import re
+from collections import (
+    defaultdict,
+)
+from collections.abc import (
+    Iterable,
+    Iterator,
+    Sequence,
+)
+from dataclasses import (
+    dataclass,
+    replace,
+)
+from typing import (
+    TypeVar,
+)
 
 import numpy as np
 
-from analyzer.differences.figures import ADDITIVE, PARTS, RUN_TIME, Family, Figure, Measured, Unit
-from analyzer.differences.moved import aligned
-from analyzer.differences.noise import Basis
-from analyzer.differences.rows import Row, Samples, judged, untested
-from tracelib.schema.procedures import TESTS
+from analyzer.differences.figures import (
+    ADDITIVE,
+    PARTS,
+    RUN_TIME,
+    Family,
+    Figure,
+    Measured,
+    Unit,
+)
+from analyzer.differences.noise import (
+    Basis,
+)
+from analyzer.differences.rows import (
+    DifferenceRow,
+    FigureSamples,
+    judged,
+    untested,
+)
+from tracelib.schema.procedures import (
+    TESTS,
+)
+
+_LINES = re.compile(r":(\d+)(?:-(\d+))?")
+_OF_PLACES = (Family.PLACE, Family.COMPUTING)
+
+Value = TypeVar("Value")
+
+
+def align_moved_places(before: Sequence[Measured], after: Sequence[Measured]) -> tuple[list[Measured], int]:
+    """The runs of the second side with the names of places that the first one has, and how many were renamed.
+
+    Of the places that only one side has, those of the same call in the same function and file are the same ones in the
+    order of their lines, if there are equally many on both sides.
+    """
+    one, other = (_places(side) for side in (before, after))
+    gone, new = _alike(one - other), _alike(other - one)
+    names: dict[str, str] = {}
+    for text, figures in new.items():
+        if len(gone.get(text, ())) == len(figures):
+            names |= {b.name: a.name for a, b in zip(gone[text], figures, strict=True)}
+    return [_renamed(run, names) for run in after] if names else list(after), len(names)
+
+
+def _places(side: Iterable[Measured]) -> set[Figure]:
+    return {figure for run in side for figure in run.values if figure.family in _OF_PLACES}
+
+
+def _alike(figures: Iterable[Figure]) -> dict[tuple[Family, str], list[Figure]]:
+    """By their names without lines, each in the order of its lines. Names without lines are left out."""
+    found: dict[tuple[Family, str], list[Figure]] = defaultdict(list)
+    for figure in figures:
+        text = _LINES.sub(":", figure.name)
+        if text != figure.name:
+            found[figure.family, text].append(figure)
+    for group in found.values():
+        group.sort(key=lambda figure: [int(line or 0) for pair in _LINES.findall(figure.name) for line in pair])
+    return found
+
+
+def _renamed(run: Measured, names: dict[str, str]) -> Measured:
+    def of(figures: dict[Figure, Value]) -> dict[Figure, Value]:
+        return {
+            replace(figure, name=names.get(figure.name, figure.name)) if figure.family in _OF_PLACES else figure: value
+            for figure, value in figures.items()
+        }
+
+    waiting = {names.get(name, name): ns for name, ns in run.waiting_at.items()}
+    return replace(run, values=of(run.values), samples=of(run.samples), waiting_at=waiting)
+
 
 LEAST_RUNS = 4
 """Of both sides together: with fewer the t-test has a single degree of freedom, or none."""
@@ -32,20 +114,20 @@ class Difference:
 
     before: tuple[Measured, ...]
     after: tuple[Measured, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[DifferenceRow, ...]
     basis: Basis
     notes: tuple[str, ...]
 
-    def row(self, figure: Figure) -> Row:
+    def row(self, figure: Figure) -> DifferenceRow:
         """That of one figure; a row without values where no side has it."""
-        return next((row for row in self.rows if row.figure == figure), Row(figure, None, None))
+        return next((row for row in self.rows if row.figure == figure), DifferenceRow(figure, None, None))
 
-    def of(self, family: Family) -> list[Row]:
+    def of(self, family: Family) -> list[DifferenceRow]:
         """Those of a family."""
         return [row for row in self.rows if row.figure.family is family]
 
     @property
-    def run_time(self) -> Row:
+    def run_time(self) -> DifferenceRow:
         return self.row(RUN_TIME)
 
 
@@ -54,12 +136,12 @@ def compare(before: Sequence[Measured], after: Sequence[Measured]) -> Difference
     basis, notes = _basis(before, after)
     if basis is not Basis.REPETITIONS:
         before, after = before[:1], after[:1]
-    after, moved = aligned(before, after)
+    after, moved = align_moved_places(before, after)
     if moved:
         notes.append(f"Lines moved: {moved} places of B are compared with those of A in the same function, in order.")
     figures = dict.fromkeys(figure for run in (*before, *after) for figure in run.values)
-    every = [Row(figure, _mean(figure, before), _mean(figure, after)) for figure in figures]
-    groups: list[list[Row]] = [[], [], []]
+    every = [DifferenceRow(figure, _mean(figure, before), _mean(figure, after)) for figure in figures]
+    groups: list[list[DifferenceRow]] = [[], [], []]
     for row in every:
         groups[0 if row.figure == RUN_TIME else 1 if row.figure.family in _MAIN else 2].append(row)
     rows = [row for group in groups for row in _group(group, before, after, basis)]
@@ -112,7 +194,9 @@ def _value(run: Measured, figure: Figure) -> float | None:
     return run.values.get(figure, 0.0 if figure.family in ADDITIVE else None)
 
 
-def _group(rows: Sequence[Row], before: Sequence[Measured], after: Sequence[Measured], basis: Basis) -> Iterator[Row]:
+def _group(
+    rows: Sequence[DifferenceRow], before: Sequence[Measured], after: Sequence[Measured], basis: Basis
+) -> Iterator[DifferenceRow]:
     """Rows that are corrected together, those without samples among them."""
     least = LEAST_SHARE * max(run.values[RUN_TIME] for run in (*before, *after))
     tested, columns = [], []
@@ -126,7 +210,7 @@ def _group(rows: Sequence[Row], before: Sequence[Measured], after: Sequence[Meas
         columns.append(sides)
     if tested:
         one, other = (np.stack([sides[k] for sides in columns], axis=1) for k in range(2))
-        yield from judged(tested, Samples(one, other, basis, (before[0].iterations, after[0].iterations)))
+        yield from judged(tested, FigureSamples(one, other, basis, (before[0].iterations, after[0].iterations)))
 
 
 def _samples(
@@ -148,13 +232,13 @@ def _samples(
     return first, second
 
 
-def _ranks(before: Sequence[Measured], after: Sequence[Measured], basis: Basis) -> list[Row]:
+def _ranks(before: Sequence[Measured], after: Sequence[Measured], basis: Basis) -> list[DifferenceRow]:
     """What each rank computes; none where the ranks are not the same."""
     if len({run.ranks for run in (*before, *after)}) > 1:
         return []
     first, second = (np.stack([run.by_rank for run in side]) for side in (before, after))
     means = zip(first.mean(axis=0).tolist(), second.mean(axis=0).tolist(), strict=True)
-    rows = [Row(Figure(Family.RANK, f"rank {rank}"), a, b) for rank, (a, b) in enumerate(means)]
+    rows = [DifferenceRow(Figure(Family.RANK, f"rank {rank}"), a, b) for rank, (a, b) in enumerate(means)]
     iterations = 1, 1
     if basis is Basis.ITERATIONS:
         one, other = before[0].rank_samples, after[0].rank_samples
@@ -162,4 +246,4 @@ def _ranks(before: Sequence[Measured], after: Sequence[Measured], basis: Basis) 
         first, second, iterations = one, other, (before[0].iterations, after[0].iterations)
     if basis is Basis.NONE:
         return [untested(row, exact=False) for row in rows]
-    return judged(rows, Samples(first, second, basis, iterations))
+    return judged(rows, FigureSamples(first, second, basis, iterations))

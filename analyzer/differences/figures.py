@@ -7,7 +7,7 @@ from enum import Enum
 
 import numpy as np
 
-from analyzer.program.program import LeftOut
+from analyzer.program.model import LeftOut
 
 
 class Family(Enum):

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.differences.batches import Batches, batches
-from analyzer.differences.by_batch import CallsAt, CallSums, waits_by_batch
+from analyzer.differences.batches import Batches, CallsAt, CallSums, batches, waits_by_batch
 from analyzer.differences.figures import (
     BALANCE,
     COMMUNICATION,
@@ -34,28 +33,27 @@ from analyzer.differences.figures import (
 from analyzer.efficiency.factors import Efficiency, efficiency
 from analyzer.efficiency.ideal import ideal_replay
 from analyzer.errors import TracelibError
-from analyzer.evenness.by_iteration import computing_by_iteration
+from analyzer.imbalance.by_iteration import computing_by_iteration
 from analyzer.metrics.counters import counted
-from analyzer.metrics.cpu_waits import cpu_waits
-from analyzer.metrics.flushes import Flushes, flushes
 from analyzer.metrics.gaps import Gaps, GapSums
 from analyzer.metrics.messages import messages
+from analyzer.metrics.overhead import Flushes, flushes
 from analyzer.metrics.profile import Profile, ProfileSums
 from analyzer.metrics.regions import region_profile
 from analyzer.metrics.sums import add_all
 from analyzer.metrics.unrecorded import unrecorded
-from analyzer.metrics.useful import Useful, UsefulSums
+from analyzer.metrics.useful import Useful, UsefulSums, cpu_waits
 from analyzer.parallel import Team
-from analyzer.places.between import Between
-from analyzer.places.words import call_at, computing_at
+from analyzer.places.call_gaps import CallGaps
+from analyzer.places.phrases import call_at, computing_at
 from analyzer.structure.iterations import Iterations
 from analyzer.structure.levels.run_structure import iterations
 from analyzer.trace import CallPaths, Chosen, Losses, Trace
 from analyzer.trace.chosen import unreadable
 from analyzer.trace.sharing import sharing
 from analyzer.trace.trace import check_computing
-from analyzer.waits.kinds import LABELS, Kind
-from analyzer.waits.waits import Waits, waits
+from analyzer.waits.analysis import Waits, analyze_waits
+from analyzer.waits.kinds import LABELS, WaitKind
 from tracelib.schema.procedures import FINALIZE, INIT
 
 Values = dict[Figure, float]
@@ -80,7 +78,7 @@ def measure(trace: Trace, team: Team) -> Measured:
     missed = unrecorded(trace, team)
     ideal = ideal_replay(trace, missed, team)
     factors = efficiency(trace, of.computed, of.flushed, missed, ideal)
-    waiting = waits(trace, team, of.calls)
+    waiting = analyze_waits(trace, team, of.calls)
     values = {RUN_TIME: float(trace.duration_ns)}
     values |= _parts(of, waiting, cpu_waits(trace, team)) | _efficiencies(factors)
     values |= _calls(of) | _waits(waiting, of.threads) | _computing(of) | _regions(trace, team, of.threads)
@@ -198,7 +196,7 @@ def _places(of: _Sums) -> Iterator[tuple[CallsAt, Figure]]:
 def _waits(waiting: Waits, threads: int) -> Values:
     found = {
         Figure(Family.WAIT, LABELS[kind]): float(waiting.time_ns[:, kind].sum()) / threads
-        for kind in Kind
+        for kind in WaitKind
         if waiting.time_ns[:, kind].any()
     }
     for cause in waiting.causes:
@@ -224,7 +222,7 @@ def _computing(of: _Sums) -> Values:
     """Computing by the stretch of code, or by the calls around it."""
     rows, found = of.gaps.rows, defaultdict[Figure, float](float)
     paths = of.trace.extra(CallPaths)
-    between = Between(paths.named()) if paths.known else None
+    between = CallGaps(paths.named()) if paths.known else None
     numbers = between.numbers(rows["before"], rows["after"]) if between else np.zeros(len(rows), np.int64)
     for row, number in zip(rows, numbers.tolist(), strict=True):
         before, after = (
@@ -278,7 +276,7 @@ def _samples(of: _Sums, into: Batches, computing: np.ndarray, waiting: np.ndarra
     for one, figure in _places(of):
         found[figure] += one.inside_ns[:-1] / each
     inside = sum((found[Figure(Family.CALL, name)] for name in of.used if not _starts(name)), np.zeros(len(into)))
-    for kind in Kind:
+    for kind in WaitKind:
         if waiting[:, kind].any():
             found[Figure(Family.WAIT, LABELS[kind])] = waiting[:, kind] / each
     found[WAITING] = waiting.sum(axis=1) / each

@@ -51,7 +51,7 @@ class Tested:
     high: np.ndarray
 
 
-def of_repetitions(before: np.ndarray, after: np.ndarray) -> Tested:
+def compare_repetitions(before: np.ndarray, after: np.ndarray) -> Tested:
     """Student's t-test of runs, float64 (runs, columns); 4 of both sides together at least, 1 of each.
 
     The variance is taken as the same on both sides, which it is where nothing changed.
@@ -67,7 +67,7 @@ def of_repetitions(before: np.ndarray, after: np.ndarray) -> Tested:
     return Tested(np.where(np.isnan(found.pvalue), 1.0, found.pvalue), low, high)
 
 
-def of_iterations(before: np.ndarray, after: np.ndarray, *, intervals: bool = True) -> Tested:
+def compare_iterations(before: np.ndarray, after: np.ndarray, *, intervals: bool = True) -> Tested:
     """Mann and Whitney's test of batches of iterations, float64 (batches, columns), which a few slow ones do not
     disturb; intervals by the bootstrap (without `intervals`, they are the difference itself)."""
     from scipy.stats import bootstrap, mannwhitneyu

@@ -16,9 +16,9 @@ from analyzer.differences.noise import (
     Basis,
     Tested,
     Verdict,
+    compare_iterations,
+    compare_repetitions,
     corrected,
-    of_iterations,
-    of_repetitions,
     spread,
 )
 
@@ -34,7 +34,7 @@ OUTSIDE = "most of it lies outside the iterations"
 
 
 @dataclass(frozen=True)
-class Row:
+class DifferenceRow:
     """A figure on both sides: means of the runs; None: not known.
 
     p is corrected for the number of comparisons; low, high: 95 % interval of the difference. None: not tested. why: a
@@ -62,7 +62,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Samples:
+class FigureSamples:
     """Of some rows, on both sides: float64 (samples, rows). iterations: of each side's run, where samples are means of
     one; the times of a run are as many times as long."""
 
@@ -74,11 +74,11 @@ class Samples:
     def tested(self) -> Tested:
         """Each row, not corrected."""
         if self.basis is Basis.REPETITIONS:
-            return of_repetitions(self.before, self.after)
-        return of_iterations(self.before, self.after, intervals=self.before.shape[1] <= _MOST_INTERVALS)
+            return compare_repetitions(self.before, self.after)
+        return compare_iterations(self.before, self.after, intervals=self.before.shape[1] <= _MOST_INTERVALS)
 
 
-def judged(rows: Sequence[Row], samples: Samples) -> list[Row]:
+def judged(rows: Sequence[DifferenceRow], samples: FigureSamples) -> list[DifferenceRow]:
     """The rows with their verdicts, corrected for each other and for the other groups."""
     if not rows:
         return []
@@ -90,14 +90,14 @@ def judged(rows: Sequence[Row], samples: Samples) -> list[Row]:
     ]
 
 
-def untested(row: Row, *, exact: bool) -> Row:
+def untested(row: DifferenceRow, *, exact: bool) -> DifferenceRow:
     """A row without samples. exact: its figure does not depend on time."""
     if row.before is not None and row.after is not None and isclose(row.before, row.after, rel_tol=1e-9, abs_tol=1e-9):
         return replace(row, verdict=Verdict.SAME)
     return replace(row, verdict=Verdict.EXACT if exact else Verdict.UNKNOWN)
 
 
-def _judged(row: Row, low: float, high: float, samples: Samples, number: int) -> Row:
+def _judged(row: DifferenceRow, low: float, high: float, samples: FigureSamples, number: int) -> DifferenceRow:
     assert row.p is not None, "it was tested"
     sure = row.p <= ALPHA
     if samples.basis is Basis.REPETITIONS:
@@ -120,7 +120,7 @@ def _judged(row: Row, low: float, high: float, samples: Samples, number: int) ->
     return replace(row, verdict=Verdict.MORE)
 
 
-def _by_number(row: Row, first: float, second: float, iterations: tuple[int, int]) -> Row:
+def _by_number(row: DifferenceRow, first: float, second: float, iterations: tuple[int, int]) -> DifferenceRow:
     """A row of runs whose iterations are alike but not equally many: what follows from their number is no noise."""
     inside = second * iterations[1] - first * iterations[0]
     is_large = row.before is not None and abs(row.difference) >= BETWEEN_RUNS * abs(row.before)

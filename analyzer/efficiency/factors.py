@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.efficiency.ideal import UNKNOWN_IDEAL, Ideal
-from analyzer.metrics.flushes import Flushes
+from analyzer.metrics.overhead import Flushes
 from analyzer.metrics.unrecorded import Unrecorded
 from analyzer.metrics.useful import Useful
 from analyzer.trace import Losses, Trace

@@ -1,28 +1,109 @@
-"""The run on an ideal network, replayed: how long it takes when messages and collectives cost nothing."""
+"""The run on an ideal network, replayed: how long it takes when messages and collectives cost nothing.
+
+Where the regions of the program lie in a replay: the time and the computation of each visit.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import (
+    dataclass,
+    field,
+    replace,
+)
 
 import numpy as np
 
-from analyzer.efficiency.ideal_regions import REPLAYED_VISIT, replayed_visits
-from analyzer.errors import TracelibError
-from analyzer.machine.description import Machine
-from analyzer.metrics.eager import shown_eager_limit
-from analyzer.metrics.unrecorded import Unrecorded
-from analyzer.operations.procedures import FILE, NOTHING, plan_of
-from analyzer.operations.program import SharedProgram
-from analyzer.parallel import Team
-from analyzer.program.program import LeftOut, Program
-from analyzer.replay.failure import ReplayBlocked
-from analyzer.replay.ideal_network import IdealTimes, Left, ideal_times
-from analyzer.replay.simulate import simulate
-from analyzer.trace import Leftovers, Losses, Trace
-from analyzer.trace.chosen import ranks_lacking
-from analyzer.trace.description import ranks_named
-from analyzer.trace.trace import NOT_KNOWN
-from tracelib.schema.procedures import TESTS, WAITS, base_name, is_of_files
+from analyzer.errors import (
+    TracelibError,
+)
+from analyzer.machine.description import (
+    Machine,
+)
+from analyzer.metrics.eager import (
+    shown_eager_limit,
+)
+from analyzer.metrics.unrecorded import (
+    Unrecorded,
+)
+from analyzer.operations.procedures import (
+    FILE,
+    NOTHING,
+    plan_of,
+)
+from analyzer.operations.program import (
+    SharedProgram,
+)
+from analyzer.operations.region_events import (
+    are_of_regions,
+    outermost_visits,
+)
+from analyzer.parallel import (
+    Team,
+)
+from analyzer.program.model import (
+    LeftOut,
+    Program,
+)
+from analyzer.replay.failure import (
+    ReplayBlocked,
+)
+from analyzer.replay.ideal_network import (
+    IdealTimes,
+    Left,
+    ideal_times,
+)
+from analyzer.replay.simulate import (
+    TIME,
+    simulate,
+)
+from analyzer.trace import (
+    Leftovers,
+    Losses,
+    Trace,
+)
+from analyzer.trace.chosen import (
+    ranks_lacking,
+)
+from analyzer.trace.description import (
+    ranks_named,
+)
+from analyzer.trace.trace import (
+    NOT_KNOWN,
+)
+from tracelib.schema.procedures import (
+    TESTS,
+    WAITS,
+    base_name,
+    is_of_files,
+)
+
+REPLAYED_VISIT = np.dtype([("rank", "<i4"), ("region", "<i4"), ("number", "<i8"), ("time", "<i8"), ("useful", "<i8")])
+"""The visit `number` (from 0) by a rank of a region (index in Trace.region_names) that is in no other visit of it."""
+
+
+def replayed_visits(program: Program, times: np.ndarray | None) -> np.ndarray:
+    """All visits of all ranks of a program (REPLAYED_VISIT), whose operations took these times (TIME)."""
+    times = np.zeros(0, TIME) if times is None else times
+    parts = [np.zeros(0, REPLAYED_VISIT)]
+    for rank, first, last in zip(program.rank.tolist(), program.offsets[:-1], program.offsets[1:], strict=True):
+        parts.append(_of_stream(rank, program.ops[first:last], times[first:last]))
+    return np.concatenate(parts)
+
+
+def _of_stream(rank: int, ops: np.ndarray, times: np.ndarray) -> np.ndarray:
+    at = np.flatnonzero(are_of_regions(ops))
+    computed = np.cumsum(ops["burst"])[at]
+    value, time = ops["other"][at], times["begin"][at]
+    begins, ends = outermost_visits(value)
+    regions = value[begins]
+    found = np.zeros(len(begins), REPLAYED_VISIT)
+    found["rank"], found["region"] = rank, regions - 1
+    found["time"], found["useful"] = time[ends] - time[begins], computed[ends] - computed[begins]
+    for region in np.unique(regions).tolist():
+        mine = regions == region
+        found["number"][mine] = np.arange(np.count_nonzero(mine))
+    return found
+
 
 EAGER_LIMIT = 32768
 """Bytes from which a send waits for its receive: what the published figures of other tools use."""

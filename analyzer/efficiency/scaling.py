@@ -9,8 +9,8 @@ from math import log
 import numpy as np
 
 from analyzer.efficiency.factors import Efficiency, as_published
+from analyzer.metrics.counters import UsefulCounts
 from analyzer.metrics.useful import Useful
-from analyzer.metrics.useful_counts import UsefulCounts
 from analyzer.trace import Losses, Trace
 
 STRONG, WEAK = "strong", "weak"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analyzer.burst_clusters.find import find_clusters
-from analyzer.burst_clusters.model import Clusters
+from analyzer.burst_clusters.clustering import find_clusters
+from analyzer.burst_clusters.model import BurstClusters
 from analyzer.experiments.kinds import CLUSTER_KIND, by_call, by_place, by_region, kinds_frame, row_of_kind
 from analyzer.pairing.requests import window_calls, windows_of_rank
 from analyzer.parallel import Team
@@ -42,7 +42,7 @@ def by_cluster(trace: Trace, team: Team) -> pandas.DataFrame:
     return kinds_frame(trace, rows)
 
 
-def _added(trace: Trace, team: Team, clusters: Clusters) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _added(trace: Trace, team: Team, clusters: BurstClusters) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Sum up for each cluster ns and bursts by rank, and ns by the procedure after its bursts."""
     time, count = (np.zeros((clusters.count, trace.size), np.int64) for _ in range(2))
     before = np.zeros((clusters.count, len(trace.procedures)), np.int64)

@@ -12,9 +12,9 @@ from analyzer.metrics.callers import CallerSums
 from analyzer.metrics.sums import add_up
 from analyzer.parallel import Team
 from analyzer.waits.by_place import wait_places
-from analyzer.waits.find import Search, find
 from analyzer.waits.kinds import LABELS, length
-from analyzer.waits.lanes import Lanes
+from analyzer.waits.threads import Lanes
+from analyzer.waits.wait_states import WaitSearch, find_wait_states
 
 
 def iterations(where: Where, begin: int, end: int) -> Iterator[Block]:
@@ -37,8 +37,8 @@ def iterations(where: Where, begin: int, end: int) -> Iterator[Block]:
 def waits(where: Where, begin: int, end: int) -> Iterator[Block]:
     """Wait states that begin in [begin, end) ns, by rank, thread and begin (docs/analyze-waits.md)."""
     trace = where.trace
-    search = Search(trace, Team())
-    found = find(search)
+    search = WaitSearch(trace, Team())
+    found = find_wait_states(search)
     known = wait_places(trace, found)
     places = known.where if known else None
     lanes = search.lanes

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from analyzer.atomic_file import whole_file
 from analyzer.errors import TracelibError
 from analyzer.frames.blocks import Block, Coded, distinct, joined_blocks, length
-from analyzer.whole import whole_file
 
 _GROUP_ROWS = 1 << 18
 """Rows of a group, about: a block of a rank may be far smaller."""

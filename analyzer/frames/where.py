@@ -12,7 +12,7 @@ from analyzer.places import Places
 from analyzer.structure.iterations import Iterations
 from analyzer.structure.levels.run_structure import main_loop
 from analyzer.trace import CallPaths, Losses, Trace
-from analyzer.waits.paths import OUTSIDE, Paths, path_at
+from analyzer.waits.region_paths import OUTSIDE, RegionPaths, path_at
 
 
 class Where:
@@ -22,7 +22,7 @@ class Where:
         """`in_iterations`: rows say in which iteration they are. To find these takes longer than all else. iterations:
         these; None: those of the main loop, if there is one."""
         self.trace, self._in_iterations, self._iterations = trace, in_iterations, iterations
-        self.paths = Paths(trace)
+        self.paths = RegionPaths(trace)
         self._changes: tuple[int, list[tuple[np.ndarray, np.ndarray]]] = (NONE, [])
 
     @property

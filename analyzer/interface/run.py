@@ -657,10 +657,10 @@ class Run:
         Raises:
             TracelibError: The run has no times, or the page cannot be written.
         """
+        from analyzer.atomic_file import whole_file
         from analyzer.report.page.gather import gather
-        from analyzer.report.page.page import page
+        from analyzer.report.page.html import page_html
         from analyzer.results.output_files import check_writable, output_base
-        from analyzer.whole import whole_file
 
         self._check_choices("a page", ranks="a path and replays need all ranks", place="it is of all calls")
         base = output_base(Path(self._path), None if output is None else os.fspath(output), (".html",))
@@ -668,7 +668,7 @@ class Run:
         check_writable(path, self.trace, force)
         gathered = gather(self._path, self.trace, self._host.team, 1, name=Path(self._path).name)
         with whole_file(path) as written:
-            written.write(page([gathered]).encode())
+            written.write(page_html([gathered]).encode())
         return path
 
     def to_paraver(

@@ -12,7 +12,7 @@ from analyzer.interface.host import PythonHost
 from analyzer.interface.run import PathArgument, Run, open_run
 
 if TYPE_CHECKING:  # an analysis is imported when it is asked for
-    from analyzer.efficiency.efficiencies import Efficiencies
+    from analyzer.efficiency.analysis import Efficiencies
     from analyzer.results.diff import DiffResult
     from analyzer.results.efficiency import EfficiencyResult
     from analyzer.results.speedup import PredictResult, SpeedupResult, VariantsResult

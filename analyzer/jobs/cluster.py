@@ -12,9 +12,9 @@ from enum import StrEnum
 import numpy as np
 
 from analyzer._kernels import ffi, lib
+from analyzer.c_arrays import pointer
 from analyzer.errors import TracelibError
 from analyzer.jobs.workload import Workload
-from analyzer.native import pointer
 
 
 class Policy(StrEnum):

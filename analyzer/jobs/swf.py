@@ -16,10 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
+from analyzer.atomic_file import whole_file
 from analyzer.errors import TracelibError
 from analyzer.jobs.cluster import Schedule
 from analyzer.jobs.workload import LONGEST_S, Workload
-from analyzer.whole import whole_file
 
 _EXACT = 2.0**53
 _NAMED = 3

@@ -11,7 +11,7 @@ import numpy as np
 from analyzer.columns.rows import PIECE, Rows
 from analyzer.columns.spill import Spill
 from analyzer.live.axis import Axis
-from analyzer.views.constant import Bursts
+from analyzer.views.constant import ViewBursts
 
 _BURST = np.dtype([("begin", "<i8"), ("end", "<i8"), ("value", "<f8")])
 _TOGETHER = 16
@@ -29,7 +29,7 @@ class Stretches(NamedTuple):
 class Course:
     """Bursts of rows, one row's after the other's, in temporary files: 32 bytes a burst."""
 
-    def __init__(self, every: Iterable[Bursts], rows: int, duration_ns: int) -> None:
+    def __init__(self, every: Iterable[ViewBursts], rows: int, duration_ns: int) -> None:
         """every: all bursts of a view of so many rows, those of a row in order of time."""
         self.rows, self.duration_ns = rows, duration_ns
         aside = Spill(_BURST)

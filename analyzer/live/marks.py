@@ -9,10 +9,10 @@ from itertools import pairwise
 import numpy as np
 
 from analyzer.live.rows import RowSet
-from analyzer.live.run import Run
+from analyzer.live.run import LiveRun
 from analyzer.structure.iterations import Iterations
-from analyzer.timeline.marks import MOST_EDGES, Span, flushes_of
-from analyzer.waits.paths import OUTSIDE, path_at
+from analyzer.timeline import MOST_EDGES, TimelineSpan, flushes_of
+from analyzer.waits.region_paths import OUTSIDE, path_at
 
 _SLOTS = 1000
 """Regions that are shorter than the stretch divided by this are not told apart."""
@@ -34,12 +34,12 @@ class Edges:
 class Marker:
     """Of one run."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: LiveRun) -> None:
         self._run = run
         self._changes = lru_cache(_RANKS)(run.where.paths.changes)
         self._flushes: tuple[RowSet | None, tuple[tuple[int, int], ...]] = (None, ())
 
-    def regions(self, rank: int, begin: int, end: int) -> tuple[Span, ...]:
+    def regions(self, rank: int, begin: int, end: int) -> tuple[TimelineSpan, ...]:
         """Those that the first thread of a rank is in, as "solve/exchange", sampled in the middle of equal slots."""
         with self._run.reading:
             changes = self._changes(rank)
@@ -48,7 +48,7 @@ class Marker:
         cuts = np.flatnonzero(np.diff(path, prepend=-1, append=-1)).tolist()
         times = np.rint(edges).astype(np.int64).tolist()
         return tuple(
-            Span(self._run.where.paths.texts[path[low]], times[low], times[high])
+            TimelineSpan(self._run.where.paths.texts[path[low]], times[low], times[high])
             for low, high in pairwise(cuts)
             if path[low] != OUTSIDE
         )

@@ -20,7 +20,7 @@ ARROW = np.dtype([
 receive is called: those of Paraver's logical and physical lines are send to posted, and leaves to receive."""
 
 
-class Lines(StrEnum):
+class MessageLines(StrEnum):
     """From when to when the line of a message goes."""
 
     WHOLE = "whole"  # from the call of the send until the data have been received
@@ -30,8 +30,10 @@ class Lines(StrEnum):
 
 
 _ENDS = {
-    Lines.WHOLE: ("send", "receive"), Lines.LOGICAL: ("send", "posted"), Lines.PHYSICAL: ("leaves", "receive"),
-    Lines.BOTH: ("send", "posted", "leaves", "receive"),
+    MessageLines.WHOLE: ("send", "receive"),
+    MessageLines.LOGICAL: ("send", "posted"),
+    MessageLines.PHYSICAL: ("leaves", "receive"),
+    MessageLines.BOTH: ("send", "posted", "leaves", "receive"),
 }  # fmt: skip
 
 MOST = 1000
@@ -50,7 +52,7 @@ class InSight:
     arrows: np.ndarray | None  # ARROW of all that are on their way in it; None: they are too many
 
 
-class Messages:
+class MessageIndex:
     """All messages of a run, in temporary files, by the time at which they are sent."""
 
     def __init__(self, trace: Trace) -> None:
@@ -92,12 +94,15 @@ class Messages:
             least.append(min(int(some["posted"].min()), int(some["leaves"].min())))
         return np.minimum.accumulate(np.array(least, np.int64)[::-1])[::-1]
 
-    def between(self, begin: int, end: int, ranks: np.ndarray, lines: Lines = Lines.WHOLE) -> InSight:
+    def between(self, begin: int, end: int, ranks: np.ndarray, lines: MessageLines = MessageLines.WHOLE) -> InSight:
         """Those whose lines are in [begin, end) ns and that come from or go to one of these ranks (bool by rank); the
         number of all that are sent there is that of all ranks where they are too many to look at."""
         count, size = self.until(np.array([begin, end]))
         low, high = int(np.searchsorted(self._latest.mapped(), begin, side="left")), int(count[1])
-        if lines in (Lines.LOGICAL, Lines.BOTH):  # a receive may be called long before its message is sent
+        if lines in (
+            MessageLines.LOGICAL,
+            MessageLines.BOTH,
+        ):  # a receive may be called long before its message is sent
             high = min(max(high, int(np.searchsorted(self._earliest, end)) * _TOGETHER), len(self))
         if high - low > _MOST_LOOKED_AT:
             return InSight(int(count[1] - count[0]), int(size[1] - size[0]), None)

@@ -8,13 +8,13 @@ from enum import StrEnum
 import numpy as np
 
 from analyzer.errors import TracelibError
-from analyzer.timeline.lines import groups
+from analyzer.timeline import line_groups
 from analyzer.trace import Losses, Trace
 from analyzer.trace.chosen import Choice
-from analyzer.waits.lanes import Lanes
+from analyzer.waits.threads import Lanes
 
 
-class By(StrEnum):
+class RowGrouping(StrEnum):
     """What a row is."""
 
     RANKS = "ranks"
@@ -58,17 +58,17 @@ Sums = tuple[np.ndarray, np.ndarray, np.ndarray]
 """ns that each rank computes, is in MPI, and waits there; int64 (ranks,) each."""
 
 
-def rows_of(trace: Trace, lanes: Lanes, by: By, ranks: str, sums: Sums) -> RowSet:
+def rows_of(trace: Trace, lanes: Lanes, by: RowGrouping, ranks: str, sums: Sums) -> RowSet:
     """The rows of those among `ranks` ("0-63,1000"; "": all) that could be read; `sums`: what groups are made by.
     Raises TracelibError where there are no such ranks."""
     present = present_ranks(trace, ranks)
-    if by == By.GROUPS:
-        found = groups(trace, present, *(of_rank[present] for of_rank in sums))
+    if by == RowGrouping.GROUPS:
+        found = line_groups(trace, present, *(of_rank[present] for of_rank in sums))
         line = found.of_rank[lanes.rank]
         return _rows(found.names, [np.flatnonzero(line == k) for k in range(len(found.names))], found.typical, lanes)
     mine = np.flatnonzero(np.isin(lanes.rank, present))
     rank, thread = lanes.rank[mine], lanes.thread[mine]
-    if by == By.THREADS:
+    if by == RowGrouping.THREADS:
         names = tuple(f"{r}.{t}" for r, t in zip(rank.tolist(), thread.tolist(), strict=True))
         return _rows(names, list(mine[:, None]), rank, lanes)
     heads = np.flatnonzero(thread == 0)

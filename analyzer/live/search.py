@@ -9,8 +9,8 @@ import numpy as np
 from analyzer.columns.spill import Spill
 from analyzer.live.axis import Axis
 from analyzer.live.rows import RowSet
-from analyzer.live.run import Run
-from analyzer.live.view import Wanted
+from analyzer.live.run import LiveRun
+from analyzer.live.selection import CallSearch
 from analyzer.pairing.parts import Part, parts
 from analyzer.trace.at_places import PlaceChoice
 
@@ -63,7 +63,7 @@ class Marked:
 class Hits(Marked):
     """The calls that were found: their time in MPI and their bytes."""
 
-    def __init__(self, run: Run, wanted: Wanted) -> None:
+    def __init__(self, run: LiveRun, wanted: CallSearch) -> None:
         """Raises TracelibError where the run does not know places that are asked for."""
         super().__init__(run.trace.duration_ns)
         self.wanted = wanted
@@ -91,7 +91,7 @@ class Hits(Marked):
 class _Choice:
     """Which calls of a part are wanted. What is quick to tell is asked first."""
 
-    def __init__(self, run: Run, wanted: Wanted) -> None:
+    def __init__(self, run: LiveRun, wanted: CallSearch) -> None:
         self._run, self._wanted = run, wanted
         pattern = re.compile(wanted.call, re.IGNORECASE)
         self._calls = np.array([bool(pattern.search(name)) for name in run.trace.procedures], bool)

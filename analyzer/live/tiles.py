@@ -2,18 +2,70 @@
 
 A cell of level k is 2^k ns wide, a tile is BINS cells long and BLOCK rows high, so that each tile of each level begins
 and ends where tiles of the level below do, and a tile is of use to any view that has it in sight.
+
+Tiles that have been made, those that were asked for last.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections import (
+    OrderedDict,
+)
+from collections.abc import (
+    Callable,
+    Hashable,
+)
+from threading import (
+    Lock,
+)
+from typing import (
+    NamedTuple,
+)
 
 import numpy as np
 
-from analyzer.live.kept import MOST_BYTES, Kept
-from analyzer.live.rows import By, RowSet
-from analyzer.live.run import Run
-from analyzer.timeline.cells import Doing
+from analyzer.live.rows import (
+    RowGrouping,
+    RowSet,
+)
+from analyzer.live.run import (
+    LiveRun,
+)
+from analyzer.timeline import (
+    Doing,
+)
+
+MOST_BYTES = 64 << 20
+
+
+class TileCache:
+    """What a function makes of keys, so that it is not made again soon. Several threads may ask."""
+
+    def __init__(self, make: Callable[..., bytes], most_bytes: int = MOST_BYTES) -> None:
+        self._make, self._most = make, most_bytes
+        self._kept: OrderedDict[Hashable, bytes] = OrderedDict()
+        self._bytes, self._lock = 0, Lock()
+
+    def get(self, key: Hashable) -> bytes:
+        """Of a key, made now unless it is there."""
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        made = self._make(key)
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = made
+                self._bytes += len(made)
+            while self._bytes > self._most:
+                self._bytes -= len(self._kept.popitem(last=False)[1])
+        return made
+
+    @property
+    def bytes(self) -> int:
+        """Of all that is kept."""
+        return self._bytes
+
 
 BINS, BLOCK = 256, 64
 STEPS = 255
@@ -27,7 +79,7 @@ _STRETCHES = 400
 class Tile(NamedTuple):
     """Which one: of which rows, its level, the number of its stretch of time and of its block of rows from the top."""
 
-    by: By
+    by: RowGrouping
     ranks: str
     level: int
     stretch: int
@@ -42,9 +94,9 @@ class Tile(NamedTuple):
 class Tiles:
     """Tiles of a run. Those that were asked for last are kept."""
 
-    def __init__(self, run: Run, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, run: LiveRun, most_bytes: int = MOST_BYTES) -> None:
         self._run = run
-        self._kept = Kept(self._made, most_bytes)
+        self._kept = TileCache(self._made, most_bytes)
         self.cells = self._kept.get
 
     def ns(self, tile: Tile) -> np.ndarray:
@@ -70,7 +122,7 @@ class Tiles:
     def _block(self, tile: Tile) -> RowSet:
         return self._run.rows(tile.by, tile.ranks).part(tile.block * BLOCK, (tile.block + 1) * BLOCK)
 
-    def overview(self, by: By, ranks: str) -> np.ndarray:
+    def overview(self, by: RowGrouping, ranks: str) -> np.ndarray:
         """Shares of the time of all rows together in equal stretches of the run, of shape (doings, stretches)."""
         lanes = self._run.rows(by, ranks).lanes
         edges = np.linspace(0, self._run.trace.duration_ns, _STRETCHES + 1).astype(np.int64)

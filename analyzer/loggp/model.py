@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from analyzer.atomic_file import whole_file
 from analyzer.errors import TracelibError
 from analyzer.in_notebook import InNotebook
 from analyzer.loggp.lines import Line
-from analyzer.whole import whole_file
 
 FORMAT = "tracelib-loggp"
 VERSION = 2

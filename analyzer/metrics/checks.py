@@ -13,7 +13,7 @@ from analyzer.pairing.collective_calls import calls_by_communicator
 from analyzer.pairing.dependences import collective_points
 from analyzer.parallel import Team
 from analyzer.places.paths import shortened
-from analyzer.places.words import call_at
+from analyzer.places.phrases import call_at
 from analyzer.recording.run.clock_repair import violations
 from analyzer.trace import CallPaths, Errors, Leftovers, Losses, Trace
 from analyzer.trace.at_places import AtPlaces, PlaceChoice

@@ -1,14 +1,188 @@
-"""What the counters of a run counted in computation and in MPI, and the instructions a cycle."""
+"""Instructions and cycles of the computation, and how long the computation was in which they were counted.
+
+What the counters of a run counted in computation and in MPI, and the instructions a cycle.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import (
+    dataclass,
+)
+from itertools import (
+    pairwise,
+)
 
 import numpy as np
 
-from analyzer.metrics.useful_counts import useful_counts
-from analyzer.parallel import Team
-from analyzer.trace import UNKNOWN, Counter, Counters, Trace
+from analyzer.columns.arrays import (
+    by_index,
+)
+from analyzer.parallel import (
+    Team,
+)
+from analyzer.trace import (
+    STATE,
+    UNKNOWN,
+    Counter,
+    Counters,
+    State,
+    Trace,
+)
+
+RATIOS = (("PAPI_TOT_INS", "PAPI_TOT_CYC"), ("perf::INSTRUCTIONS", "perf::CYCLES"))
+"""Instructions and cycles of one source."""
+_WINDOW = 1 << 15
+"""Records at once: each call may have events of many counters."""
+
+
+@dataclass(frozen=True)
+class UsefulCounts:
+    """Sums over the bursts in which both were counted, int64 of shape (ranks,); `time_ns` is their useful time."""
+
+    instructions_by_rank: np.ndarray
+    cycles_by_rank: np.ndarray
+    time_by_rank_ns: np.ndarray
+
+    @property
+    def instructions(self) -> int:
+        return int(self.instructions_by_rank.sum())
+
+    @property
+    def cycles(self) -> int:
+        return int(self.cycles_by_rank.sum())
+
+    @property
+    def time_ns(self) -> int:
+        return int(self.time_by_rank_ns.sum())
+
+    @property
+    def ipc(self) -> float | None:
+        """Instructions a cycle; None where nothing was counted."""
+        return self.instructions / self.cycles if self.cycles > 0 else None
+
+    @property
+    def frequency_ghz(self) -> float | None:
+        """Cycles a ns; None where nothing was counted."""
+        return self.cycles / self.time_ns if self.time_ns > 0 and self.cycles > 0 else None
+
+
+def useful_counts(trace: Trace, team: Team) -> UsefulCounts:
+    """Instructions and cycles that were counted in state Running, of our own runs and of Extrae's.
+
+    What an event says was counted since the one before; it is useful if the thread was Running until then, and not for
+    no time. Source: the rules of Dimemas' and PyPOP's published figures ("An ideal replay that equals Dimemas").
+    """
+    types = _types(trace)
+    sums = np.zeros((3, trace.size), np.int64)
+    ranks = trace.share(team)
+    if types and len(ranks):
+        threads = _Threads(trace)
+        for begin, end in pairwise(trace.windows(_WINDOW).tolist()):
+            states = trace.states(begin, end, ranks)
+            events = trace.events(begin, end, ranks)
+            sums += threads.add(begin, end, states, _both(events, types))
+    return UsefulCounts(*team.total(sums))
+
+
+def _types(trace: Trace) -> tuple[int, int] | None:
+    """Event types of instructions and cycles; None: the trace has no such events."""
+    names = {label.split()[0]: number for number, (label, _) in trace.event_labels.items() if label.split()}
+    for instructions, cycles in RATIOS:
+        if instructions in names and cycles in names:
+            return names[instructions], names[cycles]
+    return None
+
+
+_COUNT = np.dtype([("rank", "<i8"), ("thread", "<i8"), ("time", "<i8"), ("instructions", "<i8"), ("cycles", "<i8")])
+
+
+def _both(events: np.ndarray, types: tuple[int, int]) -> np.ndarray:
+    """_COUNT by rank, thread and time, where both were read. Of several at one time the first counted what was before
+    it, the others nothing of it."""
+    events = events[np.isin(events["type"], types)]
+    events = events[np.lexsort((events["time"], events["thread"], events["rank"]))]
+    place = np.zeros(len(events), np.int64)
+    if len(events):
+        columns = [events[name] for name in ("rank", "thread", "time")]
+        place[1:] = np.cumsum(np.any([c[1:] != c[:-1] for c in columns], axis=0))
+    found = np.zeros(int(place.max(initial=-1)) + 1, _COUNT)
+    known = np.zeros((2, len(found)), bool)
+    for number, (column, kind) in enumerate(zip(("instructions", "cycles"), types, strict=True)):
+        rows = np.flatnonzero(events["type"] == kind)
+        places, first = np.unique(place[rows], return_index=True)
+        of_place = events[rows[first]]
+        known[number, places] = True
+        found[column][places] = of_place["value"]
+        for name in ("rank", "thread", "time"):
+            found[name][places] = of_place[name]
+    return found[known.all(axis=0)]
+
+
+class _Threads:
+    """All threads from window to window."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._first = np.concatenate(([0], np.cumsum(trace.threads))).astype(np.int64)
+        self._open = np.zeros(0, STATE)  # states that reach the end of the window
+        self._uncounted = np.zeros(int(self._first[-1]), np.int64)  # useful time since the last reading
+
+    def add(self, begin: int, end: int, states: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """Instructions, cycles and useful time of the bursts that end in a window, int64 of shape (3, ranks)."""
+        running = np.concatenate([self._open, states[states["state"] == State.RUNNING]])
+        running = running[running["end"] > running["begin"]]
+        self._open = running[running["end"] >= end]
+        useful = _Useful(running, self._first, begin, end)
+        thread = self._first[counts["rank"]] + counts["thread"]
+        every = np.arange(len(self._uncounted))
+        start, stop = useful.until(every, begin), useful.until(every, end)
+        now = useful.until(thread, counts["time"])
+        is_first = np.diff(thread, prepend=-1) != 0
+        before = np.where(is_first, start[thread] - self._uncounted[thread], np.roll(now, 1))
+        wanted = useful.runs_until(thread, counts["time"])
+        self._uncounted += stop - start
+        self._uncounted[thread] = stop[thread] - now  # the last of each thread stays
+        columns = (counts["instructions"], counts["cycles"], now - before)
+        ranks = len(self._first) - 1
+        return np.array([by_index(counts["rank"][wanted], column[wanted], ranks) for column in columns])
+
+
+class _Useful:
+    """Useful time in a window up to any time, of all threads one after the other."""
+
+    def __init__(self, running: np.ndarray, first: np.ndarray, begin: int, end: int) -> None:
+        self._begin, self._width = begin, end - begin + 2
+        thread = first[running["rank"]] + running["thread"]
+        place = self._place(thread, np.maximum(running["begin"], begin - 1))
+        order = np.argsort(place, kind="stable")
+        self._places, self._thread = place[order], thread[order]
+        self._end = np.minimum(running["end"][order], end)
+        self._length = self._end - np.maximum(running["begin"][order], begin)
+        self._sums = np.concatenate([[0], np.cumsum(self._length)])
+
+    def _place(self, thread: np.ndarray, time: np.ndarray | int) -> np.ndarray:
+        return thread * self._width + (time - self._begin + 1)
+
+    def _last(self, thread: np.ndarray, time: np.ndarray | int) -> np.ndarray:
+        """Of each thread the number of states before a time, and of all threads before it."""
+        return np.searchsorted(self._places, self._place(thread, time), "left")
+
+    def until(self, thread: np.ndarray, time: np.ndarray | int) -> np.ndarray:
+        """Useful time before, that of the threads before it included."""
+        at = self._last(thread, time)
+        if not len(self._thread):
+            return np.zeros(len(at), np.int64)
+        last = np.maximum(at - 1, 0)
+        inside = (at > 0) & (self._thread[last] == thread)
+        rest = np.clip(self._end[last] - time, 0, self._length[last])
+        return self._sums[at] - np.where(inside, rest, 0)
+
+    def runs_until(self, thread: np.ndarray, time: np.ndarray) -> np.ndarray:
+        """Whether the thread was Running immediately before."""
+        at = self._last(thread, time)
+        if not len(self._thread):
+            return np.zeros(len(at), bool)
+        last = np.maximum(at - 1, 0)
+        return (at > 0) & (self._thread[last] == thread) & (self._end[last] >= time)
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from analyzer.metrics.callers import CallerSums, from_places
-from analyzer.metrics.computing import ComputingSums, Uneven, uneven_computing
+from analyzer.metrics.computing import ComputingSums, UnevenComputing, uneven_computing
 from analyzer.metrics.sums import add_all
 from analyzer.parallel import Team
-from analyzer.places.words import call_at
+from analyzer.places.phrases import call_at
 from analyzer.trace import CallPaths, Trace
 
 
@@ -25,7 +25,7 @@ class InCalls:
 class LostAt:
     """What is lost most comes first. Both empty: places are not known."""
 
-    uneven: Sequence[Uneven] = ()
+    uneven: Sequence[UnevenComputing] = ()
     in_calls: Sequence[InCalls] = ()
 
 

@@ -47,7 +47,7 @@ TOTALS = (
 )
 
 
-def system(trace: Trace) -> list[NodeSummary]:
+def summarize_nodes(trace: Trace) -> list[NodeSummary]:
     """A summary of each node that was sampled, in order of nodes; [] where none was."""
     return [_summary(samples, trace.nodes.names[samples.node]) for samples in trace.nodes.samples]
 

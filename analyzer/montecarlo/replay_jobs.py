@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from analyzer.errors import TracelibError
 from analyzer.machine.description import Machine
-from analyzer.program.program import Program
+from analyzer.program.model import Program
 from analyzer.replay.simulate import simulate
 
 

@@ -11,12 +11,11 @@ import numpy as np
 
 from analyzer.errors import TracelibError
 from analyzer.parallel import Team
-from analyzer.program.program import Program
-from analyzer.program.program_file import load_program, save_program
-from analyzer.program.streams import pieces
+from analyzer.program.files import load_program, save_program
+from analyzer.program.model import Program, pieces
 from analyzer.replay.section import Section, section_of
-from analyzer.signals import discard
-from analyzer.temporary import temporary_folder
+from analyzer.signal_handling import discard
+from analyzer.temporary_files import temporary_folder
 from analyzer.trace import Trace
 
 _NO_ROOM = "set TMPDIR to another folder"

@@ -13,9 +13,9 @@ from analyzer.operations.bursts import is_any_measured
 from analyzer.operations.virtual import VirtualThreads
 from analyzer.operations.walk import RankOperations
 from analyzer.parallel import Team
-from analyzer.program.gathered import gathered, together
+from analyzer.program.files import gathered, together
+from analyzer.program.model import LeftOut, Program
 from analyzer.program.operation import Flag
-from analyzer.program.program import LeftOut, Program
 from analyzer.program.storage import OperationSpill
 from analyzer.trace import Leftovers, Trace
 

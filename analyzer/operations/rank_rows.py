@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from analyzer._kernels import ffi
-from analyzer.native import pointer
+from analyzer.c_arrays import pointer
 from analyzer.pairing.requests import Choice
 from analyzer.recording.rank_file import row_stream
 from analyzer.recording.rank_file.index import STEP

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from analyzer._kernels import ffi, lib
-from analyzer.native import pointer
+from analyzer.c_arrays import pointer
 from analyzer.operations.events import PROGRAM_EVENT
 from analyzer.operations.threads import RankThreads
 from analyzer.program.operation import OP

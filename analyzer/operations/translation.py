@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from analyzer._kernels import ffi, lib
-from analyzer.native import pointer
+from analyzer.c_arrays import pointer
 from analyzer.operations.events import ProgramEvents
 from analyzer.operations.rank_rows import OpenForLong, RankRows, Rows
 from analyzer.operations.rank_walk import RankWalk

@@ -12,8 +12,8 @@ from itertools import pairwise
 import numpy as np
 
 from analyzer._kernels import lib
+from analyzer.c_arrays import pointer
 from analyzer.columns.arrays import joined
-from analyzer.native import pointer
 from analyzer.trace import CALL, REQUEST, Trace
 
 RECORDS_OF_A_RANK = 1 << 16

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from analyzer.places.known import Known, ModuleNames
 from analyzer.places.lookup import look_up
+from analyzer.places.name_cache import ModuleNames, NameCache
 from analyzer.places.paths import PathTables, merged_paths
-from analyzer.places.places import Places
+from analyzer.places.place_table import Places
 from analyzer.places.places_file import GROUP as PLACES
 from analyzer.places.places_file import (
     cached_file,
@@ -27,8 +27,8 @@ from analyzer.places.places_file import (
 
 __all__ = [
     "PLACES",
-    "Known",
     "ModuleNames",
+    "NameCache",
     "PathTables",
     "Places",
     "cached_file",
@@ -52,7 +52,7 @@ def named_places(
 
     `ended_ns`: when the run ended (since 1970), or None.
     """
-    known = Known()
+    known = NameCache()
     known.update([*packed, *read_names(files).modules.values()])
     if look_up(tables, known, ended_ns):
         write_names(known, files)

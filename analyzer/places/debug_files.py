@@ -1,14 +1,35 @@
-"""Where the debug information of a program or library is: in the file itself, or in a file that it was moved to."""
+"""Where the debug information of a program or library is: in the file itself, or in a file that it was moved to.
+
+The folder for files that are made again when they are not there: XDG_CACHE_HOME, or .cache at home.
+"""
 
 from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import (
+    Iterator,
+    Sequence,
+)
+from pathlib import (
+    Path,
+)
 
-from analyzer.places.cache import user_cache
-from analyzer.places.elf import Elf, open_elf
+from analyzer.places.elf import (
+    Elf,
+    open_elf,
+)
+
+
+def user_cache() -> Path:
+    """Find the user's cache. Without one, and without a home, a place where nothing is and nothing can be made."""
+    if cache := os.environ.get("XDG_CACHE_HOME"):
+        return Path(cache)
+    try:
+        return Path.home() / ".cache"
+    except RuntimeError:  # no HOME, and no such user
+        return Path(os.devnull) / ".cache"
+
 
 DEBUG_FOLDERS = ("/usr/lib/debug",)
 """Where packages of debug information are installed."""

@@ -8,17 +8,22 @@ from dataclasses import replace
 import numpy as np
 
 from analyzer.places.debug_files import DEBUG_FOLDERS
-from analyzer.places.known import Known, ModuleNames
-from analyzer.places.modules import Found, Module, State, find_module
-from analyzer.places.names import BY_DEBUG_INFO, Names
+from analyzer.places.hidden_frames import BEGINNINGS, is_shown_in_detail
+from analyzer.places.modules import (
+    FoundModule,
+    Module,
+    ModuleState,
+    find_module,
+)
+from analyzer.places.name_cache import ModuleNames, NameCache
+from analyzer.places.name_table import BY_DEBUG_INFO, Names
 from analyzer.places.naming import name_places, readers
-from analyzer.places.owners import BEGINNINGS, is_shown_in_detail
 from analyzer.places.paths import PathTables, numbered_sites
 from tracelib.schema import PATH_IN_FUNCTION
 
 
 def look_up(
-    tables: PathTables, known: Known, ended_ns: int | None = None, folders: Sequence[str] = DEBUG_FOLDERS
+    tables: PathTables, known: NameCache, ended_ns: int | None = None, folders: Sequence[str] = DEBUG_FOLDERS
 ) -> bool:
     """Add names of the places of `tables` to `known`. Returns whether there is anything new.
 
@@ -34,7 +39,9 @@ def look_up(
     return new
 
 
-def _look_up(module: Module, offsets: np.ndarray, known: Known, ended_ns: int | None, folders: Sequence[str]) -> bool:
+def _look_up(
+    module: Module, offsets: np.ndarray, known: NameCache, ended_ns: int | None, folders: Sequence[str]
+) -> bool:
     """Looks into the file only if there may be more in it than is known."""
     have = known.of(module)
     at = have.find(offsets)
@@ -57,8 +64,8 @@ def _look_up(module: Module, offsets: np.ndarray, known: Known, ended_ns: int | 
     return True
 
 
-def _without_details(module: Module, found: Found) -> Found:
+def _without_details(module: Module, found: FoundModule) -> FoundModule:
     """Of libraries that are never shown in detail the functions will do: their debug information can be large."""
     if is_shown_in_detail(module.path):
         return found
-    return replace(found, debug_file=None, state=min(found.state, State.NO_DEBUG_INFO))
+    return replace(found, debug_file=None, state=min(found.state, ModuleState.NO_DEBUG_INFO))

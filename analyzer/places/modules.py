@@ -32,7 +32,7 @@ class Module:
         return ("", self.build_id) if self.build_id else (self.path, "")
 
 
-class State(IntEnum):
+class ModuleState(IntEnum):
     """What a module's file can tell. Numbers stay as they are: files have them."""
 
     MISSING = 0  # no such file here, or no program
@@ -44,27 +44,27 @@ class State(IntEnum):
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundModule:
     """A module on this machine."""
 
-    state: State
+    state: ModuleState
     elf: Elf | None = None  # of what it is, unless it is missing or replaced
     debug_file: Path | None = None
     stamp: str = ""
     """Other than at an earlier look if there may be more to know now."""
 
 
-def find_module(module: Module, ended_ns: int | None = None, folders: Sequence[str] = DEBUG_FOLDERS) -> Found:
+def find_module(module: Module, ended_ns: int | None = None, folders: Sequence[str] = DEBUG_FOLDERS) -> FoundModule:
     """Look for a module. `ended_ns`: when the run ended (since 1970), or None; `folders`: of debug information."""
     elf = open_elf(module.path)
     if elf is None:
-        return Found(State.MISSING)
+        return FoundModule(ModuleState.MISSING)
     if module.build_id and elf.build_id != module.build_id:
-        return Found(State.REPLACED, stamp=_stamp(Path(module.path)))
+        return FoundModule(ModuleState.REPLACED, stamp=_stamp(Path(module.path)))
     debug_file = find_debug_file(module.path, elf, folders)
     newer = not module.build_id and ended_ns is not None and _changed_ns(module.path) > ended_ns + _NS_PER_S
-    state = State.NEWER if newer else State.GOOD if debug_file else State.NO_DEBUG_INFO
-    return Found(state, elf, debug_file, _stamp(debug_file or Path(module.path)))
+    state = ModuleState.NEWER if newer else ModuleState.GOOD if debug_file else ModuleState.NO_DEBUG_INFO
+    return FoundModule(state, elf, debug_file, _stamp(debug_file or Path(module.path)))
 
 
 def _changed_ns(path: str) -> int:
@@ -82,22 +82,22 @@ def _stamp(path: Path) -> str:
     return f"{path} {status.st_size} {status.st_mtime_ns}"
 
 
-def sentence(module: Module, state: State) -> str:
+def sentence(module: Module, state: ModuleState) -> str:
     """What to say once of a module in which places that are shown have no line, or may have a wrong one."""
-    if state == State.MISSING:
+    if state == ModuleState.MISSING:
         return (
             f"{module.path} is not on this machine, so places in it are addresses: analyze the run once where it is, "
             "and the names stay with the run"
         )
-    if state == State.REPLACED:
+    if state == ModuleState.REPLACED:
         return f"{module.path} is not the file that ran (build id {module.build_id[:12]}): places in it are addresses"
-    if state == State.NO_DEBUG_INFO:
+    if state == ModuleState.NO_DEBUG_INFO:
         return f"{module.name} has no debug information: compiled with -g (beside -O2), its places have files and lines"
-    if state == State.UNREAD:
+    if state == ModuleState.UNREAD:
         return (
             f"debug information of {module.name} is not read here: symbolic reads it (pip install symbolic), and "
             "llvm-symbolizer that of -gsplit-dwarf"
         )
-    if state == State.NEWER:
+    if state == ModuleState.NEWER:
         return f"{module.path} has no build id and is newer than the run: names of its places are likely wrong"
     return f"parts of {module.name} have no debug information: compiled with -g (beside -O2), they have files and lines"

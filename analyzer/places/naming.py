@@ -1,21 +1,143 @@
-"""Names for places of one module: by debug information, else by its table of symbols."""
+"""Names for places of one module: by debug information, else by its table of symbols.
+
+Frames by the debug information of a file, read by symbolic.
+
+Frames by the tools that come with compilers: for machines without symbolic, and for what it cannot read.
+
+That is `-gsplit-dwarf`, and functions of which clang's `-g1` writes no more than their lines. `llvm-symbolizer` reads
+both. `addr2line` (binutils) is right in lines; of inlined frames it names some wrongly and leaves some out.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
-from pathlib import Path
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import (
+    Callable,
+    Iterable,
+    Iterator,
+    Sequence,
+)
+from functools import (
+    cache,
+    partial,
+)
+from importlib.util import (
+    find_spec,
+)
+from pathlib import (
+    Path,
+)
 
 import numpy as np
 
-from analyzer.memory import no_search_for_cycles
-from analyzer.places.debug_info import can_read, frames_by_debug_info
-from analyzer.places.elf import Elf, open_elf
-from analyzer.places.frames import Frame, Frames
-from analyzer.places.modules import Found, State
-from analyzer.places.owners import is_start_code
-from analyzer.places.readable import is_fortran, readable
-from analyzer.places.tools import frames_by_tool, tool
+from analyzer.places.elf import (
+    Elf,
+    open_elf,
+)
+from analyzer.places.hidden_frames import (
+    is_start_code,
+)
+from analyzer.places.modules import (
+    FoundModule,
+    ModuleState,
+)
+from analyzer.places.name_table import (
+    Frame,
+    Frames,
+)
+from analyzer.places.readable_names import (
+    is_fortran,
+    readable,
+)
+from analyzer.process_memory import (
+    no_search_for_cycles,
+)
+
+
+def can_read() -> bool:
+    """Whether symbolic is installed; there is none for some machines."""
+    return find_spec("symbolic") is not None
+
+
+def frames_by_debug_info(file: Path, addresses: Sequence[int]) -> list[Frames]:
+    """Frames of addresses in a file; of one whose line is not in the debug information, or if there is none, no frame.
+
+    The name of a function that was not inlined is that of the symbol table, without which templates had no arguments.
+    """
+    elf = open_elf(file)
+    if elf is None:
+        return [()] * len(addresses)
+    from symbolic.debuginfo import Archive
+    from symbolic.exceptions import SymbolicError
+
+    try:
+        table = next(iter(Archive.open(str(file)).iter_objects())).make_symcache()
+        return [_frames(table.lookup(address - elf.load_address)) for address in addresses]
+    except (SymbolicError, StopIteration):
+        return [()] * len(addresses)
+
+
+def _frames(found: list) -> Frames:
+    if not any(location.line for location in found):
+        return ()
+    return tuple(Frame(location.symbol or "", location.full_path or "", location.line) for location in found)
+
+
+_LIMIT_S = 300
+_TOOLS = (("llvm-symbolizer", "--output-style=GNU", "--no-demangle"), ("addr2line",))
+_ADDRESS = re.compile(r"0x[0-9a-f]+")
+_DISCRIMINATOR = re.compile(r" \(discriminator \d+\)$")
+
+
+@cache
+def tool() -> tuple[str, ...] | None:
+    """The command that is there, the better one first; None: there is none."""
+    found = ((shutil.which(name), options) for name, *options in _TOOLS)
+    return next(((path, *options) for path, options in found if path), None)
+
+
+def frames_by_tool(file: Path, addresses: Sequence[int]) -> list[Frames]:
+    """Frames of addresses in a file; of one whose line the tool does not find, or if there is no tool, no frame."""
+    command = tool()
+    if not command or not addresses:
+        return [()] * len(addresses)
+    asked = "".join(f"{address:#x}\n" for address in addresses)
+    try:
+        done = subprocess.run(
+            [*command, "-a", "-f", "-i", "-e", str(file)],
+            input=asked,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_LIMIT_S,
+            env=os.environ | {"DEBUGINFOD_URLS": ""},  # nothing is fetched
+        )
+    except (OSError, subprocess.SubprocessError):
+        return [()] * len(addresses)
+    found = list(_parsed(done.stdout.splitlines()))
+    return found if len(found) == len(addresses) else [()] * len(addresses)
+
+
+def _parsed(lines: Iterable[str]) -> Iterator[Frames]:
+    """An address, and for each frame a line with its function and one with its place; maybe an empty line."""
+    groups: list[list[str]] = []
+    for line in lines:
+        if _ADDRESS.fullmatch(line):
+            groups.append([])
+        elif line and groups:
+            groups[-1].append(line)
+    for texts in groups:
+        frames = tuple(_frame(*both) for both in zip(texts[::2], texts[1::2], strict=False))
+        yield frames if any(frame.line for frame in frames) else ()
+
+
+def _frame(function: str, place: str) -> Frame:
+    file, _, line = _DISCRIMINATOR.sub("", place).rpartition(":")
+    return Frame("" if function == "??" else function, "" if file == "??" else file, int(line) if line.isdigit() else 0)
+
 
 _BOUNDS = ".eh_frame"
 """What earlier versions did not read."""
@@ -23,7 +145,7 @@ _BEFORE = 1
 """A call ends right before the address that it returns to."""
 
 
-def name_places(found: Found, offsets: np.ndarray) -> tuple[State, list[Frames]]:
+def name_places(found: FoundModule, offsets: np.ndarray) -> tuple[ModuleState, list[Frames]]:
     """Frames of return addresses in a module, as `find_module` found it, and what is known of it now.
 
     `offsets`: addresses as the file numbers them. A place whose line is not known has one frame with the function of
@@ -39,11 +161,13 @@ def name_places(found: Found, offsets: np.ndarray) -> tuple[State, list[Frames]]
             _fill(frames, addresses, by_symbol, reader)
         readable_frames = [_readable(named or symbol) for named, symbol in zip(frames, by_symbol, strict=True)]
     unread = any(not named and not _starts(symbol) for named, symbol in zip(frames, by_symbol, strict=True))
-    state = State.UNREAD if unread and found.state == State.GOOD and not _can_read_all(found) else found.state
+    state = (
+        ModuleState.UNREAD if unread and found.state == ModuleState.GOOD and not _can_read_all(found) else found.state
+    )
     return state, readable_frames
 
 
-def _can_read_all(found: Found) -> bool:
+def _can_read_all(found: FoundModule) -> bool:
     """Whether what the debug information does not say is not in it, either: nothing to read it with, or it is in files
     of its own (-gsplit-dwarf)."""
     elf = open_elf(found.debug_file) if found.debug_file else None
@@ -57,7 +181,7 @@ def readers() -> str:
     return f"{'symbolic' if can_read() else '-'} {command[0] if command else '-'} {_BOUNDS}"
 
 
-def _readers(found: Found) -> list[Callable[[Sequence[int]], list[Frames]]]:
+def _readers(found: FoundModule) -> list[Callable[[Sequence[int]], list[Frames]]]:
     """Those that can read the debug information here, the better one first."""
     if found.debug_file is None:
         return []

@@ -10,12 +10,12 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from analyzer.places.cache import user_cache
-from analyzer.places.known import Known, ModuleNames
-from analyzer.places.modules import Module, State
-from analyzer.places.names import FRAME, Names, joined
-from analyzer.signals import discard
-from analyzer.whole import temporary_name
+from analyzer.atomic_file import temporary_name
+from analyzer.places.debug_files import user_cache
+from analyzer.places.modules import Module, ModuleState
+from analyzer.places.name_cache import ModuleNames, NameCache
+from analyzer.places.name_table import FRAME, Names, joined
+from analyzer.signal_handling import discard
 from tracelib.schema.sound import SoundAttributes, is_sound
 
 VERSION = 2
@@ -43,9 +43,9 @@ def cached_file(run: Path) -> Path:
     return user_cache() / "tracelib" / "places" / f"{sha256(os.fsencode(run.resolve())).hexdigest()[:32]}.h5"
 
 
-def read_names(paths: Iterable[Path]) -> Known:
+def read_names(paths: Iterable[Path]) -> NameCache:
     """What files of names hold together, later ones being better; one that is not there or is damaged holds nothing."""
-    known = Known()
+    known = NameCache()
     for path in paths:
         try:
             with h5py.File(path, "r", locking=False) as file:
@@ -60,7 +60,7 @@ def packed_names(path: Path) -> list[ModuleNames]:
     return list(read_names([path]).modules.values())
 
 
-def write_names(known: Known, paths: Iterable[Path]) -> Path | None:
+def write_names(known: NameCache, paths: Iterable[Path]) -> Path | None:
     """Write a file of names in the first of these places that can be written, whole or not at all; None: in none."""
     for path in paths:
         part = temporary_name(path)
@@ -77,7 +77,7 @@ def write_names(known: Known, paths: Iterable[Path]) -> Path | None:
     return None
 
 
-def to_group(known: Known, group: h5py.Group) -> None:
+def to_group(known: NameCache, group: h5py.Group) -> None:
     """Write all names into an empty group of an open file."""
     found = list(known.modules.values())
     names = joined([module.names for module in found])
@@ -114,7 +114,9 @@ def from_group(group: h5py.Group) -> list[ModuleNames]:
         order = rows[np.argsort(places["offset"][rows], kind="stable")]
         names = all_names.take(order)
         is_tool = bool(row["is_tool"]) if version > 1 else False
-        found.append(ModuleNames(module, places["offset"][order], names, State(int(row["state"])), stamp, is_tool))
+        found.append(
+            ModuleNames(module, places["offset"][order], names, ModuleState(int(row["state"])), stamp, is_tool)
+        )
         begin += len(rows)
     return found
 

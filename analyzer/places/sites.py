@@ -7,10 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.places.frames import Frame, Frames
-from analyzer.places.known import Known
-from analyzer.places.names import MOST, Names, joined
-from analyzer.places.owners import (
+from analyzer.places.hidden_frames import (
     is_import,
     is_interpreter,
     is_mpi_function,
@@ -19,8 +16,10 @@ from analyzer.places.owners import (
     is_start_code,
     is_wrapper,
 )
+from analyzer.places.name_cache import NameCache
+from analyzer.places.name_table import MOST, Frame, Frames, Names, joined
 from analyzer.places.paths import PathTables, numbered_sites, text_of
-from analyzer.places.readable import is_fortran
+from analyzer.places.readable_names import is_fortran
 from tracelib.schema import PATH_CUT, PATH_IN_FUNCTION, PATH_SHORT
 
 NOT_RECORDED, NOT_KNOWN = "(not recorded)", "(not known)"
@@ -41,7 +40,7 @@ class Sites:
     runtime: np.ndarray  # whether it calls back, or starts programs and threads: no place, and no outermost frame
 
 
-def named_sites(tables: PathTables, known: Known) -> Sites:
+def named_sites(tables: PathTables, known: NameCache) -> Sites:
     """The sites of all paths, with the names that are known."""
     rows, of_path = numbered_sites(tables.paths)
     places = tables.paths[rows]
@@ -98,7 +97,7 @@ def _wrapped(tables: PathTables, names: Names, module: np.ndarray, of_path: np.n
     return wrapped
 
 
-def _names_in(module: int, offsets: np.ndarray, tables: PathTables, known: Known) -> Names:
+def _names_in(module: int, offsets: np.ndarray, tables: PathTables, known: NameCache) -> Names:
     if module & PATH_IN_FUNCTION:
         row = tables.functions[module & (PATH_IN_FUNCTION - 1)]
         function, file = text_of(row["name"]), text_of(row["file"])
@@ -126,7 +125,7 @@ def _ended(offset: int) -> Frames:
 
 
 def _roles(
-    tables: PathTables, known: Known, names: Names, module: np.ndarray
+    tables: PathTables, known: NameCache, names: Names, module: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """`hidden`, `mpi` and `runtime` of each frame; `module`: what its site is in."""
     in_function = module & PATH_IN_FUNCTION != 0

@@ -11,10 +11,10 @@ from typing import Any, BinaryIO, NamedTuple, overload
 import numpy as np
 
 from analyzer._replay import ffi, lib
+from analyzer.c_arrays import pointer
 from analyzer.errors import TracelibError
-from analyzer.native import pointer
 from analyzer.program.operation import OP
-from analyzer.temporary import unnamed_file
+from analyzer.temporary_files import unnamed_file
 
 IN_MEMORY = 1 << 22
 """Bytes; more of them are kept in a temporary file."""

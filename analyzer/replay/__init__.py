@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from analyzer.machine.description import Machine
 from analyzer.operations.program import program_of
-from analyzer.program.program import Program
+from analyzer.program.model import Program
 from analyzer.replay.simulate import Prediction, simulate
 from analyzer.trace import Trace
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.pairing.call_paths import calls_with_paths
-from analyzer.program.program import Program
+from analyzer.program.model import Program
 from analyzer.replay.predicted import CallTimes
 from analyzer.replay.simulate import Prediction
 from analyzer.trace import CallPaths, Trace

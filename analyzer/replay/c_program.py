@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from analyzer._replay import ffi
-from analyzer.native import pointer
-from analyzer.program.program import Program
+from analyzer.c_arrays import pointer
+from analyzer.program.model import Program
 from analyzer.program.storage import PackedOperations, packed
 
 

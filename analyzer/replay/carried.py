@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from analyzer.columns.sorted_runs import sort_rows
+from analyzer.program.model import Program
 from analyzer.program.operation import Flag, Kind, between_calls
-from analyzer.program.program import Program
 from analyzer.replay.on_machine import Cpus
 from analyzer.replay.recorded import CALLS
 from analyzer.replay.simulate import Prediction

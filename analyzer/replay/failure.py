@@ -10,8 +10,8 @@ import numpy as np
 
 from analyzer._replay import lib
 from analyzer.errors import TracelibError
+from analyzer.program.model import Program
 from analyzer.program.operation import COLLECTIVE_NAMES, PORTS, Flag, Kind
-from analyzer.program.program import Program
 from analyzer.program.storage import unreadable
 from analyzer.trace.description import ranks_named, ranks_text
 

@@ -17,8 +17,8 @@ import numpy as np
 
 from analyzer._replay import ffi, lib
 from analyzer.parallel import Team
+from analyzer.program.model import Program
 from analyzer.program.operation import dtype_of
-from analyzer.program.program import Program
 from analyzer.replay.c_program import Kept, fill_program
 from analyzer.replay.simulate import TIME
 

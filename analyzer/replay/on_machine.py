@@ -9,7 +9,7 @@ import numpy as np
 
 from analyzer.machine.description import Machine
 from analyzer.machine.drawn_numbers import with_counts
-from analyzer.program.program import Program
+from analyzer.program.model import Program
 from analyzer.replay.simulate import Prediction, most_threads
 from analyzer.trace import Nodes
 from analyzer.trace.records import State

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from analyzer.machine.description import Machine
 from analyzer.metrics.parallelism import COLLECTIVES, COMPUTING, MESSAGES, QUEUE, Bins, Parallelism, means
-from analyzer.program.program import Program
+from analyzer.program.model import Program
 from analyzer.replay.simulate import Doing, simulate
 
 _ROWS = {

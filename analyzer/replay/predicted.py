@@ -10,8 +10,8 @@ from types import MappingProxyType
 import numpy as np
 
 from analyzer.pairing.requests import gather_blocks
+from analyzer.program.model import Program
 from analyzer.program.operation import Flag, Kind, between_calls
-from analyzer.program.program import Program
 from analyzer.replay.cpu_waits import Intervals, outside_calls, wait_events
 from analyzer.replay.recorded import in_order, recorded, regions_of
 from analyzer.replay.simulate import Prediction

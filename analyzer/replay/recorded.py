@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from analyzer.operations.region_events import are_of_regions, begun_by
+from analyzer.program.model import Program, pieces
 from analyzer.program.operation import COLLECTIVE_NAMES, Flag, Kind
-from analyzer.program.program import Program
-from analyzer.program.streams import pieces
 from analyzer.replay.cpu_waits import wait_events
 from analyzer.replay.simulate import Prediction
 from analyzer.trace import CALL, MARK, REQUEST, Mark

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from analyzer.machine.description import Machine
 from analyzer.parallel import Team
-from analyzer.program.program import Program
+from analyzer.program.model import Program
 from analyzer.replay.simulate import Prediction, simulate
 
 Case = tuple[Program, Machine]

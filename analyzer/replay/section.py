@@ -14,9 +14,8 @@ import numpy as np
 from analyzer.operations.program import program_of
 from analyzer.pairing.parts import Part, parts
 from analyzer.parallel import Team
+from analyzer.program.model import Program, rewritten
 from analyzer.program.operation import Flag, Kind
-from analyzer.program.program import Program
-from analyzer.program.streams import rewritten
 from analyzer.trace import Trace
 from tracelib.schema.procedures import FINALIZE, INIT, base_name
 

@@ -24,8 +24,8 @@ from analyzer.machine.description import (
     Piece,
 )
 from analyzer.machine.drawn_numbers import Numbers, set_quantity, with_counts
+from analyzer.program.model import Program
 from analyzer.program.operation import dtype_of
-from analyzer.program.program import Program
 from analyzer.replay.c_program import Kept, fill_program
 from analyzer.replay.cpu_waits import CPU_WAIT, CpuWaits, room_for_waits
 from analyzer.replay.failure import failure

@@ -9,7 +9,7 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from analyzer.burst_clusters.find import Found, Kind
+from analyzer.burst_clusters.clustering import BurstKind, FoundClusters
 from analyzer.report.words import units
 from analyzer.report.words.table import plain_table
 from analyzer.trace import ranks_named
@@ -17,7 +17,7 @@ from analyzer.trace import ranks_named
 MOST_KINDS = 30
 
 
-def clusters_tables(found: Found) -> Iterator[Table | Text]:
+def clusters_tables(found: FoundClusters) -> Iterator[Table | Text]:
     """A row for each kind, then what is of none, and what may be read from it."""
     counters = found.clusters.counters
     table = plain_table("cluster", "bursts", "time", "share", "mean", *counters, "ranks")
@@ -30,7 +30,7 @@ def clusters_tables(found: Found) -> Iterator[Table | Text]:
     yield Text("\n".join(_lines(found)))
 
 
-def _row(name: str, kind: Kind, whole_ns: float) -> list[str]:
+def _row(name: str, kind: BurstKind, whole_ns: float) -> list[str]:
     means = kind.values / kind.count
     return [
         name,
@@ -43,7 +43,7 @@ def _row(name: str, kind: Kind, whole_ns: float) -> list[str]:
     ]
 
 
-def _lines(found: Found) -> list[str]:
+def _lines(found: FoundClusters) -> list[str]:
     if not found.kinds:
         return ["No bursts are so many and so alike that they are a kind."]
     first = found.kinds[0]
@@ -66,7 +66,7 @@ def _lines(found: Found) -> list[str]:
     return said
 
 
-def clusters_json(file: str, found: Found) -> dict[str, Any]:
+def clusters_json(file: str, found: FoundClusters) -> dict[str, Any]:
     """Numbers under stable names."""
     clusters = found.clusters
     return {
@@ -81,7 +81,7 @@ def clusters_json(file: str, found: Found) -> dict[str, Any]:
     }
 
 
-def _kind_json(kind: Kind, counters: tuple[str, ...]) -> dict[str, Any]:
+def _kind_json(kind: BurstKind, counters: tuple[str, ...]) -> dict[str, Any]:
     means = kind.values / max(kind.count, 1)
     return {
         "cluster": kind.number if kind.number > 0 else None,

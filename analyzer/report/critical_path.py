@@ -12,8 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from analyzer.critical.by_place import PlaceShare
-from analyzer.critical.functions import (
+from analyzer.critical.activities import (
     CALL,
     COMPUTATION,
     CPU_WAIT,
@@ -21,19 +20,25 @@ from analyzer.critical.functions import (
     THREADS,
     TRACER,
     UNRECORDED,
-    Function,
+    ThreadActivity,
 )
+from analyzer.critical.by_place import PlaceShare
 from analyzer.critical.path import CriticalPath
-from analyzer.critical.shares import Shares, Slack
-from analyzer.critical.stays import Stay
+from analyzer.critical.residences import Residence
+from analyzer.critical.shares import PathShares, Slack
 from analyzer.efficiency.cpu_use import NOT_KNOWN, Cpus
 from analyzer.metrics.clusters import Column
-from analyzer.places.words import place_json, stretch_json
+from analyzer.places.phrases import place_json, stretch_json
 from analyzer.report.words import units
 from analyzer.report.words.cpus import cpus_json, waiting_for_cpus
-from analyzer.report.words.groups import FEW, Alike, alike, print_alike
-from analyzer.report.words.parameters import NOT_ALL_KNOWN
+from analyzer.report.words.groups import (
+    FEW,
+    AlikeRanks,
+    alike_ranks,
+    print_alike,
+)
 from analyzer.report.words.place_notes import print_place_notes
+from analyzer.report.words.replays import NOT_ALL_KNOWN
 from analyzer.report.words.table import plain_table
 from analyzer.trace import CallPaths, Chosen, Losses, Regions, Trace
 
@@ -57,8 +62,8 @@ class Found:
     file: str
     trace: Trace
     path: CriticalPath
-    shares: Shares
-    stays: list[Stay]
+    shares: PathShares
+    stays: list[Residence]
     lacking: str = ""  # of the run, in one line
     cpus: Cpus = NOT_KNOWN
     places: Sequence[PlaceShare] = ()
@@ -110,7 +115,7 @@ def _print_tables(console: Console, *tables: Table | None) -> None:
             console.print(table)
 
 
-def label(function: Function, regions: bool) -> str:
+def label(function: ThreadActivity, regions: bool) -> str:
     """ "Computing in solve", "MPI_Waitall"."""
     if function.kind == COMPUTATION:
         outside = "Computing outside regions" if regions else "Computing"
@@ -163,12 +168,12 @@ def _ranks(found: Found) -> Table:
     return table
 
 
-def ranks_alike(found: Found) -> Alike | None:
+def ranks_alike(found: Found) -> AlikeRanks | None:
     """Groups of the ranks that could be read by their part of the path and by slack; None where they are few."""
     missing = set(found.trace.extra(Losses).missing)
     present = [rank for rank in range(found.trace.size) if rank not in missing]
     slack = [found.shares.rank_slack[rank] for rank in present]
-    return alike(
+    return alike_ranks(
         np.array(present, np.int64),
         Column("on path", found.shares.rank_path_ns[present]),
         Column("computing", np.array([s.computing_ns if s else 0 for s in slack], np.int64)),
@@ -322,7 +327,7 @@ def _place_json(share: PlaceShare, trace: Trace) -> dict[str, Any]:
     }
 
 
-def _function_json(function: Function) -> dict[str, str]:
+def _function_json(function: ThreadActivity) -> dict[str, str]:
     return {"kind": function.kind, "name": function.name}
 
 

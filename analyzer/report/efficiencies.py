@@ -9,18 +9,18 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
+from analyzer.efficiency.analysis import Compared, Efficiencies
 from analyzer.efficiency.by_region import RegionEfficiency, VisitEfficiency, typical_ns
-from analyzer.efficiency.efficiencies import Compared, Efficiencies
 from analyzer.efficiency.factors import Additive, Efficiency
 from analyzer.efficiency.scaling import Scaling, Work
 from analyzer.metrics.clusters import Column
 from analyzer.report.look.as_json import efficiency_json, scaling_json
 from analyzer.report.look.sentences import MUCH_TRACING
-from analyzer.report.words import replayed, units
+from analyzer.report.words import replays, units
 from analyzer.report.words.cpus import cpus_json, waiting_for_cpus
-from analyzer.report.words.groups import Alike, alike
-from analyzer.report.words.lost_at import lost_at_json, uneven_text
-from analyzer.report.words.names import file_names
+from analyzer.report.words.groups import AlikeRanks, alike_ranks
+from analyzer.report.words.place_notes import lost_at_json, uneven_text
+from analyzer.report.words.units import file_names
 from analyzer.trace.chosen import unreadable
 
 MOST_VISITS = 40
@@ -57,13 +57,13 @@ def efficiencies_tables(compared: Compared, *, additive: bool) -> Iterator[Table
                 yield Text(_of_visits(run.visits))
 
 
-def ranks_alike(run: Efficiencies) -> Alike | None:
+def ranks_alike(run: Efficiencies) -> AlikeRanks | None:
     """Groups of the ranks that could be read by how long they compute, which is load balance; None where they are
     few."""
     if run.useful_ns is None:
         return None
     present = np.setdiff1d(np.arange(run.ranks), run.missing)
-    return alike(present, Column("computing", run.useful_ns[present]))
+    return alike_ranks(present, Column("computing", run.useful_ns[present]))
 
 
 def _notes(compared: Compared, additive: bool) -> list[str]:
@@ -78,7 +78,7 @@ def _notes(compared: Compared, additive: bool) -> list[str]:
         notes += [f"{name}{line}" for line in waiting_for_cpus(run.cpus)]
         if run.transfer_waits_ns:
             notes.append(f"{name}{_of_transfer(run.transfer_waits_ns, run.efficiency)}")
-        notes += [f"{name}{line}" for line in replayed.notes(run.efficiency.ideal)]
+        notes += [f"{name}{line}" for line in replays.ideal_notes(run.efficiency.ideal)]
     return notes
 
 

@@ -1,18 +1,49 @@
-"""A table of experiments in a few lines: what was measured how often, under which settings."""
+"""A table of experiments in a few lines: what was measured how often, under which settings.
+
+Which settings to measure next, as text and JSON.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import (
+    Mapping,
+    Sequence,
+)
+from typing import (
+    TYPE_CHECKING,
+    Any,
+)
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
+from rich.console import (
+    Console,
+)
+from rich.table import (
+    Table,
+)
+from rich.text import (
+    Text,
+)
 
-from analyzer.experiments.columns import KIND, NAME, REGION
-from analyzer.experiments.table import Found
+from analyzer.experiments.columns import (
+    KIND,
+    NAME,
+    REGION,
+)
+from analyzer.experiments.table import (
+    Found,
+)
+from analyzer.models.next_points import (
+    FARTHER,
+    NextPoint,
+)
+from analyzer.report.words.table import (
+    plain_table,
+)
 
 if TYPE_CHECKING:
     import pandas
+
 
 _MOST_ROWS = 40
 _MOST_VALUES = 8
@@ -89,3 +120,21 @@ def _values(column: pandas.Series) -> str:
     if len(texts) > _MOST_VALUES:
         return f"{', '.join(texts[: _MOST_VALUES - 1])}, ... {texts[-1]} ({len(texts)} values)"
     return ", ".join(texts)
+
+
+def print_next(found: Sequence[NextPoint], targets: Sequence[Mapping[str, float]], console: Console) -> None:
+    """The settings, what each takes, and how much surer predictions are then."""
+    table = plain_table("Measure next", "expected", "intervals then")
+    for one in found:
+        at = ", ".join(f"{name} = {value:g}" for name, value in one.at.items())
+        table.add_row(at, f"{one.expected:.5g}", f"{100 * one.narrower:.0f} % as wide")
+    console.print()
+    console.print(table)
+    where = "the predicted points" if targets else f"{FARTHER:g} times the largest values"
+    console.print(Text(f"Each is measured once, with all before it. The intervals are those at {where}."))
+
+
+def next_json(found: Sequence[NextPoint]) -> dict[str, Any]:
+    """The same numbers; nothing where none were asked for."""
+    rows = [{"at": one.at, "expected": one.expected, "narrower": one.narrower} for one in found]
+    return {"next": rows} if rows else {}

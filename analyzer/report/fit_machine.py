@@ -15,11 +15,10 @@ from analyzer.montecarlo.distribution import LOG, UNIFORM
 from analyzer.montecarlo.fit import Fit
 from analyzer.montecarlo.region import Known
 from analyzer.report.words import units
-from analyzer.report.words.basis import basis
 from analyzer.report.words.eager import Eager
-from analyzer.report.words.names import file_names
-from analyzer.report.words.parameters import value_text
+from analyzer.report.words.replays import basis_text, value_text
 from analyzer.report.words.table import plain_table
+from analyzer.report.words.units import file_names
 
 _WIDE = 0.8
 """A range that covers this share of what was tried says little."""
@@ -79,7 +78,7 @@ def _runs(fitted: Fitted) -> Table:
             names[file],
             units.time(float(found.wanted.measured_ns[k])),
             units.time(found.best.times_ns[k]),
-            basis(cpu_time=fitted.cpu_time[k]),
+            basis_text(cpu_time=fitted.cpu_time[k]),
             f"{100 * errors[k]:+.1f} %",
             units.percent(float(found.wanted.weights[k])),
         )
@@ -150,7 +149,7 @@ def fit_json(fitted: Fitted) -> dict[str, Any]:
                 "file": file,
                 "measured_s": float(found.wanted.measured_ns[k]) / 1e9,
                 "predicted_s": found.best.times_ns[k] / 1e9,
-                "replayed_by": basis(cpu_time=fitted.cpu_time[k]),
+                "replayed_by": basis_text(cpu_time=fitted.cpu_time[k]),
                 "incomplete": fitted.incomplete[k],
                 "error": float(errors[k]),
                 "weight": float(found.wanted.weights[k]),

@@ -14,8 +14,14 @@ from rich.console import Console
 
 from analyzer.jobs.cluster import Policy, Schedule
 from analyzer.jobs.study import NOBODY, Mean, Study
-from analyzer.report.node_time import NodeTime, node_time_table, of_runs
-from analyzer.report.run_times import Distribution, distribution_json, run_time_table
+from analyzer.report.job_times import (
+    Distribution,
+    NodeTime,
+    distribution_json,
+    node_time_table,
+    node_times,
+    run_time_table,
+)
 from analyzer.report.words import units
 from analyzer.report.words.table import plain_table
 
@@ -75,7 +81,7 @@ def print_study(
         console.print(_lengths(here, study))
         for sentence in _orderings(here):
             console.print(sentence)
-        _print_node_time([*of_runs(here)], console)
+        _print_node_time([*node_times(here)], console)
         print_run_times(distribution, console)
     if any(policy.needs_estimates for policy in study.policies):
         console.print("\nJobs that ran longer than their estimate, and the time that they had run")
@@ -191,7 +197,8 @@ def node_time_of_study(study: Study, runs: pd.DataFrame) -> list[tuple[str, list
     """What the nodes did, and its title, for each share of the application."""
     name = study.design.application.name
     return [
-        (f"{name} with {share:.1%} of the node time", [*of_runs(runs[runs.share == share])]) for share in study.shares
+        (f"{name} with {share:.1%} of the node time", [*node_times(runs[runs.share == share])])
+        for share in study.shares
     ]
 
 

@@ -16,14 +16,13 @@ from analyzer.machine.observed_machine import NAME_ONE
 from analyzer.machine.parameters import PARAMETERS
 from analyzer.metrics.lost_at import NOWHERE, LostAt
 from analyzer.report.words import units
-from analyzer.report.words.basis import basis, by
 from analyzer.report.words.cpus import waiting_for_cpus
 from analyzer.report.words.eager import Eager
 from analyzer.report.words.left_out import incomplete_line
-from analyzer.report.words.lost_at import lost_at_json, uneven_text
-from analyzer.report.words.names import file_names
-from analyzer.report.words.parameters import value_text
+from analyzer.report.words.place_notes import lost_at_json, uneven_text
+from analyzer.report.words.replays import basis_phrase, basis_text, value_text
 from analyzer.report.words.table import plain_table
+from analyzer.report.words.units import file_names
 from analyzer.sensitivity.knees import THRESHOLD
 from analyzer.sensitivity.limits import COMPUTATION, Latency, Limits, Loss, speedups
 from analyzer.sensitivity.tolerance import Tolerance
@@ -92,7 +91,7 @@ def print_limits(runs: Sequence[Limited], console: Console) -> None:
         measured = f", {units.time(run.measured_ns)} as measured" if run.measured_ns else ""
         console.print(
             f"{names[run.file]}: {units.plural(run.found.ranks, 'rank')}{measured}; replayed below "
-            f"{by(cpu_time=run.cpu_time)}",
+            f"{basis_phrase(cpu_time=run.cpu_time)}",
             markup=False,
         )
         console.print(f"Machine: {_machine_text(run.machine)}", markup=False)
@@ -318,7 +317,7 @@ def _run_json(run: Limited, faster: list[float | None]) -> dict[str, Any]:
         "file": run.file,
         "ranks": found.ranks,
         "measured_s": run.measured_ns / 1e9 if run.measured_ns else None,
-        "replayed_by": basis(cpu_time=run.cpu_time),
+        "replayed_by": basis_text(cpu_time=run.cpu_time),
         "outside_replay_s": None if run.outside_ns is None else run.outside_ns / 1e9,
         "starting_s": run.starting_ns / 1e9,
         "machine_from": run.origin.value,

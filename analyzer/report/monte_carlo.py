@@ -14,10 +14,9 @@ from rich.table import Table
 from analyzer.montecarlo.samples import Samples
 from analyzer.montecarlo.spread import QUANTILES, Spread, is_stable, spread
 from analyzer.report.words import units
-from analyzer.report.words.basis import basis, by
 from analyzer.report.words.eager import Eager
-from analyzer.report.words.names import file_names
-from analyzer.report.words.parameters import value_text
+from analyzer.report.words.replays import basis_phrase, basis_text, value_text
+from analyzer.report.words.units import file_names
 
 _STRONG, _WEAK = 0.5, 0.2
 """A parameter decides from the first rank correlation on; below the second it hardly matters."""
@@ -55,7 +54,7 @@ def print_spread(found: Studied, console: Console) -> None:
         drawn = units.plural(len(found.samples.values), "machine")
         measured = found.measured_ns[k]
         took = f"; the run took {units.time(measured)}" if measured is not None else ""
-        replayed = f"replayed on {drawn} {by(cpu_time=found.cpu_time[k])}"
+        replayed = f"replayed on {drawn} {basis_phrase(cpu_time=found.cpu_time[k])}"
         console.print(f"{names[found.files[k]]} {replayed}{took}", markup=False)
         console.print()
         console.print(_times(of))
@@ -132,7 +131,7 @@ def spread_json(found: Studied) -> dict[str, Any]:
         "runs": [
             {
                 "file": found.files[k],
-                "replayed_by": basis(cpu_time=found.cpu_time[k]),
+                "replayed_by": basis_text(cpu_time=found.cpu_time[k]),
                 "incomplete": found.incomplete[k],
                 "measured_s": None if measured is None else measured / 1e9,
                 "mean_s": of.mean / 1e9,

@@ -11,12 +11,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from analyzer.atomic_file import whole_file
 from analyzer.metrics.parallelism import COLLECTIVES, COMPUTING, LOW, MESSAGES, QUEUE, Dip, Parallelism
 from analyzer.report.words import units
-from analyzer.report.words.basis import basis, by
 from analyzer.report.words.left_out import incomplete_line
+from analyzer.report.words.replays import basis_phrase, basis_text
 from analyzer.report.words.table import plain_table
-from analyzer.whole import whole_file
 
 _ROWS = 65536
 """Rows of a table that are formatted at once."""
@@ -38,7 +38,7 @@ def print_profile(profiled: Profiled, console: Console) -> None:
     """The mean, and the times in which few compute."""
     found = profiled.found
     computing = found.series[COMPUTING]
-    kind = f"predicted {by(cpu_time=profiled.cpu_time)}" if profiled.replayed else "as measured"
+    kind = f"predicted {basis_phrase(cpu_time=profiled.cpu_time)}" if profiled.replayed else "as measured"
     console.print(f"{Path(profiled.file).name}: {units.time(found.end_ns)} {kind}", markup=False)
     console.print(
         f"On average {found.mean():.2f} of {units.plural(found.threads, 'thread')} "
@@ -112,7 +112,7 @@ def profile_json(profiled: Profiled) -> dict[str, Any]:
     return {
         "file": profiled.file,
         "replayed": profiled.replayed,
-        "replayed_by": basis(cpu_time=profiled.cpu_time) if profiled.replayed else None,
+        "replayed_by": basis_text(cpu_time=profiled.cpu_time) if profiled.replayed else None,
         "end_s": found.end_ns / 1e9,
         "bin_s": found.width_ns / 1e9,
         "threads": found.threads,

@@ -14,15 +14,15 @@ from rich.text import Text
 
 from analyzer.machine.description import Machine
 from analyzer.places import Places
-from analyzer.program.program import Program
+from analyzer.program.model import Program
 from analyzer.replay.by_place import Change
 from analyzer.replay.simulate import Prediction
 from analyzer.report.words import units
-from analyzer.report.words.basis import basis, by
 from analyzer.report.words.eager import eager_json, eager_text
 from analyzer.report.words.left_out import incomplete_line
-from analyzer.report.words.names import file_names
+from analyzer.report.words.replays import basis_phrase, basis_text
 from analyzer.report.words.table import plain_table
+from analyzer.report.words.units import file_names
 from analyzer.scheduling.sharing import Closed
 
 PARTS = {
@@ -117,7 +117,7 @@ def _changes_table(changes: Sequence[Change], places: Places) -> Table:
 
 def _by(replayed: Replayed) -> str:
     """How bursts are measured; for several runs of each, where that differs."""
-    return " and ".join(dict.fromkeys(by(cpu_time=way) for way in _ways(replayed)))
+    return " and ".join(dict.fromkeys(basis_phrase(cpu_time=way) for way in _ways(replayed)))
 
 
 def _ways(replayed: Replayed) -> list[bool | None]:
@@ -206,7 +206,7 @@ def replay_json(replayed: Replayed) -> dict[str, Any]:
         "files": list(replayed.files),
         "measured_s": [ns / 1e9 if ns else None for ns in replayed.measured_ns],  # a Dimemas trace has none
         "predicted_s": prediction.end_ns / 1e9,
-        "replayed_by": [basis(cpu_time=way) for way in _ways(replayed)],
+        "replayed_by": [basis_text(cpu_time=way) for way in _ways(replayed)],
         "cpu_time": [program.cpu_time for program in replayed.programs],  # bursts are; else the time that passed
         "eager": eager_json(replayed.machine, replayed.programs),
         "messages": int(usage["sends"].sum()),

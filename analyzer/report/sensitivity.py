@@ -10,10 +10,9 @@ from rich.console import Console
 from rich.table import Table
 
 from analyzer.report.words import units
-from analyzer.report.words.basis import basis, by
 from analyzer.report.words.eager import Eager
 from analyzer.report.words.left_out import incomplete_line
-from analyzer.report.words.parameters import value_text
+from analyzer.report.words.replays import basis_phrase, basis_text, value_text
 from analyzer.sensitivity.knees import THRESHOLD, best_is_low
 from analyzer.sensitivity.study import Design, Sensitivity, Swept, Term
 
@@ -44,7 +43,7 @@ def print_sensitivity(studied: Studied, console: Console) -> None:
     found = studied.found
     if studied.measured_ns:
         console.print(f"{Path(studied.file).name} took {units.time(studied.measured_ns)}", markup=False)
-    console.print(f"Predicted on the machine {by(cpu_time=studied.cpu_time)}: {units.time(found.end_ns)}")
+    console.print(f"Predicted on the machine {basis_phrase(cpu_time=studied.cpu_time)}: {units.time(found.end_ns)}")
     console.print(studied.eager.text)
     if studied.incomplete:
         console.print(incomplete_line(studied.incomplete), markup=False)
@@ -171,7 +170,7 @@ def sensitivity_json(studied: Studied) -> dict[str, Any]:
         "file": studied.file,
         "measured_s": studied.measured_ns / 1e9 if studied.measured_ns else None,
         "predicted_s": found.end_ns / 1e9,
-        "replayed_by": basis(cpu_time=studied.cpu_time),
+        "replayed_by": basis_text(cpu_time=studied.cpu_time),
         "eager": studied.eager.as_json(),
         "factors": [],
         "mean_s": None,

@@ -11,7 +11,7 @@ from rich.text import Text
 from analyzer.efficiency.scaling import STRONG
 from analyzer.report.words import units
 from analyzer.report.words.left_out import ideal_note, left_out_text
-from analyzer.report.words.names import file_names
+from analyzer.report.words.units import file_names
 from analyzer.speedup_model.factor_model import NEAR, Difference, Moved, Speedup, Variants
 from analyzer.speedup_model.factors import Factor
 from analyzer.speedup_model.parameters import Parameters

@@ -10,11 +10,11 @@ from rich.console import Console
 from rich.table import Table
 
 from analyzer.report.words import units
-from analyzer.report.words.basis import basis, by
 from analyzer.report.words.eager import Eager
 from analyzer.report.words.groups import FEW
-from analyzer.report.words.names import file_names
+from analyzer.report.words.replays import basis_phrase, basis_text
 from analyzer.report.words.table import plain_table
+from analyzer.report.words.units import file_names
 from analyzer.validation import Error, Validation, spread
 from tracelib.schema.procedures import POLLS, PROBES, base_name
 
@@ -59,7 +59,7 @@ def print_validation(validated: Validated, console: Console) -> None:
                 console.print(_errors(title, errors))
     console.print()
     for run in validated.runs:
-        console.print(f"{_names(validated)[run.file]} is replayed {by(cpu_time=run.cpu_time)}.", markup=False)
+        console.print(f"{_names(validated)[run.file]} is replayed {basis_phrase(cpu_time=run.cpu_time)}.", markup=False)
     console.print(validated.eager.text)
     for line in meaning(validated):
         console.print(line, markup=False)
@@ -186,7 +186,7 @@ def _run_json(run: Compared) -> dict[str, Any]:
     return {
         "file": run.file,
         "took_s": run.measured_ns / 1e9,
-        "replayed_by": basis(cpu_time=run.cpu_time),
+        "replayed_by": basis_text(cpu_time=run.cpu_time),
         "incomplete": run.incomplete,
         **_error_json(found.whole),
         "tracing_s": found.whole.tracing / 1e9,

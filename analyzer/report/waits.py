@@ -13,15 +13,15 @@ from rich.text import Text
 
 from analyzer.efficiency.cpu_use import NOT_KNOWN, Cpus, CpuUse
 from analyzer.metrics.clusters import Column
-from analyzer.places.places import BEFORE
-from analyzer.places.words import call_at
+from analyzer.places.phrases import call_at
+from analyzer.places.place_table import BEFORE
 from analyzer.report.words import units
 from analyzer.report.words.cpus import cpus_json, waiting_for_cpus
-from analyzer.report.words.groups import Alike, alike, print_alike
-from analyzer.report.words.parameters import NOT_ALL_KNOWN
+from analyzer.report.words.groups import AlikeRanks, alike_ranks, print_alike
 from analyzer.report.words.place_notes import print_place_notes
-from analyzer.waits.kinds import LABELS, Kind
-from analyzer.waits.waits import Cause, Single, Waits
+from analyzer.report.words.replays import NOT_ALL_KNOWN
+from analyzer.waits.analysis import SingleWait, WaitCause, Waits
+from analyzer.waits.kinds import LABELS, WaitKind
 
 MOST_ROWS = 10
 MOST_REASONS = 6
@@ -61,7 +61,7 @@ def _headline(waits: Waits) -> str:
 def _kinds_table(waits: Waits) -> Table:
     table = _table("", ("share", "of MPI", "time", "waits", "mean", "most", "on rank"))
     whole, mpi = waits.runtime_ns * waits.threads, max(int(waits.mpi_ns.sum()), 1)
-    for kind in sorted(Kind, key=lambda k: -int(waits.time_ns[:, k].sum())):
+    for kind in sorted(WaitKind, key=lambda k: -int(waits.time_ns[:, k].sum())):
         of_rank = waits.time_ns[:, kind]
         total, count = int(of_rank.sum()), int(waits.count[:, kind].sum())
         if count:
@@ -72,13 +72,13 @@ def _kinds_table(waits: Waits) -> Table:
     return table
 
 
-def ranks_alike(waits: Waits) -> Alike | None:
+def ranks_alike(waits: Waits) -> AlikeRanks | None:
     """Groups of the ranks by time in MPI, by waiting and by its largest kind; None where they are few."""
     present = np.arange(len(waits.mpi_ns)) if waits.present is None else waits.present
     times = waits.time_ns[present]
     kind = _largest(waits)
     kinds = [Column(LABELS[kind], times[:, kind])] if (np.count_nonzero(times.any(axis=0)) > 1) else []
-    return alike(present, Column("in MPI", waits.mpi_ns[present]), Column("waiting", times.sum(axis=1)), *kinds)
+    return alike_ranks(present, Column("in MPI", waits.mpi_ns[present]), Column("waiting", times.sum(axis=1)), *kinds)
 
 
 def _places_table(waits: Waits) -> Table:
@@ -121,7 +121,7 @@ def _causes_table(waits: Waits) -> Table:
     return _shortened(table, len(waits.causes))
 
 
-def _longest_table(longest: Sequence[Single]) -> Table:
+def _longest_table(longest: Sequence[SingleWait]) -> Table:
     at = any(one.place for one in longest)
     where = ("call", "for") if at else ("kind", "call", "region")
     table = _table("at", ("time", "rank", "for rank", *(() if at else ("causes",))), where)
@@ -139,7 +139,7 @@ def _longest_table(longest: Sequence[Single]) -> Table:
     return table
 
 
-def longest_in_words(one: Single) -> str:
+def longest_in_words(one: SingleWait) -> str:
     """ "The longest wait: rank 3 waits 1.40 s in MPI_Recv at x.c:12 in f, called from main at x.c:40, for rank 2, which
     computes at y.c:3-9 in g before MPI_Send." """
     place, *callers = one.place.split(BEFORE)
@@ -183,7 +183,7 @@ def _section(console: Console, title: str, content: Table) -> None:
     console.print(Padding(content, (0, 0, 0, 2)))
 
 
-def _cost(cause: Cause) -> float:
+def _cost(cause: WaitCause) -> float:
     return cause.direct_ns + cause.indirect_ns
 
 
@@ -201,8 +201,8 @@ def line(waits: Waits) -> str:
     )
 
 
-def _largest(waits: Waits) -> Kind:
-    return Kind(int(waits.time_ns.sum(axis=0).argmax()))
+def _largest(waits: Waits) -> WaitKind:
+    return WaitKind(int(waits.time_ns.sum(axis=0).argmax()))
 
 
 def sentences(waits: Waits, cpus: Cpus = NOT_KNOWN) -> list[str]:
@@ -318,7 +318,7 @@ def waiting_json(waits: Waits) -> dict[str, Any]:
     return {
         "waiting_s": waits.total_ns / 1e9,
         "share": waits.share,
-        "kinds": {_key(kind): _kind_json(waits, kind) for kind in Kind},
+        "kinds": {_key(kind): _kind_json(waits, kind) for kind in WaitKind},
     }
 
 
@@ -336,7 +336,7 @@ def waits_json(waits: Waits, cpus: Cpus = NOT_KNOWN) -> dict[str, Any]:
         "ranks": [
             {"rank": rank, "waiting_s": int(times.sum()) / 1e9, "mpi_s": int(waits.mpi_ns[rank]) / 1e9,
              "overlap_s": int(waits.overlap_ns[rank].sum()) / 1e9}
-            | {_key(kind): int(times[kind]) / 1e9 for kind in Kind}
+            | {_key(kind): int(times[kind]) / 1e9 for kind in WaitKind}
             for rank, times in ((rank, waits.time_ns[rank]) for rank in waits.chosen or range(len(waits.time_ns)))
         ],
         "places": [
@@ -364,17 +364,17 @@ def waits_json(waits: Waits, cpus: Cpus = NOT_KNOWN) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _key(kind: Kind) -> str:
+def _key(kind: WaitKind) -> str:
     return kind.name.lower()
 
 
-def _kind_json(waits: Waits, kind: Kind) -> dict[str, Any]:
+def _kind_json(waits: Waits, kind: WaitKind) -> dict[str, Any]:
     times = {"time_s": waits.time_ns, "overlap_s": waits.overlap_ns}
     seconds = {name: int(ns[:, kind].sum()) / 1e9 for name, ns in times.items()}
     return seconds | {"count": int(waits.count[:, kind].sum())}
 
 
-def _single_json(one: Single) -> dict[str, Any]:
+def _single_json(one: SingleWait) -> dict[str, Any]:
     return {
         "kind": _key(one.kind),
         "rank": one.rank,

@@ -12,9 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from analyzer.report.words import units
-from analyzer.report.words.basis import basis, by
 from analyzer.report.words.eager import Eager
 from analyzer.report.words.left_out import incomplete_line
+from analyzer.report.words.replays import basis_phrase, basis_text
 from analyzer.report.words.table import plain_table
 from analyzer.what_if.scaled_replays import WhatIf
 
@@ -43,7 +43,9 @@ def print_what_if(asked: Asked, console: Console) -> None:
     if not asked.found:
         console.print(f"{Path(asked.file).name}: {measured}no part of the run computes.", markup=False)
         return
-    replayed = f"{units.time(asked.found[0].before_ns)} replayed {by(cpu_time=asked.cpu_time)} on {asked.machine}"
+    replayed = (
+        f"{units.time(asked.found[0].before_ns)} replayed {basis_phrase(cpu_time=asked.cpu_time)} on {asked.machine}"
+    )
     console.print(f"{Path(asked.file).name}: {measured}{replayed}", markup=False)
     console.print("All times and shares below are of the replay.")
     console.print(asked.eager.text)
@@ -146,7 +148,7 @@ def what_if_json(asked: Asked) -> dict[str, Any]:
     """Seconds and fractions under stable names."""
     measured = asked.measured_ns / 1e9 if asked.measured_ns else None
     head: dict[str, Any] = {"file": asked.file, "measured_s": measured, "machine": asked.machine}
-    head["replayed_by"] = basis(cpu_time=asked.cpu_time)
+    head["replayed_by"] = basis_text(cpu_time=asked.cpu_time)
     head["eager"] = asked.eager.as_json()
     head["incomplete"] = asked.lacking
     rows = [_json(found) for found in asked.found]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.burst_clusters.learn import learn
+from analyzer.burst_clusters.clustering import import_sklearn
 from analyzer.representative.series import Metric
 
 CLUSTERS = 4
@@ -69,7 +69,7 @@ def _multiple(values: np.ndarray, x: np.ndarray, clusters: int) -> float:
     """sum of w_i x_i: x of the interval nearest to each centroid, by the share of the intervals in its cluster
     (equation 5.1)."""
     clusters = min(clusters, len(np.unique(values)))
-    found = learn().cluster.KMeans(clusters, n_init=_STARTS, random_state=_SEED).fit(values[:, None])
+    found = import_sklearn().cluster.KMeans(clusters, n_init=_STARTS, random_state=_SEED).fit(values[:, None])
     weights = np.bincount(found.labels_, minlength=clusters) / len(values)
     nearest = np.abs(values[:, None] - found.cluster_centers_[:, 0]).argmin(axis=0)
     return float(weights @ x[nearest])

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from analyzer.burst_clusters.find import Found, find_clusters
+from analyzer.burst_clusters.clustering import FoundClusters, find_clusters
 from analyzer.parallel import Team
 from analyzer.report.clusters import clusters_json, clusters_tables
 from analyzer.results.result import Result, print_tables
@@ -24,7 +24,7 @@ class ClustersResult(Result):
     """
 
     file: str
-    found: Found
+    found: FoundClusters
 
     def to_dict(self) -> dict[str, Any]:
         return clusters_json(self.file, self.found)
@@ -39,6 +39,6 @@ def compute(trace: Trace, team: Team, **options: Any) -> ClustersResult:
     Args:
         trace: An opened run.
         team: Processes that share the work.
-        options: Those of `analyzer.burst_clusters.find.find_clusters`.
+        options: Those of `analyzer.burst_clusters.clustering.find_clusters`.
     """
     return ClustersResult(str(trace.path), find_clusters(trace, team, **options))

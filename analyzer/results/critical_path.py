@@ -9,8 +9,8 @@ from rich.console import Console
 
 from analyzer.critical.by_place import place_shares
 from analyzer.critical.path import critical_path
-from analyzer.critical.shares import shares
-from analyzer.critical.stays import longest_stays
+from analyzer.critical.residences import longest_residences
+from analyzer.critical.shares import path_shares
 from analyzer.efficiency.cpu_use import cpus
 from analyzer.efficiency.ideal import lacking
 from analyzer.metrics.unrecorded import unrecorded
@@ -68,8 +68,8 @@ def compute(
         return None
     path = critical_path(trace, eager_limit, poll_gap_ns)
     by_place = place_shares(trace, path, paths)
-    stays = longest_stays(trace, path, 0 if place else top)
+    stays = longest_residences(trace, path, 0 if place else top)
     text = place.text if place else ""
     return CriticalPathResult(
-        Found(str(trace.path), trace, path, shares(trace, path), stays, lacks, had, by_place, text)
+        Found(str(trace.path), trace, path, path_shares(trace, path), stays, lacks, had, by_place, text)
     )

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
+from analyzer.atomic_file import temporary_name
 from analyzer.errors import TracelibError
 from analyzer.opening import open_trace
 from analyzer.report.words import units
@@ -18,12 +19,11 @@ from analyzer.results.open_part import Host
 from analyzer.results.output_files import check_writable, output_base, stem
 from analyzer.results.result import Result, print_lines
 from analyzer.results.write_traces import write_dimemas, write_paraver
-from analyzer.signals import discard
+from analyzer.signal_handling import discard
 from analyzer.structure.cut.chosen_iterations import FEWEST, typical_stretch
 from analyzer.structure.cut.cut_run import Cut, write_cut
 from analyzer.structure.iterations import Iterations
 from analyzer.trace import Trace
-from analyzer.whole import temporary_name
 
 FAR = 0.02
 """Efficiencies that differ by more than this are remarked on."""

@@ -14,7 +14,7 @@ from analyzer.machine.observed_machine import NAME_ONE, own_machine
 from analyzer.machine.options import Overrides, changed, read_machine
 from analyzer.metrics.unrecorded import unrecorded
 from analyzer.parallel import Team
-from analyzer.program.program import Program
+from analyzer.program.model import Program
 from analyzer.replay.failure import ReplayBlocked
 from analyzer.trace import Losses, SummedCalls, Trace, ranks_named
 from analyzer.trace.chosen import ranks_lacking

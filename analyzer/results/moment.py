@@ -8,9 +8,9 @@ from typing import Any
 from rich.console import Console
 
 from analyzer.errors import TracelibError
-from analyzer.moment.moment import Moment, moment
-from analyzer.report.moment import moment_json, print_all, print_moment
+from analyzer.report.snapshot import moment_json, print_all, print_moment
 from analyzer.results.result import Result
+from analyzer.snapshot import Snapshot, take_snapshot
 from analyzer.trace import Trace
 
 
@@ -25,7 +25,7 @@ class MomentResult(Result):
     """
 
     trace: Trace
-    moments: tuple[Moment, ...]
+    moments: tuple[Snapshot, ...]
     is_single: bool
 
     def to_dict(self) -> dict[str, Any]:
@@ -59,5 +59,5 @@ def compute(trace: Trace, *, at_ns: int, rank: int | None = None, around: int = 
         ends = f"{trace.duration_ns / 1e9:.6f} s"
         raise TracelibError(f"{file} ends at {ends}, before {at_ns / 1e9:.6f} s", "give an earlier moment")
     ranks = range(trace.size) if rank is None else [rank]
-    found = [moment(trace, one, at_ns, around, messages=rank is not None) for one in ranks]
+    found = [take_snapshot(trace, one, at_ns, around, messages=rank is not None) for one in ranks]
     return MomentResult(trace, tuple(found), rank is not None)

@@ -225,7 +225,7 @@ def _mention(
 def _cut(trace: Trace, found: Iterations, wanted: IterationChoice, host: Host, opening: dict[str, Any]) -> Trace:
     """Write the chosen iterations as a run, into a file that goes when the host closes, and open it."""
     from analyzer.opening import open_trace
-    from analyzer.signals import discard, temporary
+    from analyzer.signal_handling import discard, temporary
     from analyzer.structure.cut.chosen_iterations import span_of
     from analyzer.structure.cut.cut_run import write_cut
 
@@ -249,7 +249,7 @@ def _cut(trace: Trace, found: Iterations, wanted: IterationChoice, host: Host, o
 
 def _place(path: Path, *, alone: bool) -> str:
     """Choose a path that all processes can read when one of them has written it."""
-    from analyzer.temporary import place_of_temporaries
+    from analyzer.temporary_files import place_of_temporaries
 
     folder = place_of_temporaries() if alone else path.parent
     return os.fspath(folder / f".{path.name}.{os.getpid()}.{ITERATION_REGION}.h5")

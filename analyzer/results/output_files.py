@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from analyzer.atomic_file import cannot_write
 from analyzer.errors import TracelibError
 from analyzer.sources.registry import without_ending
-from analyzer.whole import cannot_write
 
 if TYPE_CHECKING:  # rich takes as long to import as click: only who prints pays for it
     from analyzer.trace import Trace

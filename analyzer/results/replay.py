@@ -12,8 +12,7 @@ from analyzer.errors import TracelibError
 from analyzer.machine.cfg import Configuration
 from analyzer.operations.program import program_of
 from analyzer.parallel import Team
-from analyzer.program.program import Program
-from analyzer.program.streams import has_ports
+from analyzer.program.model import Program, has_ports
 from analyzer.replay.by_place import changes_by_place
 from analyzer.replay.simulate import simulate
 from analyzer.report.replay import Replayed, print_replay, replay_json

@@ -8,12 +8,11 @@ from typing import Any
 from rich.console import Console
 
 from analyzer.errors import TracelibError
-from analyzer.evenness.evenness import Evenness, evenness
+from analyzer.imbalance.analysis import Imbalance, analyze_imbalance
 from analyzer.parallel import Team
-from analyzer.report.evenness import evenness_json, print_evenness
-from analyzer.report.structure.as_json import structure_json
-from analyzer.report.structure.graph import graph_json, print_graph
-from analyzer.report.structure.tables import print_structure
+from analyzer.report.imbalance import evenness_json, print_evenness
+from analyzer.report.program_graph import graph_json, print_graph
+from analyzer.report.structure import print_structure, structure_json
 from analyzer.results.result import Result
 from analyzer.structure.graph.program_graph import ProgramGraph
 from analyzer.structure.levels.parts import Structure
@@ -33,7 +32,7 @@ class StructureResult(Result):
     """
 
     parts: Structure
-    even: Evenness | None = None
+    even: Imbalance | None = None
     graph: ProgramGraph | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -74,5 +73,5 @@ def compute(
     check_times(trace)
     parts = structure(trace, team, Method(method), signals)
     if parts.main and parts.main.iterations:
-        return StructureResult(parts, evenness(trace, team, parts.main.iterations))
+        return StructureResult(parts, analyze_imbalance(trace, team, parts.main.iterations))
     return StructureResult(parts)

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from analyzer.parallel import Team
 from analyzer.report.look.as_json import summary_json
-from analyzer.report.look.look import print_look
+from analyzer.report.look.first_look import print_look
 from analyzer.report.look.summary import Step, Summary, no_step, summarize
 from analyzer.results.result import Result
 from analyzer.trace import Trace

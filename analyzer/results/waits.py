@@ -16,7 +16,7 @@ from analyzer.report.waits import print_waits, waits_json
 from analyzer.results.result import Result
 from analyzer.trace import Trace
 from analyzer.trace.at_places import PlaceChoice
-from analyzer.waits.waits import MOST_SINGLE, Waits, waits
+from analyzer.waits.analysis import MOST_SINGLE, Waits, analyze_waits
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,7 +63,7 @@ def compute(
     Source: Geimer et al. 2010, section 3; names as in Scalasca.
     """
     known = calls or profile(trace, team)
-    wait_states = waits(trace, team, known, longest=longest, place=place)
+    wait_states = analyze_waits(trace, team, known, longest=longest, place=place)
     had = cpus(trace, team)
     lacks = lacking(trace, unrecorded(trace, team)) if trace.has_call_times else ""
     return WaitsResult(str(trace.path), wait_states, known, had, lacks)

@@ -11,7 +11,7 @@ from rich.console import Console
 from analyzer.errors import TracelibError
 from analyzer.operations.program import program_of
 from analyzer.parallel import Team
-from analyzer.program.program import Program
+from analyzer.program.model import Program
 from analyzer.report.what_if import Asked, print_what_if, what_if_json
 from analyzer.report.words.eager import Eager
 from analyzer.report.words.left_out import not_replayed

@@ -14,13 +14,11 @@ from analyzer.results.output_files import check_writable
 from analyzer.trace import CallPaths, Trace, ranks_named
 from analyzer.trace.paraver import MOST_LEVELS, EventType
 from analyzer.waits.annotated import WithWaits
-from analyzer.waits.kinds import Kind
+from analyzer.waits.kinds import WaitKind
 from analyzer.writers.callers import WithCallers
 from analyzer.writers.dim import DimReport, write_dim
-from analyzer.writers.paraver_cfg import write_event_cfg
-from analyzer.writers.pcf import write_pcf
+from analyzer.writers.paraver_labels import write_event_cfg, write_pcf, write_row
 from analyzer.writers.prv import write_prv
-from analyzer.writers.row import write_row
 
 
 def write_with_waits(trace: Trace, base: Path, host: Host, force: bool) -> list[Path]:
@@ -31,7 +29,7 @@ def write_with_waits(trace: Trace, base: Path, host: Host, force: bool) -> list[
         annotated = WithWaits(trace, host.team)
     paths = write_paraver(annotated, base, host, force)
     if host.team.rank == 0:
-        write_event_cfg(cfg, "Wait state", EventType.WAIT_STATE, len(Kind))
+        write_event_cfg(cfg, "Wait state", EventType.WAIT_STATE, len(WaitKind))
     return [*paths, cfg]
 
 

@@ -10,10 +10,10 @@ from enum import StrEnum
 
 import numpy as np
 
-from analyzer.critical.priorities import CRITICAL
+from analyzer.critical.exports import CRITICAL
 from analyzer.errors import TracelibError
+from analyzer.program.model import Program
 from analyzer.program.operation import OP, Flag, Kind
-from analyzer.program.program import Program
 from analyzer.sources.dimemas.reader import communicators_of
 from analyzer.sources.dimemas.trace import ProgramTrace
 

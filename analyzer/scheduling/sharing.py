@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.machine.description import Machine
-from analyzer.program.program import Program
+from analyzer.program.model import Program
 from analyzer.replay.simulate import Prediction, simulate
 
 

@@ -14,9 +14,8 @@ from analyzer.machine.description import FileSystem, Machine, Network, Node, Pie
 from analyzer.machine.drawn_numbers import with_counts
 from analyzer.machine.fields import mean_of
 from analyzer.parallel import Team
+from analyzer.program.model import Program, pieces
 from analyzer.program.operation import Kind
-from analyzer.program.program import Program
-from analyzer.program.streams import pieces
 from analyzer.replay.replays import predictions
 from analyzer.replay.simulate import Prediction
 from tracelib.schema.procedures import is_of_files

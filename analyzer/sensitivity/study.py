@@ -9,7 +9,7 @@ from analyzer.in_notebook import InNotebook
 from analyzer.machine.description import Machine
 from analyzer.machine.parameters import Parameter
 from analyzer.parallel import Team
-from analyzer.program.program import Program
+from analyzer.program.model import Program
 from analyzer.replay.replays import Case, end_times
 from analyzer.sensitivity.knees import bend, knee
 from analyzer.sensitivity.levels import Factor, Sweep, scales

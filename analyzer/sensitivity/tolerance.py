@@ -14,7 +14,7 @@ from analyzer.in_notebook import InNotebook
 from analyzer.machine.description import Machine
 from analyzer.machine.parameters import vary
 from analyzer.parallel import Team
-from analyzer.program.program import Program
+from analyzer.program.model import Program
 from analyzer.replay.replays import at_once, end_times
 from analyzer.sensitivity.knees import THRESHOLD
 from analyzer.sensitivity.limits import only, pinned

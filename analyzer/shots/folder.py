@@ -19,13 +19,13 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from analyzer.atomic_file import cannot_write
 from analyzer.errors import TracelibError
 from analyzer.shots.hosts import Batch, Host
 from analyzer.shots.outputs import NoOutput
 from analyzer.shots.plan import Plan
 from analyzer.shots.shell import BEAT_S, JOB, SCRIPT, STATUS, shot_script
 from analyzer.shots.shot_records import Kind, Record
-from analyzer.whole import cannot_write
 
 _HOST, _BATCH, _SUBMITTED, _REMOTE = "host", "batch.json", "submitted", "remote"
 _OWN = {SCRIPT, JOB, STATUS, "stdout", "stderr", _HOST, _BATCH, _SUBMITTED, _REMOTE, "began"}

@@ -13,11 +13,11 @@ from statistics import fmean
 
 import numpy as np
 
+from analyzer.atomic_file import whole_file
 from analyzer.errors import TracelibError
 from analyzer.montecarlo.spread import Spread, are_known, spread_of
 from analyzer.shots.plan import Plan
 from analyzer.shots.shot_records import Kind, Record
-from analyzer.whole import whole_file
 
 
 @dataclass(frozen=True)

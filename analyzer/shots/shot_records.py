@@ -13,8 +13,8 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from analyzer.atomic_file import cannot_write
 from analyzer.errors import TracelibError
-from analyzer.whole import cannot_write
 
 
 class Kind(Enum):

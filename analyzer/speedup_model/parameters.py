@@ -13,12 +13,18 @@ import numpy as np
 
 from analyzer.efficiency.by_region import region_efficiencies
 from analyzer.efficiency.cpu_use import cpu_use
-from analyzer.efficiency.ideal import UNKNOWN_IDEAL, Ideal, ideal_of_program, ideal_replay, obstacle
+from analyzer.efficiency.ideal import (
+    UNKNOWN_IDEAL,
+    Ideal,
+    ideal_of_program,
+    ideal_replay,
+    obstacle,
+)
 from analyzer.errors import TracelibError
+from analyzer.metrics.counters import useful_counts
 from analyzer.metrics.unrecorded import unrecorded
-from analyzer.metrics.useful_counts import useful_counts
 from analyzer.parallel import Team
-from analyzer.program.program import LeftOut
+from analyzer.program.model import LeftOut
 from analyzer.replay.section import section_bounds, section_of
 from analyzer.structure.iterations import Iterations
 from analyzer.structure.regions import NAME, WithRegion

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.places import Known, PathTables, Places
+from analyzer.places import NameCache, PathTables, Places
 from analyzer.trace.description import (
     Counter,
     Counts,
@@ -238,7 +238,7 @@ class CallPaths(Extra):
 
     def named(self) -> Places:
         """The places of all paths. What is not known yet is looked up in the programs and kept with the run."""
-        return Places(self.tables(), Known())
+        return Places(self.tables(), NameCache())
 
 
 @dataclass(frozen=True)

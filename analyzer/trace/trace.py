@@ -17,7 +17,7 @@ import numpy as np
 from analyzer.columns.arrays import joined
 from analyzer.errors import TracelibError
 from analyzer.in_notebook import html_table
-from analyzer.program.program import Program
+from analyzer.program.model import Program
 from analyzer.trace.description import Communicator, Nodes, Origin, Problem
 from analyzer.trace.extras import Extra
 from analyzer.trace.records import CALL, REQUEST

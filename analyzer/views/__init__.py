@@ -6,11 +6,10 @@ numpy, window by window. docs/views.md is the user's side.
 """
 
 from analyzer.views.api import bursts, histogram, measures, profile
-from analyzer.views.filters import Filter
+from analyzer.views.filters import Filter, Numbers
 from analyzer.views.function import Function
 from analyzer.views.lanes import Level
-from analyzer.views.numbers import Numbers
-from analyzer.views.run import Run
+from analyzer.views.run import ViewRun
 from analyzer.views.tabulated import Columns
 from analyzer.views.view import Derived, View
 from analyzer.views.view_file import library
@@ -22,8 +21,8 @@ __all__ = [
     "Function",
     "Level",
     "Numbers",
-    "Run",
     "View",
+    "ViewRun",
     "bursts",
     "histogram",
     "library",

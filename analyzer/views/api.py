@@ -12,11 +12,16 @@ from analyzer.errors import TracelibError
 from analyzer.frames.blocks import NS, Block, Coded
 from analyzer.frames.table import Table
 from analyzer.trace import Trace
-from analyzer.views import constant, measuring, over_time, tabulated
+from analyzer.views import (
+    constant,
+    measuring,
+    over_time,
+    tabulated,
+)
 from analyzer.views.lanes import Level
 from analyzer.views.measuring import USUAL, Limits, Measures
-from analyzer.views.over_time import Profile
-from analyzer.views.run import Run
+from analyzer.views.over_time import ViewProfile
+from analyzer.views.run import ViewRun
 from analyzer.views.tabulated import PARTNER, Columns, Histogram
 from analyzer.views.value_names import value_names
 from analyzer.views.view import Derived, View
@@ -28,9 +33,9 @@ Named = View | Derived | str
 Spans = tuple[float, float]
 
 
-def run_of(of: Trace | Run) -> Run:
+def run_of(of: Trace | ViewRun) -> ViewRun:
     """Of a Run itself; several questions to one Run look for iterations once."""
-    return of if isinstance(of, Run) else Run(of)
+    return of if isinstance(of, ViewRun) else ViewRun(of)
 
 
 def view_named(view: Named) -> View | Derived:
@@ -39,7 +44,7 @@ def view_named(view: Named) -> View | Derived:
 
 
 def measures(
-    trace: Trace | Run, view: Named, names: Iterable[Any] = USUAL, *, begin_s: float = 0.0,
+    trace: Trace | ViewRun, view: Named, names: Iterable[Any] = USUAL, *, begin_s: float = 0.0,
     end_s: float | None = None, values: Spans | None = None, lengths_s: Spans | None = None,
 ) -> Measures:  # fmt: skip
     """Numbers of each row of a view in [begin_s, end_s) of the run (analyzer.views.measuring).
@@ -52,15 +57,15 @@ def measures(
 
 
 def profile(
-    trace: Trace | Run, view: Named, bins: int = 100, *, begin_s: float = 0.0, end_s: float | None = None
-) -> Profile:
+    trace: Trace | ViewRun, view: Named, bins: int = 100, *, begin_s: float = 0.0, end_s: float | None = None
+) -> ViewProfile:
     """A view over time, in so many bins. Raises TracelibError."""
     begin, end = _interval(begin_s, end_s)
     return over_time.profile(view_named(view), run_of(trace), bins, begin_ns=begin, end_ns=end)
 
 
 def histogram(
-    trace: Trace | Run, view: Named, statistic: str = "average value", *, by: Named | None = None,
+    trace: Trace | ViewRun, view: Named, statistic: str = "average value", *, by: Named | None = None,
     columns: Sequence[float] | None = None, plane: Named | None = None, planes: Sequence[float] | None = None,
     together: bool = False, joined: bool = True, begin_s: float = 0.0, end_s: float | None = None,
 ) -> Histogram:  # fmt: skip
@@ -79,7 +84,7 @@ def histogram(
     )  # fmt: skip
 
 
-def bursts(trace: Trace | Run, view: Named, *, begin_s: float = 0.0, end_s: float | None = None) -> Table:
+def bursts(trace: Trace | ViewRun, view: Named, *, begin_s: float = 0.0, end_s: float | None = None) -> Table:
     """Every interval in which the value of a row stays the same, as a table that is read piece by piece."""
     run, found = run_of(trace), view_named(view)
     begin, end = _interval(begin_s, end_s)
@@ -87,14 +92,14 @@ def bursts(trace: Trace | Run, view: Named, *, begin_s: float = 0.0, end_s: floa
 
     def blocks() -> Iterator[Block]:
         none = np.zeros(0, np.int64)
-        yield _block(constant.Bursts(none, none, none, none.astype(float), none.astype(bool)), rows.names)
+        yield _block(constant.ViewBursts(none, none, none, none.astype(float), none.astype(bool)), rows.names)
         for some in constant.bursts(found, run, begin, end):
             yield _block(some, rows.names)
 
     return Table(found.name, f"Every burst of each {rows.level.value}.", blocks)
 
 
-def shown(run: Run, file: ViewFile, begin_s: float = 0.0, end_s: float | None = None) -> Histogram:
+def shown(run: ViewRun, file: ViewFile, begin_s: float = 0.0, end_s: float | None = None) -> Histogram:
     """The histogram that a view file describes. Raises TracelibError."""
     table, view = file.table, file.view
     begin, end = _interval(begin_s, end_s)
@@ -106,7 +111,9 @@ def shown(run: Run, file: ViewFile, begin_s: float = 0.0, end_s: float | None = 
     )  # fmt: skip
 
 
-def shared_columns(runs: Sequence[Run], file: ViewFile, spans: Sequence[tuple[float, float | None]]) -> Columns | None:
+def shared_columns(
+    runs: Sequence[ViewRun], file: ViewFile, spans: Sequence[tuple[float, float | None]]
+) -> Columns | None:
     """Columns that all values of the control view of a histogram fit in, in [begin_s, end_s) of each run. None: its
     values have names, whose numbers may be others in each run. Raises TracelibError."""
     every = []
@@ -119,11 +126,11 @@ def shared_columns(runs: Sequence[Run], file: ViewFile, spans: Sequence[tuple[fl
     return tabulated.together(every)
 
 
-def _beside(view: Named, data: View | Derived, run: Run) -> View | Derived:
+def _beside(view: Named, data: View | Derived, run: ViewRun) -> View | Derived:
     return _levelled(view_named(view), data, run) if isinstance(view, str) else view
 
 
-def _levelled(view: View | Derived, data: View | Derived, run: Run) -> View | Derived:
+def _levelled(view: View | Derived, data: View | Derived, run: ViewRun) -> View | Derived:
     """A view on the level of another one that has fewer rows: the most of each row's threads."""
     level = data.rows(run).level
     if not isinstance(view, View) or len(data.rows(run)) >= len(view.rows(run)):
@@ -143,7 +150,7 @@ def _interval(begin_s: float, end_s: float | None) -> tuple[int, int | None]:
     return max(round(begin_s * NS), 0), None if end_s is None else round(end_s * NS)
 
 
-def _block(some: constant.Bursts, names: tuple[str, ...]) -> Block:
+def _block(some: constant.ViewBursts, names: tuple[str, ...]) -> Block:
     return {
         "row": Coded(some.row, names),
         "begin_s": some.begin / NS,

@@ -11,11 +11,10 @@ from math import inf
 import numpy as np
 
 from analyzer._kernels import ffi, lib
+from analyzer.c_arrays import pointer
 from analyzer.errors import TracelibError
-from analyzer.native import pointer
 from analyzer.views.function import Function
-from analyzer.views.steps import Steps
-from analyzer.views.thread.later import Later
+from analyzer.views.steps import Later, Steps
 
 _LARGEST = 2**31 - 1
 _US = 1000.0

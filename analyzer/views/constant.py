@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from analyzer.views.compose import Changes
-from analyzer.views.run import Run
+from analyzer.views.run import ViewRun
 
 
-class Bursts(NamedTuple):
+class ViewBursts(NamedTuple):
     """Bursts of some rows, those of a row in order of time."""
 
     row: np.ndarray  # int64
@@ -20,12 +20,12 @@ class Bursts(NamedTuple):
     value: np.ndarray  # float64
     whole: np.ndarray  # bool: not cut by the interval that is looked at
 
-    def where(self, chosen: np.ndarray) -> Bursts:
+    def where(self, chosen: np.ndarray) -> ViewBursts:
         """Some of them."""
-        return Bursts(*(column[chosen] for column in self))
+        return ViewBursts(*(column[chosen] for column in self))
 
 
-def bursts(view: Any, run: Run, begin: int = 0, end: int | None = None) -> Iterator[Bursts]:
+def bursts(view: Any, run: ViewRun, begin: int = 0, end: int | None = None) -> Iterator[ViewBursts]:
     """Those of a view (View or Derived) in [begin, end) ns of the run, piece by piece as they end."""
     last = run.trace.duration_ns if end is None else min(end, run.trace.duration_ns)
     rows = len(view.rows(run))
@@ -48,21 +48,21 @@ def bursts(view: Any, run: Run, begin: int = 0, end: int | None = None) -> Itera
     yield _cut(every, since[every], np.full(len(every), stop), value[every], begin, last)
 
 
-def _cut(row: np.ndarray, begin: np.ndarray, end: np.ndarray, value: np.ndarray, first: int, last: int) -> Bursts:
+def _cut(row: np.ndarray, begin: np.ndarray, end: np.ndarray, value: np.ndarray, first: int, last: int) -> ViewBursts:
     """As far as they lie in [first, last)."""
     inside = (end > first) & (begin < last) & (end > begin)
     if not inside.all():
         row, begin, end, value = row[inside], begin[inside], end[inside], value[inside]
     whole = (begin >= first) & (end <= last)
-    return Bursts(row, np.maximum(begin, first), np.minimum(end, last), value, whole)
+    return ViewBursts(row, np.maximum(begin, first), np.minimum(end, last), value, whole)
 
 
-def first_bursts(every: Iterator[Bursts], most: int) -> tuple[Bursts, int]:
+def first_bursts(every: Iterator[ViewBursts], most: int) -> tuple[ViewBursts, int]:
     """Those that begin first, at most so many, by begin and row; and how many more there are."""
     none = np.zeros(0, np.int64)
-    kept, seen = Bursts(none, none, none, np.zeros(0), np.zeros(0, bool)), 0
+    kept, seen = ViewBursts(none, none, none, np.zeros(0), np.zeros(0, bool)), 0
     for some in every:
         seen += len(some.row)
-        both = Bursts(*(np.concatenate(columns) for columns in zip(kept, some, strict=True)))
+        both = ViewBursts(*(np.concatenate(columns) for columns in zip(kept, some, strict=True)))
         kept = both.where(np.lexsort((both.row, both.begin))[:most])
     return kept, seen - len(kept.row)

@@ -1,14 +1,146 @@
-"""A function of a view as the user names it."""
+"""A function of a view as the user names it.
+
+Paraver's names of functions, levels, operations and statistics, and those of the engine for the same.
+
+Source: names of Paraver's kernel (semantic functions of threads, levels, composition, derived windows; statistics).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from difflib import get_close_matches
-from typing import Any
+from collections.abc import (
+    Callable,
+    Sequence,
+)
+from dataclasses import (
+    dataclass,
+    field,
+)
+from difflib import (
+    get_close_matches,
+)
+from typing import (
+    Any,
+)
 
-from analyzer.errors import TracelibError
-from analyzer.views import paraver_names as names
+from analyzer.errors import (
+    TracelibError,
+)
+
+THREAD = {
+    "State As Is": "state as is", "Useful": "useful", "State Sign": "state sign", "Given State": "given state",
+    "In State": "in state", "Not In State": "not in state", "State Record Dur.": "state record duration",
+    "Last Evt Type": "last event type", "Last Evt Val": "last event value", "Next Evt Type": "next event type",
+    "Next Evt Val": "next event value", "Avg Next Evt Val": "average next event value",
+    "Avg Last Evt Val": "average last event value", "Given Evt Val": "given event value",
+    "In Evt Val": "in event value", "Not In Evt Val": "not in event value",
+    "Int. Between Evt": "interval between events", "Last Tag": "last tag",
+    "Send Bytes in Transit": "bytes in flight", "Send Messages in Transit": "messages in flight",
+    "Send BandWidth": "send bandwidth", "Recv Bytes in Transit": "bytes coming in",
+    "Recv Messages in Transit": "messages coming in", "Recv BandWidth": "receive bandwidth",
+    "Recv Negative Messages": "negative messages", "Recv Negative Bytes": "negative bytes",
+    "Event Bytes": "event bytes", "Event Sent Bytes": "event sent bytes", "Comm Partner": "last destination",
+    "Comm Recv. Partner": "next source",
+    "Application ID": "application id", "TaskID": "task id", "Task ID": "task id", "Thread ID": "thread number",
+    "Node ID": "node id", "Cpu ID": "cpu id",
+}  # fmt: skip
+OF_STATES = "State Record Dur."
+"""Its parameters are states, of which Running is the one unless others are given."""
+TIMES = (OF_STATES, "Int. Between Evt")
+"""Thread functions whose values are in the window's unit of time."""
+BANDWIDTHS = ("Send BandWidth", "Recv BandWidth")
+"""Those that are bytes per unit of time, divided by a factor."""
+AVERAGES = ("Avg Next Evt Val", "Avg Last Evt Val")
+"""Those that are per unit of time, times a factor."""
+CHOOSE = ("Given State", "In State", "Not In State", "Given Evt Val", "In Evt Val", "Not In Evt Val")
+"""Those whose parameters are chosen values."""
+
+LEVEL = {
+    "Adding": "adding", "Adding Sign": "adding sign", "Average": "average", "Maximum": "maximum", "Minimum": "minimum",
+    "Changed value": "changed value",
+}  # fmt: skip
+THREAD_I = "Thread i"
+OF_CPU = "Active Thd"
+"""The value of the thread that is on a CPU: the function of CPUs that all windows have unless another is chosen."""
+
+LEVELS = {
+    "thread": "thread", "task": "task", "appl": "application", "cpu": "cpu", "node": "node", "system": "system",
+}  # fmt: skip
+
+COMPOSE = {
+    "As Is": (), "Sign": ("absolute", "sign"), "1-Sign": ("absolute", "1-sign"), "Mod": ("module",),
+    "Mod+1": ("module+1",), "Div": ("divide",), "Prod": ("product",), "Add": ("add",), "Subs": ("subtract",),
+    "Select Range": ("select range",), "Is In Range": ("is in range",), "Select Range [)": ("select range [)",),
+    "Is In Range [)": ("is in range [)",), "Is Equal": ("is equal",), "Is Equal (Sign)": ("is equal (sign)",),
+    "Stacked Val": ("stacked value",), "Nesting level": ("nesting level",), "Delta": ("delta",), "Abs": ("absolute",),
+    "In Stacked Val": ("stacked value", "is equal"), "Enumerate": ("enumerate",), "Accumulate": ("accumulate",),
+    "Burst Time": ("interval time",), "Floor": ("floor",), "Ceil": ("ceil",), "Round": ("round",),
+    "Join Bursts": ("join bursts",),
+}  # fmt: skip
+"""The last one has the parameters. Paraver's sign is 1 for every value but 0."""
+IN_UNITS = ("Burst Time",)
+"""Their values are in the window's unit of time."""
+RANGES = ("Select Range", "Is In Range", "Select Range [)", "Is In Range [)")
+"""Their parameters are a maximum and a minimum."""
+
+OPERATIONS = {
+    "add": "add", "product": "product", "substract": "subtract", "divide": "divide", "maximum": "maximum",
+    "minimum": "minimum", "different": "different",
+}  # fmt: skip
+
+STATISTICS = {
+    "Time": "time", "% Time": "% time", "% Time Not Zero": "% time not zero", "% Window Time": "% window time",
+    "# Bursts": "bursts", "# Bursts != 0": "bursts not zero", "% # Bursts": "% bursts", "Integral": "integral",
+    "Average value": "average value", "Average value != 0": "average value not zero", "Maximum": "maximum",
+    "Minimum": "minimum", "Average Burst Time": "average burst time", "Stdev Burst Time": "deviation of burst time",
+    "Average per Burst": "average per burst", "Average per Burst != 0": "average per burst not zero",
+    "Sum bursts": "sum of bursts", "# Sends": "sends", "#Sends": "sends", "# Receives": "receives",
+    "#Receives": "receives", "Bytes sent": "bytes sent", "Bytes received": "bytes received",
+    "Average bytes sent": "average bytes sent", "Average bytes received": "average bytes received",
+    "Minimum bytes sent": "minimum bytes sent", "Minimum bytes received": "minimum bytes received",
+    "Maximum bytes sent": "maximum bytes sent", "Maximum bytes received": "maximum bytes received",
+}  # fmt: skip
+
+_ALONE = {theirs: way[0] for theirs, way in COMPOSE.items() if len(way) == 1}
+OURS = {**STATISTICS, **LEVEL, **_ALONE, **THREAD}
+"""Names of functions and statistics that stand for one of ours."""
+ROWS = {**LEVELS, "ptask": "application", "application": "application"}
+"""What people call the rows of Paraver's windows."""
+
+US = {
+    "Nanoseconds": 1e-3, "Microseconds": 1.0, "Milliseconds": 1e3, "Seconds": 1e6, "Minutes": 6e7, "Hours": 3.6e9,
+    "Days": 8.64e10,
+}  # fmt: skip
+"""Microseconds of a unit of time."""
+
+SHOWN_ONLY = (
+    "position_x", "position_y", "width", "height", "comm_lines_enabled", "flags_enabled", "noncolor_mode", "color_mode",
+    "gradient_function", "custom_color_enabled", "custom_background_as_zero", "custom_palette", "custom_color_palette",
+    "semantic_scale_min_at_zero", "maximum_y", "minimum_y", "compute_y_max", "number_of_row", "open", "drawmode",
+    "pos_to_disp", "pos_of_x_scale", "pos_of_y_scale", "click_options", "click_info", "expanded", "analyzer_executed",
+    "analyzer_info", "send_icon_enabled", "recv_icon_enabled", "scrollbar",
+    "drawmode_rows", "pixel_size", "labels_to_draw", "object_axis_position", "synchronize", "punctual_color_window",
+)  # fmt: skip
+"""Settings of a window that change its picture alone; `window_` stands before each."""
+HISTOGRAM_SHOWN_ONLY = (
+    "Type", "Name", "X", "Y", "Width", "Height", "Accumulator", "CalculateAll", "HideCols", "HorizVert", "Color",
+    "SemanticColor", "Zoom", "SortCols", "SortCriteria", "SortReverse", "ComputeYScaleZero", "UseFixedDelta",
+    "NumColumns", "ComputeGradient", "MinimumGradient", "MaximumGradient", "DrawModeObjects", "DrawModeColumns",
+    "PixelSize", "ColorMode", "CodeColor", "ShowOnlyTotals", "ShortHeaderLabels", "TextMode", "Expanded",
+    "ShowWindows",
+    "num_columns", "scientific_notation", "num_decimals", "thousandsep", "units", "OnlyTotals", "Synchronize",
+)  # fmt: skip
+
+ALIASES = "cfg4d"
+"""What settings begin with that give other names to things."""
+FUNCTIONS = (
+    *LEVELS, "workload", "from_obj", "to_obj", "tag_msg", "size_msg", "bw_msg", "evt_type", "evt_value",
+)  # fmt: skip
+"""What a window has a function of: levels, and filters."""
+EARLIER = {"topcompose": "topcompose1", "compose1": "topcompose1", "compose2": "topcompose2"}
+"""Words of earlier versions for compositions; and a level's name alone stood for the one of that level."""
+COMPOSED = (*(f"compose_{level}" for level in (*LEVELS, "workload")), "topcompose1", "topcompose2")
+FILTERED = (*FUNCTIONS[-7:], "evt_type_label", "evt_value_label")
+"""What lines of a filter are about; labels stand beside the numbers."""
 
 
 @dataclass(frozen=True)
@@ -25,11 +157,11 @@ class Function:
         if isinstance(given, Function):
             return given
         if isinstance(given, str):
-            return cls(names.OURS.get(given, given))
+            return cls(OURS.get(given, given))
         if callable(given):
             return cls(getattr(given, "__name__", "function"), user=given)
         if isinstance(given, Sequence) and given and isinstance(given[0], str):
-            return cls(names.OURS.get(given[0], given[0]), tuple(given[1:]))
+            return cls(OURS.get(given[0], given[0]), tuple(given[1:]))
         raise TracelibError(f"{given!r} names no function of a view", 'give a name, or ["name", parameters]', 2)
 
     def number(self, index: int, default: float) -> float:

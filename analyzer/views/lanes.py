@@ -37,7 +37,7 @@ CHAINS: dict[Level, tuple[Level, ...]] = {
 
 
 @dataclass(frozen=True)
-class Rows:
+class ViewRows:
     """Rows of a level: a name each, and which thread is in which."""
 
     level: Level
@@ -47,7 +47,7 @@ class Rows:
     def __len__(self) -> int:
         return len(self.names)
 
-    def parents(self, above: Rows) -> np.ndarray:
+    def parents(self, above: ViewRows) -> np.ndarray:
         """The row of a level above that each row is in; int64 (rows,). Threads of a row are in one row there."""
         found = np.zeros(len(self), np.int64)
         found[self.of_lane] = above.of_lane
@@ -59,7 +59,7 @@ def names_of(names: tuple[str, ...], shown: np.ndarray) -> tuple[str, ...]:
     return tuple(name for name, is_shown in zip(names, shown.tolist(), strict=True) if is_shown)
 
 
-class Lanes:
+class ViewLanes:
     """The threads of the ranks that could be read, counted through by rank and thread."""
 
     def __init__(self, trace: Trace) -> None:
@@ -88,17 +88,17 @@ class Lanes:
         threads = np.asarray(self.trace.threads, np.int64)
         return (np.cumsum(threads) - threads)[self.rank] + self.thread
 
-    def rows(self, level: Level) -> Rows:
+    def rows(self, level: Level) -> ViewRows:
         """The rows of a level. Raises TracelibError where the trace does not say them."""
         return self._rows[level] if level in self._rows else self._made(level)
 
     @cached_property
-    def _rows(self) -> dict[Level, Rows]:
+    def _rows(self) -> dict[Level, ViewRows]:
         return {}
 
-    def _made(self, level: Level) -> Rows:
+    def _made(self, level: Level) -> ViewRows:
         names, of_lane = getattr(self, f"_{level.value}s")()
-        self._rows[level] = Rows(level, tuple(names), np.asarray(of_lane, np.int64))
+        self._rows[level] = ViewRows(level, tuple(names), np.asarray(of_lane, np.int64))
         return self._rows[level]
 
     def _threads(self) -> tuple[Sequence[str], np.ndarray]:

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from analyzer._kernels import ffi, lib
+from analyzer.c_arrays import pointer
 from analyzer.errors import TracelibError
-from analyzer.native import pointer
 from analyzer.views.function import Function
 from analyzer.views.steps import Steps
 

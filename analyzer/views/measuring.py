@@ -2,27 +2,138 @@
 
 Source: "Dimemas specification", section 1.16.2, "Analyzer"; F23 to F26. The standard deviation is the corrected one
 (F25; the printed formula lacks 1/n), the average message size is divided by messages, not by time.
+
+Sums over the records of rows: messages, events, and a user's function of any of them.
+
+Source: "Dimemas specification", section 1.16.2: a state is two records (of which the second has begin and end
+exchanged), an event is one, a message four.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from math import inf
-from typing import TYPE_CHECKING, Any
+from collections.abc import (
+    Callable,
+    Iterable,
+    Iterator,
+)
+from dataclasses import (
+    dataclass,
+    replace,
+)
+from math import (
+    inf,
+)
+from typing import (
+    TYPE_CHECKING,
+    Any,
+)
 
 import numpy as np
 
-from analyzer.errors import TracelibError
-from analyzer.views.constant import Bursts, bursts
-from analyzer.views.filters import Filter
-from analyzer.views.function import Function
-from analyzer.views.lanes import names_of
-from analyzer.views.records import message_sums, user_sums
-from analyzer.views.run import Run, Selected
+from analyzer.errors import (
+    TracelibError,
+)
+from analyzer.views.constant import (
+    ViewBursts,
+    bursts,
+)
+from analyzer.views.filters import (
+    Filter,
+)
+from analyzer.views.function import (
+    Function,
+)
+from analyzer.views.lanes import (
+    ViewRows,
+    names_of,
+)
+from analyzer.views.run import (
+    SelectedRecords,
+    ViewRun,
+)
+from analyzer.views.thread.messages import (
+    DESTINATION,
+    SOURCE,
+    lane_of,
+)
 
 if TYPE_CHECKING:
     import pandas
+
+
+ENDS = (
+    ("logical send", SOURCE), ("physical send", SOURCE),
+    ("logical receive", DESTINATION), ("physical receive", DESTINATION),
+)  # fmt: skip
+"""The records of a message, and whose they are."""
+
+
+def message_records(selected: SelectedRecords, begin: int, end: int) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """Kind, lanes and MESSAGE of the records of messages in [begin, end), and of the whole messages, whose kinds are
+    "send" and "receive", at the times that the filter says."""
+    for rows in selected.messages():
+        sent, received = selected.message_times(rows)
+        for kind, side, time in (
+            *((kind, side, rows[kind.replace(" ", "_")]) for kind, side in ENDS),
+            ("send", SOURCE, sent), ("receive", DESTINATION, received),
+        ):  # fmt: skip
+            lane = lane_of(selected, rows, side)
+            keep = (lane >= 0) & (time >= begin) & (time < end)
+            yield kind, lane[keep], rows.compress(keep)
+
+
+def message_sums(selected: SelectedRecords, rows: ViewRows, begin: int, end: int) -> dict[str, np.ndarray]:
+    """All of analyzer.views.measuring.OF_MESSAGES, float64 by row."""
+    kinds = (*(kind for kind, _ in ENDS), "send", "receive")
+    number, size = ({kind: np.zeros(len(rows)) for kind in kinds} for _ in range(2))
+    for kind, lane, messages in message_records(selected, begin, end):
+        row = rows.of_lane[lane]
+        number[kind] += np.bincount(row, minlength=len(rows))
+        size[kind] += np.bincount(row, messages["size"], len(rows))
+    events = np.zeros(len(rows))
+    for lane, found in selected.events():
+        inside = (found["time"] >= begin) & (found["time"] < end)
+        events += np.bincount(rows.of_lane[lane[inside]], minlength=len(rows))
+    sends = number["logical send"]
+    average = np.where(sends > 0, size["logical send"] / np.maximum(sends, 1), np.nan)
+    return {
+        "average message size": average,
+        "bytes sent": size["send"],
+        "bytes received": size["receive"],
+        "sends": number["send"],
+        "receives": number["receive"],
+        "send records": number["logical send"] + number["physical send"],
+        "receive records": number["logical receive"] + number["physical receive"],
+        "events": events,
+    }
+
+
+def user_sums(
+    selected: SelectedRecords, rows: ViewRows, function: Callable[[str, np.ndarray], Any], begin: int, end: int
+) -> np.ndarray:
+    """function: of a kind ("state begin", "state end", "event", "logical send", ...) and its records (STATE, EVENT,
+    MESSAGE) a number of each. Their sum for each row."""
+    found = np.zeros(len(rows))
+
+    def add(kind: str, lane: np.ndarray, records: np.ndarray) -> None:
+        if len(records):
+            values = np.broadcast_to(np.asarray(function(kind, records), np.float64), (len(records),))
+            found[:] += np.bincount(rows.of_lane[lane], values, len(rows))
+
+    for lane, states in selected.states():
+        exchanged = states.copy()
+        exchanged["begin"], exchanged["end"] = states["end"], states["begin"]
+        for kind, records in (("state begin", states), ("state end", exchanged)):
+            inside = (records["begin"] >= begin) & (records["begin"] < end + (kind == "state end"))
+            add(kind, lane[inside], records.compress(inside))
+    for lane, events in selected.events():
+        inside = (events["time"] >= begin) & (events["time"] < end)
+        add("event", lane[inside], events.compress(inside))
+    for kind, lane, messages in message_records(selected, begin, end):
+        if kind in dict(ENDS):
+            add(kind, lane, messages)
+    return found
+
 
 NS = 1e9
 
@@ -35,7 +146,7 @@ class Limits:
     lengths: tuple[float, float] = (0, inf)
 
 
-class Sums:
+class MeasureSums:
     """What is added up of the bursts of each row."""
 
     def __init__(self, rows: int, limits: Limits) -> None:
@@ -44,7 +155,7 @@ class Sums:
         self.count, self.mean, self.squares = np.zeros((3, rows))  # of the lengths of whole bursts above 0
         self.highest, self.lowest = np.full(rows, -inf), np.full(rows, inf)
 
-    def add(self, some: Bursts) -> None:
+    def add(self, some: ViewBursts) -> None:
         """More bursts."""
         rows, length = len(self.time), (some.end - some.begin).astype(np.float64)
         self.time += np.bincount(some.row, length, rows)
@@ -76,7 +187,7 @@ def _where(counted: np.ndarray, values: np.ndarray) -> np.ndarray:
     return np.where(counted > 0, values, np.nan)
 
 
-OF_BURSTS: dict[str, tuple[Callable[[Sums], np.ndarray], str]] = {
+OF_BURSTS: dict[str, tuple[Callable[[MeasureSums], np.ndarray], str]] = {
     "average value": (lambda sums: _where(sums.time, sums.integral / np.maximum(sums.time, 1)), "value"),
     "time with value": (lambda sums: sums.ranged / NS, "s"),
     "integral": (lambda sums: sums.integral / NS, "value s"),
@@ -143,7 +254,7 @@ class Measures:
 
 
 def measures(
-    view: Any, run: Run, names: Iterable[Any] = USUAL, *, begin_ns: int = 0, end_ns: int | None = None,
+    view: Any, run: ViewRun, names: Iterable[Any] = USUAL, *, begin_ns: int = 0, end_ns: int | None = None,
     limits: Limits | None = None,
 ) -> Measures:  # fmt: skip
     """Measures of each row in [begin_ns, end_ns) of the run, by name; or a user's function of records, whose values are
@@ -157,9 +268,9 @@ def measures(
         raise TracelibError(f"{run.trace.path}: nothing lies from {begin_ns} ns to {end} ns", "", 2)
     rows = view.rows(run)
     columns, units = dict[str, np.ndarray](), dict[str, str]()
-    selected = Selected(run, getattr(view, "filter", Filter()))
+    selected = SelectedRecords(run, getattr(view, "filter", Filter()))
     if any(one.name in OF_BURSTS and not one.user for one in wanted):
-        sums = Sums(len(rows), limits or Limits())
+        sums = MeasureSums(len(rows), limits or Limits())
         for some in bursts(view, run, begin_ns, end):
             sums.add(some)
     counted = None

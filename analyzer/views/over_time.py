@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analyzer.errors import TracelibError
-from analyzer.views.constant import Bursts, bursts
+from analyzer.views.constant import ViewBursts, bursts
 from analyzer.views.lanes import names_of
-from analyzer.views.run import Run
+from analyzer.views.run import ViewRun
 from analyzer.views.value_names import value_names
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ NS = 1e9
 
 
 @dataclass(frozen=True)
-class Profile:
+class ViewProfile:
     """Values of each row in each bin; the last bin may be shorter. All float64 (rows, bins)."""
 
     view: str
@@ -36,7 +36,7 @@ class Profile:
     longest: np.ndarray  # the value of the burst that has most of a bin
     names: dict[int, str]  # of values, where they stand for something
 
-    def only(self, shown: np.ndarray) -> Profile:
+    def only(self, shown: np.ndarray) -> ViewProfile:
         """Some of the rows (bool)."""
         values = {name: getattr(self, name)[shown] for name in ("mean", "maximum", "minimum", "longest")}
         return replace(self, rows=names_of(self.rows, shown), **values)
@@ -55,8 +55,14 @@ class Profile:
 
 
 def profile(
-    view: Any, run: Run, bins: int = 100, *, begin_ns: int = 0, end_ns: int | None = None, width_ns: int | None = None
-) -> Profile:
+    view: Any,
+    run: ViewRun,
+    bins: int = 100,
+    *,
+    begin_ns: int = 0,
+    end_ns: int | None = None,
+    width_ns: int | None = None,
+) -> ViewProfile:
     """A view over [begin_ns, end_ns) of the run in so many bins at most, or in bins of this width. Raises
     TracelibError."""
     end = run.trace.duration_ns if end_ns is None else min(end_ns, run.trace.duration_ns)
@@ -76,7 +82,7 @@ def profile(
     mean = np.where(filled, table.integral / np.maximum(table.time, 1), np.nan)
     highest, lowest = (np.where(filled, of, np.nan) for of in (table.highest, table.lowest))
     longest = np.where(filled, table.longest, np.nan)
-    return Profile(
+    return ViewProfile(
         view.name, view.unit_of(), rows.level.value, rows.names, edges, mean.reshape(shape), highest.reshape(shape),
         lowest.reshape(shape), longest.reshape(shape), value_names(view, run.trace),
     )  # fmt: skip
@@ -91,7 +97,7 @@ class _Table:
         self.time, self.integral, self.longest, self._length = np.zeros((4, size))
         self.highest, self.lowest = np.full(size, -inf), np.full(size, inf)
 
-    def add(self, some: Bursts) -> None:
+    def add(self, some: ViewBursts) -> None:
         """More bursts, cut at the edges of bins."""
         first = (some.begin - self._edges[0]) // self._width
         count = (some.end - 1 - self._edges[0]) // self._width - first + 1

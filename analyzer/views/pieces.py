@@ -1,15 +1,36 @@
-"""Several views of the same rows cut into pieces: intervals of a row in which none of them changes."""
+"""Several views of the same rows cut into pieces: intervals of a row in which none of them changes.
+
+A view that is read twice, and computed once: to find columns that all of its values fit in, and to fill them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import (
+    Iterator,
+    Sequence,
+)
+from typing import (
+    Any,
+    NamedTuple,
+)
 
 import numpy as np
 
-from analyzer.views.lanes import Rows
-from analyzer.views.run import Run
-from analyzer.views.view import side_by_side
+from analyzer.columns.spill import (
+    Spill,
+)
+from analyzer.views.lanes import (
+    ViewRows,
+)
+from analyzer.views.run import (
+    ViewRun,
+)
+from analyzer.views.steps import (
+    Steps,
+)
+from analyzer.views.view import (
+    side_by_side,
+)
 
 
 class Pieces(NamedTuple):
@@ -45,7 +66,7 @@ class Points(NamedTuple):
 
 
 def pieces(
-    views: Sequence[Any], run: Run, rows: Rows, begin: int, end: int, *, joined: bool = True
+    views: Sequence[Any], run: ViewRun, rows: ViewRows, begin: int, end: int, *, joined: bool = True
 ) -> Iterator[tuple[Pieces, Points]]:
     """For each window of the run the pieces in [begin, end) ns that end in it, and the values at its times. The last
     one has those that do not end. joined: neighbours with the same values are one."""
@@ -82,3 +103,37 @@ def _clipped(row: np.ndarray, since: np.ndarray, until: np.ndarray, values: np.n
     length = np.minimum(until, end) - np.maximum(since, begin)
     inside = length > 0
     return Pieces(row[inside], length[inside], values[inside])
+
+
+_STEP = np.dtype([("time", "<i8"), ("value", "<f8"), ("row", "<i4")])
+
+
+class CachedView:
+    """The steps of a view (View or Derived) of one run. They wait in a temporary file from the first time on that
+    somebody reads all of them."""
+
+    def __init__(self, view: Any) -> None:
+        self._view = view
+        self._spill: Spill | None = None  # once all steps are in it
+
+    def rows(self, run: ViewRun) -> ViewRows:
+        """What it has rows of."""
+        return self._view.rows(run)  # type: ignore[no-any-return]
+
+    def steps(self, run: ViewRun) -> Iterator[Steps]:
+        """Window by window."""
+        if self._spill is None:
+            yield from self._computed(run)
+            return
+        for window in range(len(run.windows)):
+            records = self._spill.read(window)
+            yield Steps.of(records["row"], records["time"], records["value"])
+
+    def _computed(self, run: ViewRun) -> Iterator[Steps]:
+        spill = Spill(_STEP)
+        for window, steps in enumerate(self._view.steps(run)):
+            records = np.empty(len(steps.row), _STEP)
+            records["row"], records["time"], records["value"] = steps
+            spill.append(window, records)
+            yield steps
+        self._spill = spill

@@ -14,22 +14,21 @@ from analyzer.structure.events import WithIterations
 from analyzer.trace import CallPaths, Trace
 from analyzer.trace.at_places import PlaceChoice
 from analyzer.trace.event_types import EventType
-from analyzer.views.filters import Filter
+from analyzer.views.filters import EVERY, Filter, Numbers
 from analyzer.views.labels import call_numbers, type_numbers, value_numbers
-from analyzer.views.lanes import Lanes
-from analyzer.views.numbers import EVERY, Numbers
-from analyzer.waits.paths import OUTSIDE, path_at
+from analyzer.views.lanes import ViewLanes
+from analyzer.waits.region_paths import OUTSIDE, path_at
 
 _NAMED = 8
 
 
-class Run:
+class ViewRun:
     """One trace. What several views need of it is looked up once."""
 
     def __init__(self, trace: Trace) -> None:
         if not trace.has_call_times:
             raise TracelibError(f"{trace.path} has operations only, no times", "look at the run that it was made of")
-        self.trace, self.lanes = trace, Lanes(trace)
+        self.trace, self.lanes = trace, ViewLanes(trace)
         self.where = Where(trace, in_iterations=True)
         self.bounds = np.asarray(trace.windows(), np.int64)
 
@@ -87,10 +86,10 @@ class Run:
         return {rank: self.where.paths.changes(rank) for rank in self.lanes.ranks.tolist()}
 
 
-class Selected:
+class SelectedRecords:
     """What a filter leaves of a run."""
 
-    def __init__(self, run: Run, wanted: Filter) -> None:
+    def __init__(self, run: ViewRun, wanted: Filter) -> None:
         self.run, self.wanted = run, wanted
         self.lanes, self.windows = run.lanes, run.windows
 

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from analyzer.views.function import Function
-from analyzer.views.lanes import Rows
-from analyzer.views.run import Selected
-from analyzer.views.thread.later import Later
+from analyzer.views.lanes import ViewRows
+from analyzer.views.run import SelectedRecords
+from analyzer.views.steps import Later
 from analyzer.views.thread.messages import DESTINATION, SOURCE, lane_of
 
 _NS = 1e9
@@ -161,7 +161,7 @@ class End(NamedTuple):
 class MessageEnds:
     """Sends and receives of rows, window by window."""
 
-    def __init__(self, selected: Selected, rows: Rows, begin: int, end: int) -> None:
+    def __init__(self, selected: SelectedRecords, rows: ViewRows, begin: int, end: int) -> None:
         bounds = selected.run.bounds
         ends = {is_send: (Later(bounds), Later(bounds)) for is_send in (True, False)}
         for messages in selected.messages():

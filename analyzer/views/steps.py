@@ -1,14 +1,32 @@
-"""Functions of time that are constant between steps, as columns: what all parts of a view hand to each other."""
+"""Functions of time that are constant between steps, as columns: what all parts of a view hand to each other.
+
+Steps whose values are known later than they begin, or that come in another order than that of time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import (
+    Iterator,
+    Sequence,
+)
+from typing import (
+    NamedTuple,
+)
 
 import numpy as np
 
-from analyzer._kernels import lib
-from analyzer.native import pointer
+from analyzer._kernels import (
+    lib,
+)
+from analyzer.c_arrays import (
+    pointer,
+)
+from analyzer.columns.spill import (
+    Spill,
+)
+from analyzer.pairing.parts import (
+    window_of,
+)
 
 MOST_MERGED = int(lib.MERGE_MOST)
 
@@ -90,3 +108,26 @@ class Merge:
             pointer(at, "int64_t *"), pointer(values, "double *"),
         )  # fmt: skip
         return row[:written], at[:written], values[:written]
+
+
+_STEP = np.dtype([("row", "<i8"), ("time", "<i8"), ("value", "<f8")])
+
+
+class Later:
+    """Takes steps in any order and gives them window by window. They wait in a temporary file."""
+
+    def __init__(self, bounds: np.ndarray) -> None:
+        self._bounds, self._spill = bounds, Spill(_STEP)
+
+    def put(self, row: np.ndarray, time: np.ndarray, value: np.ndarray) -> None:
+        """Steps; of those of one row and time the first that is put stays the first."""
+        records = np.empty(len(row), _STEP)
+        records["row"], records["time"], records["value"] = row, time, value
+        self._spill.append_each(window_of(self._bounds, time), records)
+
+    def windows(self) -> Iterator[Steps]:
+        """Those of each window in order."""
+        for window in range(len(self._bounds) - 1):
+            records = self._spill.read(window)
+            yield Steps.of(records["row"], records["time"], records["value"]).in_order()
+        self._spill.close()

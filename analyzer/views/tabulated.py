@@ -16,11 +16,10 @@ import numpy as np
 from analyzer.errors import TracelibError
 from analyzer.views.constant import bursts
 from analyzer.views.filters import Filter
-from analyzer.views.kept import Kept
+from analyzer.views.function import OURS
 from analyzer.views.lanes import names_of
-from analyzer.views.paraver_names import OURS
-from analyzer.views.pieces import pieces
-from analyzer.views.run import Run, Selected
+from analyzer.views.pieces import CachedView, pieces
+from analyzer.views.run import SelectedRecords, ViewRun
 from analyzer.views.statistics import STATISTICS, Cells, MessageEnds, statistic_of
 from analyzer.views.value_names import value_names
 
@@ -137,7 +136,7 @@ class Histogram:
 
 
 def histogram(
-    control: Any, run: Run, *, data: Any = None, statistic: str = "time", columns: Columns | None = None,
+    control: Any, run: ViewRun, *, data: Any = None, statistic: str = "time", columns: Columns | None = None,
     plane: Any = None, planes: Columns | None = None, begin_ns: int = 0, end_ns: int | None = None,
     together: bool = False, joined: bool = True, partners: bool = False, lengths: tuple[float, float] = (0, inf),
     data_range: tuple[float, float] = (-inf, inf),
@@ -155,8 +154,8 @@ def histogram(
     if partners and not of_messages:
         raise TracelibError(f"{statistic!r} is no number of messages, which alone have partners", "", 2)
     end = run.trace.duration_ns if end_ns is None else min(end_ns, run.trace.duration_ns)
-    control_steps = control if columns else Kept(control)
-    plane_steps = plane if planes or not plane else Kept(plane)
+    control_steps = control if columns else CachedView(control)
+    plane_steps = plane if planes or not plane else CachedView(plane)
     columns = columns or usual_columns(control_steps, run, begin_ns, end)
     planes = planes or (usual_columns(plane_steps, run, begin_ns, end) if plane else Columns(0, 0, 1))
     views = [control_steps, *([data] if data else []), *([plane_steps] if plane else [])]
@@ -171,7 +170,7 @@ def histogram(
     ends = None
     if of_messages:
         wanted = getattr(data or control, "filter", None) or Filter()
-        ends = MessageEnds(Selected(run, wanted), rows, begin_ns, end)
+        ends = MessageEnds(SelectedRecords(run, wanted), rows, begin_ns, end)
     for window, (found, points) in enumerate(pieces(views, run, rows, begin_ns, end, joined=joined)):
         value = found.values[:, 1 if data else 0]
         fits = (found.length >= lengths[0]) & (found.length <= lengths[1])
@@ -202,7 +201,7 @@ def _cell(values: np.ndarray, columns: Columns, planes: Columns, *, plane: bool)
     return planes.of(values[:, -1]) if plane else np.zeros(len(values), np.int64), columns.of(values[:, 0])
 
 
-def usual_columns(view: Any, run: Run, begin_ns: int, end_ns: int) -> Columns:
+def usual_columns(view: Any, run: ViewRun, begin_ns: int, end_ns: int) -> Columns:
     """Columns for all values of a view: one for each whole number where these are few, else about twenty."""
     low, high, whole = inf, -inf, True
     for some in bursts(view, run, begin_ns, end_ns):

@@ -9,7 +9,7 @@ from analyzer.trace.event_types import EventType
 from analyzer.trace.paraver import STATE_LABELS
 from analyzer.views.labels import event_labels, type_numbers
 from analyzer.views.lanes import Level
-from analyzer.views.thread.calls import call_names
+from analyzer.views.thread.intervals import call_names
 
 _KEEP = ("as is", "select range", "select range [)", "stacked value", "is equal")
 """Compose functions that leave a value or make it 0."""

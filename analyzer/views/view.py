@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from analyzer.errors import TracelibError
-from analyzer.views import paraver_names as names
+from analyzer.views import function as names
 from analyzer.views.compose import composed
 from analyzer.views.filters import Filter
 from analyzer.views.function import Function, functions_of
-from analyzer.views.lanes import CHAINS, Level, Rows
+from analyzer.views.lanes import CHAINS, Level, ViewRows
 from analyzer.views.levels import combined
-from analyzer.views.run import Run, Selected
+from analyzer.views.run import SelectedRecords, ViewRun
 from analyzer.views.steps import MOST_MERGED, Merge, Steps
-from analyzer.views.thread.find import thread_functions, thread_steps
+from analyzer.views.thread.functions import thread_functions, thread_steps
 
 _NOTHING: Mapping[int, str] = {}
 
@@ -64,13 +64,13 @@ class View:
         if not self.name:
             object.__setattr__(self, "name", self.thread.name)
 
-    def rows(self, run: Run) -> Rows:
+    def rows(self, run: ViewRun) -> ViewRows:
         """What it has rows of."""
         return run.lanes.rows(Level(self.level))
 
-    def steps(self, run: Run) -> Iterator[Steps]:
+    def steps(self, run: ViewRun) -> Iterator[Steps]:
         """Window by window. Raises TracelibError where a function is not known."""
-        found = thread_steps(Selected(run, self.filter), self.thread)
+        found = thread_steps(SelectedRecords(run, self.filter), self.thread)
         found = self._composed(found, run, self.composes.get(Level.THREAD.value, ()), len(run.lanes))
         below = run.lanes.rows(Level.THREAD)
         for level in CHAINS[Level(self.level)]:
@@ -86,7 +86,9 @@ class View:
             return self.unit
         return thread_functions().get(self.thread.name, "")
 
-    def _composed(self, found: Iterator[Steps], run: Run, functions: Sequence[Function], rows: int) -> Iterator[Steps]:
+    def _composed(
+        self, found: Iterator[Steps], run: ViewRun, functions: Sequence[Function], rows: int
+    ) -> Iterator[Steps]:
         for function in functions:
             found = composed(found, function, rows, run.bounds, run.trace.duration_ns)
         return found
@@ -135,11 +137,11 @@ class Derived:
         if not self.name:
             object.__setattr__(self, "name", self.operation.name)
 
-    def rows(self, run: Run) -> Rows:
+    def rows(self, run: ViewRun) -> ViewRows:
         """Those of the view that has most."""
         return max((one.rows(run) for one in self.of), key=len)
 
-    def steps(self, run: Run) -> Iterator[Steps]:
+    def steps(self, run: ViewRun) -> Iterator[Steps]:
         """Window by window."""
         found = self._made(run)
         for function in (*self.compose2, *self.compose1):
@@ -150,21 +152,23 @@ class Derived:
         """What its values are in."""
         return self.unit
 
-    def _made(self, run: Run) -> Iterator[Steps]:
+    def _made(self, run: ViewRun) -> Iterator[Steps]:
         function = self.operation.user or OPERATIONS[self.operation.name]
         factors = np.array([*self.factors, *[1.0] * len(self.of)][: len(self.of)])
         for row, time, values in side_by_side(self.of, run, self.rows(run)):
             yield Steps(row, time, np.asarray(function(values * factors), np.float64))
 
 
-def side_by_side(views: Sequence[Any], run: Run, rows: Rows) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+def side_by_side(
+    views: Sequence[Any], run: ViewRun, rows: ViewRows
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """The steps of any of some views on these rows, and the values of all from then on, window by window."""
     merge = Merge(len(views), len(rows))
     for every in zip(*(_on_rows(view, run, rows) for view in views), strict=True):
         yield merge.feed(every)
 
 
-def _on_rows(view: Any, run: Run, rows: Rows) -> Iterator[Steps]:
+def _on_rows(view: Any, run: ViewRun, rows: ViewRows) -> Iterator[Steps]:
     """The steps of a view of these rows, or of coarser ones, as those of these rows."""
     own = view.rows(run)
     if own.level == rows.level:

@@ -21,7 +21,7 @@ _SHOWS = ("rows", "bursts", "profile", "histogram")
 
 
 @dataclass(frozen=True)
-class Table:
+class ViewTable:
     """What a histogram is made of: see analyzer.views.tabulated."""
 
     control: Any = None  # View; None: the view itself
@@ -43,7 +43,7 @@ class ViewFile:
     show: str = "rows"  # one of rows, bursts, profile, histogram
     measures: tuple[str, ...] = ()
     bins: int = 20
-    table: Table = field(default_factory=Table)
+    table: ViewTable = field(default_factory=ViewTable)
     objects: Any = None  # analyzer.views.paraver.objects.Objects: the rows that are shown; None: all
 
 
@@ -92,7 +92,7 @@ def view_of(table: Mapping[str, Any], name: str = "", folder: Path = Path(), abo
     if described is not None:
         own.setdefault("show", "histogram")
     given.setdefault("name", name)
-    made = Table() if described is None else _table(described, folder, above)
+    made = ViewTable() if described is None else _table(described, folder, above)
     return ViewFile(_view(given, folder, above), table=made, **{**own, "measures": tuple(own.get("measures", ()))})
 
 
@@ -123,9 +123,9 @@ def _filter(given: Any) -> Filter:
     return Filter(**given)
 
 
-def _table(given: Any, folder: Path, above: Above) -> Table:
+def _table(given: Any, folder: Path, above: Above) -> ViewTable:
     _check("", {"histogram": given}, {"histogram": dict})
-    _known("histogram", given, {one.name for one in fields(Table)} - {"partners"})
+    _known("histogram", given, {one.name for one in fields(ViewTable)} - {"partners"})
     _check("histogram", given, {"statistic": str, "together": bool, "joined": bool, "columns": list, "planes": list})
     if given.get("control") == PARTNER:
         given = {key: value for key, value in given.items() if key != "control"} | {"partners": True}
@@ -133,7 +133,7 @@ def _table(given: Any, folder: Path, above: Above) -> Table:
         "control": lambda value: _view(value, folder, above), "plane": lambda value: _view(value, folder, above),
         "columns": _columns, "planes": _columns,
     }  # fmt: skip
-    return Table(**{key: made[key](value) if key in made else value for key, value in given.items()})
+    return ViewTable(**{key: made[key](value) if key in made else value for key, value in given.items()})
 
 
 def _columns(given: list[Any]) -> Columns:

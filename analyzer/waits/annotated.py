@@ -10,10 +10,10 @@ from analyzer.parallel import Team
 from analyzer.trace import EVENT, Trace
 from analyzer.trace.annotated import Annotated
 from analyzer.trace.paraver import EventType
-from analyzer.waits.find import Search
 from analyzer.waits.kinds import LABELS
-from analyzer.waits.lanes import Lanes
 from analyzer.waits.messages import append_by_window
+from analyzer.waits.threads import Lanes
+from analyzer.waits.wait_states import WaitSearch
 
 _LABELS = {
     int(EventType.WAIT_STATE): (
@@ -29,7 +29,7 @@ class WithWaits(Annotated):
 
     def __init__(self, trace: Trace, team: Team) -> None:
         self._spill, self._bounds = Spill(EVENT), trace.windows()
-        search = Search(trace, team)
+        search = WaitSearch(trace, team)
         cpus = _cpus(trace, search.lanes)
         for part in search.parts():
             events = _events(np.concatenate(team.allgather(part)), search.lanes, cpus)

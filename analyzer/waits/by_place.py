@@ -13,10 +13,10 @@ from analyzer.columns.rows import Rows
 from analyzer.columns.spill import Spill
 from analyzer.pairing.call_paths import calls_with_paths
 from analyzer.pairing.parts import window_of
-from analyzer.places.between import Between, Kind
-from analyzer.places.words import call_at, computing_at
+from analyzer.places.call_gaps import CallGaps, GapKind
+from analyzer.places.phrases import call_at, computing_at
 from analyzer.trace import CallPaths, Trace
-from analyzer.waits.find import Found
+from analyzer.waits.wait_states import WaitStates
 
 MOST_CALLS = 64
 """So many calls before the one that was waited for are looked at."""
@@ -76,7 +76,7 @@ class WaitPlaces:
         return WaitPlaces(where, did)
 
 
-def wait_places(trace: Trace, found: Found) -> WaitPlaces | None:
+def wait_places(trace: Trace, found: WaitStates) -> WaitPlaces | None:
     """What is known of each wait that was found; None: the trace does not know its places.
 
     Each rank's calls are read once, window by window.
@@ -91,7 +91,7 @@ def wait_places(trace: Trace, found: Found) -> WaitPlaces | None:
     return places
 
 
-def _questions(found: Found, windows: np.ndarray) -> tuple[Spill, np.ndarray]:
+def _questions(found: WaitStates, windows: np.ndarray) -> tuple[Spill, np.ndarray]:
     """_ASKED by rank and window (rank x windows + window), of the calls that waited and those that were waited for; and
     which ranks (bool) are asked."""
     lanes, asked, count = found.search.lanes, Spill(_ASKED), len(windows) - 1
@@ -218,7 +218,7 @@ class Said:
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         self.places = trace.extra(CallPaths).named()
-        self._between = Between(self.places)
+        self._between = CallGaps(self.places)
         self.every: list[tuple[str, str]] = [("", "")]
         """What causes did, in full and with lines alone: "computing x.c:3-9"; the first: not known."""
         self._numbers = {self.every[0]: 0}
@@ -245,7 +245,7 @@ class Said:
         texts, procedure = ("", ""), self._trace.procedures[call]
         if does == COMPUTES and spot:
             stretch = self._between.every[spot]
-            before = "" if stretch.kind is Kind.BETWEEN else "before "
+            before = "" if stretch.kind is GapKind.BETWEEN else "before "
             short = f"computing {before}{stretch.where or stretch.text}"
             texts = computing_at(stretch, procedure), short
         elif does == IN_CALL and spot:
@@ -257,7 +257,7 @@ class Said:
         return number
 
 
-def reasons(trace: Trace, found: Found, places: WaitPlaces) -> tuple[Reason, ...]:
+def reasons(trace: Trace, found: WaitStates, places: WaitPlaces) -> tuple[Reason, ...]:
     """Waits by their places and by what was done meanwhile, those that take longest first. A wait counts for each thing
     that was done in it, with the time that this took."""
     said, lanes = Said(trace), found.search.lanes

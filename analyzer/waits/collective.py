@@ -19,18 +19,18 @@ from analyzer.pairing.collective_calls import (
 from analyzer.pairing.nonblocking_collectives import blocking_name, nonblocking_collectives, persistent_collectives
 from analyzer.parallel import Team
 from analyzer.trace import Trace
-from analyzer.waits.fence import fences
-from analyzer.waits.kinds import WAIT, Kind
-from analyzer.waits.lanes import Lanes
+from analyzer.waits.kinds import WAIT, WaitKind
 from analyzer.waits.messages import CANDIDATE
-from analyzer.waits.syncs import MEMBER, MESSAGE, SYNC
+from analyzer.waits.one_sided import fences
+from analyzer.waits.synchronization import MEMBER, MESSAGE, SYNC
+from analyzer.waits.threads import Lanes
 from tracelib.schema.procedures import BLOCKING_COLLECTIVES, base_name
 
-_KINDS: dict[Pattern | None, Kind] = {
-    Pattern.ALL: Kind.N_TO_N,
-    Pattern.FROM_ROOT: Kind.LATE_BROADCAST,
-    Pattern.TO_ROOT: Kind.EARLY_REDUCE,
-    Pattern.PREFIX: Kind.EARLY_SCAN,
+_KINDS: dict[Pattern | None, WaitKind] = {
+    Pattern.ALL: WaitKind.N_TO_N,
+    Pattern.FROM_ROOT: WaitKind.LATE_BROADCAST,
+    Pattern.TO_ROOT: WaitKind.EARLY_REDUCE,
+    Pattern.PREFIX: WaitKind.EARLY_SCAN,
 }
 NOBODY = -1
 _UNKNOWN = len(PATTERNS)
@@ -54,7 +54,7 @@ def fence_waits(trace: Trace, lanes: Lanes, team: Team) -> Iterator[np.ndarray]:
         waits = np.zeros(0, WAIT)
         if len(rows):
             members = _Members(trace, rows, group, lanes.of(rows["rank"], rows["thread"]))
-            waits = members.waits(Pattern.ALL, np.full(len(rows), int(Kind.FENCE)))
+            waits = members.waits(Pattern.ALL, np.full(len(rows), int(WaitKind.FENCE)))
         yield waits[waits["cause_enter"] <= waits["exit"]]
 
 
@@ -72,7 +72,7 @@ def collective_waits(trace: Trace, lanes: Lanes, team: Team) -> Iterator[Collect
             waits.append(members.waits(pattern, kind))
             syncs.append(members.syncs(pattern))
             if pattern is Pattern.ALL:
-                completion = members.completion(kind == Kind.N_TO_N)
+                completion = members.completion(kind == WaitKind.N_TO_N)
         yield CollectiveWaits(joined(waits, WAIT), joined(syncs, SYNC), completion)
 
 
@@ -111,7 +111,9 @@ def _by_pattern(
         mine = patterns[rows["call"]] == number
         if mine.any():
             lane = lanes.of(rows["rank"][mine], rows["thread"][mine])
-            kind = np.where(barriers[rows["call"][mine]], int(Kind.BARRIER), int(_KINDS.get(pattern, Kind.N_TO_N)))
+            kind = np.where(
+                barriers[rows["call"][mine]], int(WaitKind.BARRIER), int(_KINDS.get(pattern, WaitKind.N_TO_N))
+            )
             yield _Members(trace, rows.compress(mine), group[mine], lane), pattern, kind
 
 

@@ -7,25 +7,129 @@ longer the cause did activity a (compute in a region, spend time in an MPI call;
 in wait v. With S = sum of d and t, activity a is charged w d(a) / S: the direct cost. Wait v is charged w t(v) / S and
 hands it on to its own causes, together with what is charged to w itself: the indirect cost. So the costs of all delays
 add up to all waiting. A cause that did nothing longer is charged by what it did while the other waited.
+
+What lies behind wait states: on which paths they are, and what all threads did meanwhile.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import (
+    Iterator,
+)
+from dataclasses import (
+    dataclass,
+)
+from itertools import (
+    pairwise,
+)
 
 import numpy as np
 
-from analyzer._kernels import ffi, lib
-from analyzer.columns.rows import Rows
-from analyzer.columns.spill import Spill
-from analyzer.native import pointer
-from analyzer.waits.explained import Explained
-from analyzer.waits.find import Found
-from analyzer.waits.kinds import length
-from analyzer.waits.messages import append_by_window
-from analyzer.waits.segments import Segments
-from analyzer.waits.syncs import QUESTION, SYNC, LastSyncs
+from analyzer._kernels import (
+    ffi,
+    lib,
+)
+from analyzer.c_arrays import (
+    pointer,
+)
+from analyzer.columns.rows import (
+    Rows,
+    rows_to_first,
+)
+from analyzer.columns.spill import (
+    Spill,
+)
+from analyzer.pairing.parts import (
+    RECORDS,
+)
+from analyzer.trace import (
+    Trace,
+)
+from analyzer.waits.kinds import (
+    length,
+)
+from analyzer.waits.messages import (
+    append_by_window,
+)
+from analyzer.waits.region_paths import (
+    PathChanges,
+    RegionPaths,
+)
+from analyzer.waits.segments import (
+    Segments,
+)
+from analyzer.waits.synchronization import (
+    QUESTION,
+    SYNC,
+    LastSyncs,
+)
+from analyzer.waits.wait_states import (
+    WaitStates,
+)
+
+
+@dataclass(frozen=True)
+class ExplainedWaits:
+    """Of waits that were found the path of each, and what all threads did when."""
+
+    found: WaitStates
+    paths: RegionPaths
+    path: Rows  # int32
+    segments: Segments
+
+
+def explain_waits(found: WaitStates) -> ExplainedWaits:
+    """Of all ranks; each member of a team reads its own, and the first one gets all. Collective."""
+    mine = _of_ranks(found)
+    return _together(mine) if found.search.team.size > 1 else mine
+
+
+def _of_ranks(found: WaitStates) -> ExplainedWaits:
+    trace, lanes = found.search.trace, found.search.lanes
+    paths, path = RegionPaths(trace), Rows(np.dtype("<i4"))
+    segments = Segments(trace, lanes)
+    for ranks, bounds in _parts(trace, found.ranks):
+        low, high = found.lane_first[lanes.first[[ranks.start, ranks.stop]]]
+        waits, changes = found.waits[low:high].copy(), PathChanges.of(paths, ranks)
+        path.append(changes.at(waits["lane"] - lanes.first[ranks.start], waits["enter"]))
+        segments.add(ranks, bounds, waits, changes)
+        found.rows.forget()
+    return ExplainedWaits(found, paths, path, segments)
+
+
+def _parts(trace: Trace, ranks: range) -> Iterator[tuple[range, np.ndarray]]:
+    """Ranks that are looked at together, and the windows of what they did: several ranks have one."""
+    for some, bounds in trace.parts(ranks, RECORDS):
+        for these in [some] if len(bounds) == 2 else (range(rank, rank + 1) for rank in some):
+            yield these, bounds
+
+
+def _together(mine: ExplainedWaits) -> ExplainedWaits:
+    """Of all members of a team, on its first one. Paths and activities get the numbers that they have where one process
+    meets them all."""
+    found, trace, team = mine.found, mine.found.search.trace, mine.found.search.team
+    parts = team.allgather(
+        (mine.paths.keys, mine.segments.activities.keys, mine.segments.first, mine.segments.start, found.lane_first)
+    )
+    paths, segments = RegionPaths(trace), Segments(trace, found.search.lanes)
+    of_paths = [paths.add(keys) for keys, *_ in parts]
+    of_activities = [
+        segments.activities.add(keys, numbers) for (_, keys, *_), numbers in zip(parts, of_paths, strict=True)
+    ]
+    for _, _, first, start, _ in parts:
+        segments.add_lanes(first, start)
+
+    def renumbered(member: int, rows: np.ndarray) -> np.ndarray:
+        rows = rows.copy()
+        rows["activity"] = of_activities[member][rows["activity"]]
+        return rows
+
+    segments.rows = rows_to_first(mine.segments.rows, team, renumbered)
+    path = rows_to_first(mine.path, team, lambda member, rows: of_paths[member][rows].astype(np.int32))
+    rows = rows_to_first(found.rows, team)
+    whole = WaitStates(found.search, rows, np.sum([lane_first for *_, lane_first in parts], axis=0), range(trace.size))
+    return ExplainedWaits(whole, paths, path, segments)
+
 
 DELAY_WAIT = np.dtype(
     [("enter", "<i8"), ("end", "<i8"), ("cause_enter", "<i8"), ("since", "<i8"), ("place", "<i8"),
@@ -57,7 +161,7 @@ class Costs:
     caused: Rows
 
 
-def delay_costs(done: Explained) -> Costs | None:
+def delay_costs(done: ExplainedWaits) -> Costs | None:
     """Costs of the delays behind the waits that were found; None on other members of a team than the first. All
     members must ask."""
     if done.found.search.team.rank:
@@ -69,7 +173,7 @@ def delay_costs(done: Explained) -> Costs | None:
     return _costs(done.segments, done.found, rows)
 
 
-def _by_end(found: Found) -> tuple[Rows, np.ndarray]:
+def _by_end(found: WaitStates) -> tuple[Rows, np.ndarray]:
     """DELAY_WAIT in order of their end, and the first of each window of time."""
     windows = found.search.windows
     spill, rows = Spill(DELAY_WAIT), Rows(DELAY_WAIT)
@@ -89,7 +193,7 @@ def _by_end(found: Found) -> tuple[Rows, np.ndarray]:
     return rows, np.array(edges)
 
 
-def _find_last_syncs(rows: Rows, edges: np.ndarray, found: Found, starts: np.ndarray) -> None:
+def _find_last_syncs(rows: Rows, edges: np.ndarray, found: WaitStates, starts: np.ndarray) -> None:
     """Fill in since when each pair is compared; rows (DELAY_WAIT) are in order of `end`."""
     last = LastSyncs(starts)
     for window, (low, high) in enumerate(pairwise(edges.tolist())):
@@ -103,7 +207,7 @@ def _find_last_syncs(rows: Rows, edges: np.ndarray, found: Found, starts: np.nda
         rows.forget()
 
 
-def _costs(segments: Segments, found: Found, rows: Rows) -> Costs:
+def _costs(segments: Segments, found: WaitStates, rows: Rows) -> Costs:
     table, lanes, count = segments.activities.table(), len(found.search.lanes), len(rows)
     charge, alone, indirect, caused = (Rows.zeros(count, np.dtype("<f8")) for _ in range(4))
     by_lane = np.zeros((lanes, len(table), 2))
@@ -137,7 +241,7 @@ def _waits_at_once(segments: Segments) -> int:
     return min(_AT_ONCE, max(_MAPPED_BYTES // _BYTES_A_WAIT, 1))
 
 
-def _times(found: Found) -> tuple[Rows, Rows]:
+def _times(found: WaitStates) -> tuple[Rows, Rows]:
     """When each wait begins, and the waiting of all before it (one more): int64, ns."""
     entered, waited_before, sum_ns = Rows(np.dtype("<i8")), Rows(np.dtype("<i8")), 0
     waited_before.append(np.zeros(1, np.int64))

@@ -7,7 +7,7 @@ from enum import IntEnum
 import numpy as np
 
 
-class Kind(IntEnum):
+class WaitKind(IntEnum):
     """What a call waited for ("Scalasca performance properties"); the comments say until when."""
 
     LATE_SENDER = 0  # a receive, until the send is entered

@@ -8,11 +8,11 @@ from itertools import pairwise
 import numpy as np
 
 from analyzer._kernels import lib
+from analyzer.c_arrays import pointer
 from analyzer.columns.spill import Spill
-from analyzer.native import pointer
 from analyzer.pairing.parts import Pieces, window_of
 from analyzer.trace import Trace
-from analyzer.waits.lanes import Lanes
+from analyzer.waits.threads import Lanes
 
 _MESSAGES = 1 << 18
 """So many are looked at together."""

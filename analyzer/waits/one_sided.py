@@ -1,15 +1,57 @@
-"""Waiting in one-sided communication: for targets that post late, origins that complete late, and locks of others."""
+"""Waiting in one-sided communication: for targets that post late, origins that complete late, and locks of others.
+
+MPI_Win_fence as a collective of the members of its window: the n-th of each on the window is one.
+"""
 
 from __future__ import annotations
 
+from collections.abc import (
+    Iterator,
+)
+
 import numpy as np
 
-from analyzer.pairing.epochs import EpochReader, Epochs
-from analyzer.parallel import Team
-from analyzer.trace import Trace
-from analyzer.waits.kinds import Kind
-from analyzer.waits.lanes import Lanes
-from analyzer.waits.messages import CANDIDATE
+from analyzer.columns.arrays import (
+    Sorted,
+    joined,
+)
+from analyzer.pairing.collective_calls import (
+    CollectiveCalls,
+    sizes,
+)
+from analyzer.pairing.epochs import (
+    EpochReader,
+    Epochs,
+)
+from analyzer.pairing.parts import (
+    RankRows,
+)
+from analyzer.pairing.requests import (
+    gather_blocks,
+)
+from analyzer.parallel import (
+    Team,
+)
+from analyzer.trace import (
+    ACCESS,
+    CALL,
+    Losses,
+    Objects,
+    Trace,
+)
+from analyzer.waits.kinds import (
+    WaitKind,
+)
+from analyzer.waits.messages import (
+    CANDIDATE,
+)
+from analyzer.waits.threads import (
+    Lanes,
+)
+from tracelib.schema.procedures import (
+    FENCES,
+    base_name,
+)
 
 
 def one_sided_candidates(trace: Trace, lanes: Lanes, team: Team) -> np.ndarray:
@@ -37,8 +79,8 @@ def _epochs(every: Epochs, lanes: Lanes) -> np.ndarray:
     late = mine[within], theirs[within]
     return np.concatenate(
         [
-            _candidates(Kind.LATE_POST, lanes, late[0], late[1], late[1]["begin"], late[1]["begin"]),
-            _candidates(Kind.EARLY_WAIT, lanes, theirs, mine, theirs["end"], mine["last"]),
+            _candidates(WaitKind.LATE_POST, lanes, late[0], late[1], late[1]["begin"], late[1]["begin"]),
+            _candidates(WaitKind.EARLY_WAIT, lanes, theirs, mine, theirs["end"], mine["last"]),
         ]
     )
 
@@ -66,15 +108,61 @@ def _waiting_locks(rows: np.ndarray, lanes: Lanes) -> list[np.ndarray]:
         excluded = (waits["exclusive"] | holds["exclusive"]) & (lane[step:] != lane[:-step])
         excluded &= holds["last"] > waits["begin"]
         waits, holds = waits[excluded], holds[excluded]
-        found.append(_candidates(Kind.LOCK_CONTENTION, lanes, waits, holds, holds["last"], holds["last"]))
+        found.append(_candidates(WaitKind.LOCK_CONTENTION, lanes, waits, holds, holds["last"], holds["last"]))
     return found
 
 
 def _candidates(
-    kind: Kind, lanes: Lanes, waits: np.ndarray, causes: np.ndarray, complete: np.ndarray, until: np.ndarray
+    kind: WaitKind, lanes: Lanes, waits: np.ndarray, causes: np.ndarray, complete: np.ndarray, until: np.ndarray
 ) -> np.ndarray:
     rows = np.zeros(len(waits), CANDIDATE)
     rows["complete"], rows["until"], rows["first"], rows["posted"] = complete, until, until, waits["begin"]
     rows["lane"], rows["cause"] = (lanes.of(of["rank"], of["thread"]) for of in (waits, causes))
     rows["kind"] = int(kind)
     return rows
+
+
+_ALWAYS = np.iinfo(np.int64).max
+
+
+def fences(trace: Trace, team: Team) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The fences as `collectives` gives collectives; `comm` is the window's index in Objects.known."""
+    is_fence = np.array([base_name(p) in FENCES for p in trace.procedures], bool)
+    if not is_fence.any() or not trace.extra(Objects).has_windows:
+        return
+    yield from FenceCalls(trace, team, is_fence).by_windows()
+
+
+class FenceCalls(CollectiveCalls):
+    """Brings fences together by window instead of communicator. All members give and take, as in a barrier.
+
+    Fences that were not recorded are not counted either: after the first time in which a rank recorded nothing, nothing
+    is known of them.
+    """
+
+    def __init__(self, trace: Trace, team: Team, is_fence: np.ndarray) -> None:
+        super().__init__(trace, team)
+        gaps = (trace.extra(Losses).unrecorded(rank)["begin"] for rank in range(trace.size))
+        self._counts_until = min((int(begin.min()) for begin in gaps if len(begin)), default=_ALWAYS)
+        self._counted = self._barriers = is_fence
+        members = [trace.communicators[o.comm] if o.comm >= 0 else None for o in trace.extra(Objects).known]
+        self._sizes = sizes(trace, members)
+
+    def _calls(self, ranks: range, begin: int, end: int) -> RankRows:
+        every = [joined(list(self._of_rank(rank, begin, end)), CALL) for rank in ranks]
+        return RankRows.of(ranks, joined(every, CALL), np.array(list(map(len, every))))
+
+    def _of_rank(self, rank: int, begin: int, end: int) -> Iterator[np.ndarray]:
+        accesses = gather_blocks(self._trace.extra(Objects).accesses(rank, begin, end), ACCESS)
+        accesses = accesses[accesses["object"] >= 0]
+        accesses = accesses[np.lexsort((accesses["enter"], accesses["thread"]))]
+        find = Sorted(accesses["thread"], accesses["enter"])
+        for calls in self._trace.calls(rank, begin, end):
+            fences = calls[self._counted[calls["call"]] & (calls["enter"] < self._counts_until)]
+            at = find.exactly(fences["thread"], fences["enter"])
+            fences["comm"] = np.where(at >= 0, accesses["object"][at], -1) if len(accesses) else -1
+            yield fences
+
+    def _each_way(self, rows: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """A window has one group."""
+        return rows, group

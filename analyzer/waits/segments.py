@@ -8,14 +8,14 @@ from itertools import pairwise
 import numpy as np
 
 from analyzer._kernels import ffi, lib
+from analyzer.c_arrays import pointer
 from analyzer.columns.arrays import joined
 from analyzer.columns.rows import Rows
 from analyzer.metrics.regions import lost_times
-from analyzer.native import pointer
 from analyzer.pairing.requests import window_calls, windows_of_rank
 from analyzer.trace import FLUSH, CpuWaits, Regions, State, Trace
-from analyzer.waits.lanes import Lanes
-from analyzer.waits.paths import OUTSIDE, Changes
+from analyzer.waits.region_paths import OUTSIDE, PathChanges
+from analyzer.waits.threads import Lanes
 
 SEGMENT = np.dtype([("begin", "<i8"), ("activity", "<i4"), ("reserved", "<i4")])
 """`struct delay_segment` of the kernel."""
@@ -110,7 +110,7 @@ class Segments:
         self._counts.append(np.diff(first))
         self._starts.append(start)
 
-    def add(self, ranks: range, bounds: np.ndarray, waits: np.ndarray, changes: Changes) -> None:
+    def add(self, ranks: range, bounds: np.ndarray, waits: np.ndarray, changes: PathChanges) -> None:
         """Those of the next ranks, which did all in the windows between these bounds; `waits`: theirs (WAIT, by lane,
         then by time); `changes`: when they go from path to path."""
         lanes = range(*self._lanes.first[[ranks.start, ranks.stop]].tolist())
@@ -172,7 +172,7 @@ class Segments:
                 np.maximum.at(ends, rows["thread"], rows["time"])
         return ends
 
-    def _of_paths(self, ranks: range, changes: Changes) -> Iterable[tuple[np.ndarray, np.ndarray]]:
+    def _of_paths(self, ranks: range, changes: PathChanges) -> Iterable[tuple[np.ndarray, np.ndarray]]:
         """Lanes and points of the paths of some ranks. When a thread begins is known of the main thread, which computes
         from then on."""
         begins = np.zeros(len(ranks), np.int64)

@@ -12,11 +12,10 @@ import numpy as np
 
 from analyzer.operations.region_events import are_of_regions, region_of_each
 from analyzer.pairing.call_paths import CallsByRank
-from analyzer.places.between import Between
-from analyzer.places.words import computing_at
+from analyzer.places.call_gaps import CallGaps
+from analyzer.places.phrases import computing_at
+from analyzer.program.model import Program, pieces, rewritten, rewritten_together
 from analyzer.program.operation import COLLECTIVE_NAMES, Flag, Kind, between_calls
-from analyzer.program.program import Program
-from analyzer.program.streams import pieces, rewritten, rewritten_together
 from analyzer.replay.recorded import regions_of
 from analyzer.trace import CallPaths, Regions, Trace
 
@@ -170,7 +169,7 @@ class _Labels:
 
     def __init__(self, trace: Trace, names: tuple[str, ...]) -> None:
         self._names, paths = names, trace.extra(CallPaths)
-        self._between = Between(paths.named()) if paths.known else None
+        self._between = CallGaps(paths.named()) if paths.known else None
         self.every: dict[str, int] = {}
 
     def numbers(self, before: np.ndarray, after: np.ndarray, *paths: np.ndarray) -> np.ndarray:

@@ -12,9 +12,8 @@ import numpy as np
 
 from analyzer.machine.cfg import Module
 from analyzer.operations.region_events import region_of_each
+from analyzer.program.model import Program, rewritten
 from analyzer.program.operation import Kind
-from analyzer.program.program import Program
-from analyzer.program.streams import rewritten
 
 
 def with_modules(program: Program, modules: Sequence[Module]) -> Program:

@@ -1,14 +1,46 @@
 """Groups, attributes and tables that HDF5 writes, with properties that h5py's own interface does not set: they keep no
 time, and the attributes of a group are in its header. (Groups of ranks are written without HDF5: rank_groups.)
+
+HDF5 files on disks that may be full: then the library crashes as it closes a file, so it does not hear of it.
 """
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+import io
+import os
+from collections.abc import (
+    Iterator,
+)
+from contextlib import (
+    contextmanager,
+)
+from functools import (
+    cache,
+    lru_cache,
+)
+from pathlib import (
+    Path,
+)
+from typing import (
+    Any,
+    BinaryIO,
+)
 
 import h5py
 import numpy as np
-from h5py import h5a, h5d, h5g, h5p, h5s, h5t, h5z
+from h5py import (
+    h5a,
+    h5d,
+    h5g,
+    h5p,
+    h5s,
+    h5t,
+    h5z,
+)
+
+from analyzer.signal_handling import (
+    called_from_c,
+)
 
 CODECS = ("gzip", "lzf")
 """How a table is compressed: every h5py has both; gzip is part of HDF5 and the smallest, lzf the fastest."""
@@ -92,3 +124,68 @@ def _type(dtype: np.dtype) -> h5t.TypeID:
 @lru_cache
 def _space(shape: tuple[int, ...]) -> h5s.SpaceID:
     return h5s.create_simple(shape) if shape else h5s.create(h5s.SCALAR)
+
+
+@contextmanager
+def new_hdf5(path: Path) -> Iterator[h5py.File]:
+    """A new file to write, named `path`, in the oldest form that can hold what is written.
+
+    Raises OSError where the disk is full, at the latest as the block ends.
+    """
+    with path.open("x+b", buffering=0) as file:
+        kept = _Kept(file)
+        try:
+            with h5py.File(kept, "w", libver=("earliest", "v110")) as out:
+                yield out
+        except Exception as error:
+            raise kept.error or error from None
+        if kept.error:
+            raise kept.error
+
+
+class _Kept(io.RawIOBase):
+    """A file that keeps the first error of writing and does as if all had been written."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.error: OSError | None = None
+        self._file = file
+        self._end = 0  # the end that it would have
+
+    @called_from_c
+    def seek(self, at: int, whence: int = os.SEEK_SET) -> int:
+        return self._file.seek(self._end if whence == os.SEEK_END else at)
+
+    @called_from_c
+    def tell(self) -> int:
+        return self._file.tell()
+
+    @called_from_c
+    def readinto(self, into: Any) -> int:
+        """What was not written reads as zeros."""
+        count = self._file.readinto(into)  # type: ignore[attr-defined]
+        memoryview(into)[count:] = bytes(len(into) - count)
+        return len(into)
+
+    @called_from_c
+    def write(self, data: Any) -> int:
+        begin, at, left = self._file.tell(), 0, memoryview(data).cast("B")
+        self._end = max(self._end, begin + len(left))
+        try:
+            while at < len(left) and not self.error:
+                at += self._file.write(left[at:])
+        except OSError as error:
+            self.error = error
+        return len(left)
+
+    @called_from_c
+    def truncate(self, size: int | None = None) -> int:
+        self._end = self._file.tell() if size is None else size
+        try:
+            self._file.truncate(self._end)
+        except OSError as error:
+            self.error = self.error or error
+        return self._end
+
+    @called_from_c
+    def flush(self) -> None:
+        """Each write is one."""

@@ -25,7 +25,7 @@ _ENCODED = 2
 """Bytes before a datatype message where HDF5 encodes a type by itself."""
 
 
-class Message(IntEnum):
+class HeaderMessage(IntEnum):
     """Types of messages (IV.A.2)."""
 
     DATASPACE = 0x01
@@ -55,7 +55,7 @@ REFERENCES_AT = 4
 """Where an object header counts what leads to it."""
 
 
-def message(kind: Message, body: bytes, flags: int = 0) -> bytes:
+def message(kind: HeaderMessage, body: bytes, flags: int = 0) -> bytes:
     """A message of an object header. Raises ValueError if the body is longer than one can be."""
     whole = padded(body)
     if len(whole) > _MOST_BODY:
@@ -64,8 +64,8 @@ def message(kind: Message, body: bytes, flags: int = 0) -> bytes:
 
 
 IS_GROUP = (
-    message(Message.LINK_INFO, struct.pack("<BBQQ", 0, 0, UNDEFINED, UNDEFINED)),
-    message(Message.GROUP_INFO, struct.pack("<BB", 0, 0), _CONSTANT),
+    message(HeaderMessage.LINK_INFO, struct.pack("<BBQQ", 0, 0, UNDEFINED, UNDEFINED)),
+    message(HeaderMessage.GROUP_INFO, struct.pack("<BB", 0, 0), _CONSTANT),
 )
 """Of a group whose links all stand in its header (IV.A.2.c, IV.A.2.k): HDF5 can add more."""
 
@@ -93,14 +93,14 @@ def _attribute_head(name: str, dtype: np.dtype, shape: tuple[int, ...]) -> bytes
 
 def attribute(name: str, value: np.generic | np.ndarray) -> bytes:
     """The message of an attribute: a number, or an array of numbers or records."""
-    return message(Message.ATTRIBUTE, _attribute_head(name, value.dtype, value.shape) + value.tobytes())
+    return message(HeaderMessage.ATTRIBUTE, _attribute_head(name, value.dtype, value.shape) + value.tobytes())
 
 
 def text_attribute(name: str, text: bytes) -> bytes:
     """The message of an attribute that is a text of a fixed length, which is rounded up: most ranks' headers are
     alike then."""
     room = padded(text or b"\0")
-    return message(Message.ATTRIBUTE, _attribute_head(name, np.dtype(f"S{len(room)}"), ()) + room)
+    return message(HeaderMessage.ATTRIBUTE, _attribute_head(name, np.dtype(f"S{len(room)}"), ()) + room)
 
 
 @lru_cache(4096)
@@ -110,19 +110,19 @@ def _link_head(name: str) -> bytes:
 
 def link(name: str, address: int) -> bytes:
     """The message of a hard link to an object header (IV.A.2.g); names are ASCII of up to 255 letters."""
-    return message(Message.LINK, _link_head(name) + struct.pack("<Q", address))
+    return message(HeaderMessage.LINK, _link_head(name) + struct.pack("<Q", address))
 
 
 @lru_cache
 def own_type(dtype: np.dtype) -> bytes:
     """The message of a type that is stored where it is used."""
-    return message(Message.DATATYPE, _datatype(dtype), _CONSTANT)
+    return message(HeaderMessage.DATATYPE, _datatype(dtype), _CONSTANT)
 
 
 @lru_cache
 def type_at(address: int) -> bytes:
     """The message of a type that has an object header of its own (IV.A.2, shared message, version 2)."""
-    return message(Message.DATATYPE, struct.pack("<BBQ", 2, 2, address), _CONSTANT | _SHARED)
+    return message(HeaderMessage.DATATYPE, struct.pack("<BBQ", 2, 2, address), _CONSTANT | _SHARED)
 
 
 _LATE, _AS_NEEDED = 2, 3
@@ -132,14 +132,14 @@ _IF_SET = 2
 @lru_cache
 def _fill_value(when: int) -> bytes:
     """IV.A.2.f, version 2: zeros."""
-    return message(Message.FILL_VALUE, struct.pack("<BBBBI", 2, when, _IF_SET, 1, 0), _CONSTANT)
+    return message(HeaderMessage.FILL_VALUE, struct.pack("<BBBBI", 2, when, _IF_SET, 1, 0), _CONSTANT)
 
 
 def table_as_it_is(kind: bytes, rows: int, row_bytes: int, at: int) -> bytes:
     """Object header of a table whose rows lie together from `at` on (IV.A.2.i, version 3)."""
     layout = struct.pack("<BBQQ", 3, 1, at, rows * row_bytes)
-    space = message(Message.DATASPACE, _dataspace((rows,)))
-    return header([space, kind, _fill_value(_LATE), message(Message.LAYOUT, layout)])
+    space = message(HeaderMessage.DATASPACE, _dataspace((rows,)))
+    return header([space, kind, _fill_value(_LATE), message(HeaderMessage.LAYOUT, layout)])
 
 
 def table_in_chunk(kind: bytes, rows: int, row_bytes: int, filters: bytes, chunk: tuple[int, int, int]) -> bytes:
@@ -158,8 +158,8 @@ def table_in_chunks(kind: bytes, rows: int, row_bytes: int, of_chunk: int, filte
 
 
 def _filtered(kind: bytes, rows: int, filters: bytes, layout: bytes) -> bytes:
-    space = message(Message.DATASPACE, _dataspace((rows,)))
-    return header([space, kind, _fill_value(_AS_NEEDED), filters, message(Message.LAYOUT, layout)])
+    space = message(HeaderMessage.DATASPACE, _dataspace((rows,)))
+    return header([space, kind, _fill_value(_AS_NEEDED), filters, message(HeaderMessage.LAYOUT, layout)])
 
 
 def filters_of(properties: h5p.PropDCID) -> bytes:
@@ -170,7 +170,7 @@ def filters_of(properties: h5p.PropDCID) -> bytes:
         text = padded(name + b"\0")
         body += struct.pack("<HHHH", code, len(text), flags, len(values)) + text
         body += padded(struct.pack(f"<{len(values)}I", *values))
-    return message(Message.FILTERS, body, _CONSTANT)
+    return message(HeaderMessage.FILTERS, body, _CONSTANT)
 
 
 _GROUP_HALF, _CHUNKS_HALF, _SYMBOLS_HALF = 16, 32, 4

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 
 from analyzer._kernels import ffi, lib
+from analyzer.atomic_file import cannot_write, temporary_name
+from analyzer.c_arrays import pointer
 from analyzer.columns.arrays import joined
 from analyzer.columns.sorted_runs import RankRuns
 from analyzer.errors import TracelibError
-from analyzer.native import pointer
 from analyzer.otf2_library import NAMES, NOBODY, address, errors, functions, package, small_memory
 from analyzer.trace import CALL, MESSAGE, Mark, Regions, Trace
-from analyzer.whole import cannot_write, temporary_name
 from analyzer.writers.otf2_thread import References, ThreadEvents
 from tracelib.schema.procedures import BLOCKING_COLLECTIVES, base_name
 

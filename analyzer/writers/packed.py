@@ -9,6 +9,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 
+from analyzer.atomic_file import cannot_write, temporary_name
 from analyzer.errors import TracelibError
 from analyzer.places import PLACES, to_group
 from analyzer.recording.rank_file.file import RankFile, close_file
@@ -16,9 +17,13 @@ from analyzer.recording.rank_file.versions import upgraded
 from analyzer.recording.run.call_paths import RunPaths
 from analyzer.recording.run.rank_files import Findings, find_ranks
 from analyzer.recording.run.system import PACKED, load_samples, sample_places
-from analyzer.signals import discard
-from analyzer.whole import cannot_write, temporary_name
-from analyzer.writers.hdf5_groups import new_group, new_table, set_attribute, write_rows
+from analyzer.signal_handling import discard
+from analyzer.writers.hdf5_groups import (
+    new_group,
+    new_table,
+    set_attribute,
+    write_rows,
+)
 from analyzer.writers.hdf5_parts import attribute, text_attribute
 from analyzer.writers.rank_groups import CHUNK_ROWS, new_run
 from tracelib import schema

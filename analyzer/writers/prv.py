@@ -13,12 +13,17 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from analyzer._kernels import ffi, lib
+from analyzer.atomic_file import (
+    append,
+    cannot_write,
+    temporary_name,
+    whole_file,
+)
 from analyzer.errors import TracelibError
 from analyzer.parallel import Team
-from analyzer.signals import discard
+from analyzer.signal_handling import discard
 from analyzer.trace import EVENT, MESSAGE, STATE, Arrows, Trace
 from analyzer.trace.paraver import EventType
-from analyzer.whole import append, cannot_write, temporary_name, whole_file
 
 _BUFFER_BYTES = 1 << 20
 

@@ -2,29 +2,89 @@
 
 h5py makes the file: its attributes, the types of its tables, an empty group `ranks`. What follows is appended as bytes
 (hdf5_parts), and `ranks` led to it at the end.
+
+Chunks of a table as HDF5's filters shuffle and deflate read them, in fewer bytes than these would write.
+
+The filters decide only how a chunk is read. Deflate codes a block by how often its bytes occur; a library that is given
+a shuffled chunk codes the lower bytes of times, which are noise, together with columns that hardly change. Here noise
+has blocks of its own, if there are many rows. csrc/runtime/record/compress.c does the same while a program runs.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
-from functools import cached_property, lru_cache
-from hashlib import blake2b
-from itertools import chain
-from pathlib import Path
-from typing import BinaryIO
-from uuid import uuid4
+import zlib
+from collections import (
+    Counter,
+)
+from collections.abc import (
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from contextlib import (
+    closing,
+    contextmanager,
+)
+from functools import (
+    cached_property,
+    lru_cache,
+)
+from hashlib import (
+    blake2b,
+)
+from itertools import (
+    chain,
+    pairwise,
+)
+from pathlib import (
+    Path,
+)
+from typing import (
+    BinaryIO,
+)
+from uuid import (
+    uuid4,
+)
 
 import h5py
 import numpy as np
-from h5py import h5o
+from h5py import (
+    h5o,
+)
 
-from analyzer.writers import hdf5_parts as parts
-from analyzer.writers.deflate import deflated
-from analyzer.writers.hdf5 import new_hdf5
-from analyzer.writers.hdf5_groups import new_group, new_table, write_rows
-from tracelib import schema
+from analyzer.writers import (
+    hdf5_parts as parts,
+)
+from analyzer.writers.hdf5_groups import (
+    new_group,
+    new_hdf5,
+    new_table,
+    write_rows,
+)
+from tracelib import (
+    schema,
+)
+
+FEW = 1024
+"""Of fewer rows a block of their own for noise takes more bytes than it saves."""
+
+
+def deflated(rows: np.ndarray, level: int) -> bytes:
+    """A whole chunk (1-D, contiguous) shuffled and compressed."""
+    columns = np.ascontiguousarray(rows.view(np.uint8).reshape(len(rows), -1).T)
+    if len(rows) < FEW:
+        return zlib.compress(columns.data, level)
+    noise = [*(2 * (columns[:, 1:] == columns[:, :-1]).sum(axis=1) < len(rows)), False]
+    coder = zlib.compressobj(level)
+    parts = []
+    for column, (here, after) in zip(columns, pairwise(noise), strict=True):
+        parts.append(coder.compress(column))
+        if here or after:
+            parts.append(coder.flush(zlib.Z_BLOCK))
+    return b"".join([*parts, coder.flush()])
+
 
 RANKS, TYPES = "ranks", "types"
 CHUNK_ROWS = schema.COMPRESSED_CHUNK_ROWS

@@ -9,14 +9,13 @@ from pathlib import Path
 import h5py
 import numpy as np
 
+from analyzer.atomic_file import cannot_write, temporary_name
 from analyzer.recording.rank_file.file import PREDICTED, close_file
-from analyzer.signals import discard
+from analyzer.signal_handling import discard
 from analyzer.trace import ACCESS, MARK, REQUEST, CallPaths, Mark, Objects, Regions, Trace
-from analyzer.whole import cannot_write, temporary_name
 from analyzer.writers.hdf5_parts import attribute, text_attribute
 from analyzer.writers.rank_groups import new_run
-from analyzer.writers.run_communicators import CommunicatorRows, RankCommunicators
-from analyzer.writers.run_objects import ObjectRows, access_rows
+from analyzer.writers.run_tables import CommunicatorRows, ObjectRows, RankCommunicators, access_rows
 from tracelib import schema
 
 LEVEL = 4

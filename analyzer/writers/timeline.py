@@ -19,12 +19,11 @@ from pathlib import Path
 import numpy as np
 
 from analyzer._kernels import ffi, lib
+from analyzer.atomic_file import whole_file
+from analyzer.c_arrays import pointer
 from analyzer.columns.arrays import joined
-from analyzer.native import pointer
 from analyzer.trace import CALL, MESSAGE, UNKNOWN, CallPaths, Counters, Mark, Regions, Trace
-from analyzer.whole import whole_file
-from analyzer.writers.timeline_nodes import node_tracks
-from analyzer.writers.timeline_notes import Notes
+from analyzer.writers.timeline_tracks import Notes, node_tracks
 
 _MARK = np.dtype([("time", "<i8"), ("region", "<i8")])
 _FLOW = np.dtype([("time", "<i8"), ("id", "<i8"), ("other", "<i8"), ("closes", "<i4"), ("reserved", "<i4")])

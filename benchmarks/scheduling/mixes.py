@@ -15,8 +15,8 @@ import numpy as np
 
 from analyzer.machine.description import Machine, Network, Node, Scheduling
 from analyzer.machine.policies import policy_of
+from analyzer.program.model import Program
 from analyzer.program.operation import Flag, Kind, operations
-from analyzer.program.program import Program
 from analyzer.replay.simulate import simulate
 from analyzer.scheduling import sharing
 from analyzer.scheduling.mix import share

@@ -16,8 +16,8 @@ import numpy as np
 
 from analyzer.machine.description import Machine
 from analyzer.opening import open_trace
+from analyzer.program.model import Program
 from analyzer.program.operation import Kind
-from analyzer.program.program import Program
 from analyzer.replay import program_of
 from analyzer.replay.simulate import simulate
 from analyzer.scheduling.sharing import Closed, closed

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from analyzer.critical.path import critical_path
-from analyzer.critical.shares import shares
+from analyzer.critical.shares import path_shares
 from analyzer.metrics.regions import region_visits
 from analyzer.opening import open_trace
 from tracelib.launchers import INCLUDE
@@ -27,7 +27,7 @@ def test_ranks_take_turns(leg, compiled, traced):
     made = traced(leg, compiled(leg, "turns.c", "-I", str(INCLUDE)), str(SLEEP_MS), env={"TRACELIB_CPUTIME": "off"})
     trace = open_trace(made.run)
     path = critical_path(trace)
-    assert path.length_ns == trace.duration_ns == sum(share.path_ns for share in shares(trace, path).functions)
+    assert path.length_ns == trace.duration_ns == sum(share.path_ns for share in path_shares(trace, path).functions)
     assert path.contradictions == 0
     sleeps = [region_visits(trace, rank) for rank in range(trace.size)]
     assert [len(visits) for visits in sleeps] == [WAYS] * trace.size

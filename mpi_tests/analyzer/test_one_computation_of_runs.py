@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from analyzer.critical.path import critical_path
-from analyzer.critical.shares import shares
-from analyzer.efficiency.efficiencies import efficiencies
+from analyzer.critical.shares import path_shares
+from analyzer.efficiency.analysis import efficiencies
 from analyzer.machine.description import Machine
 from analyzer.metrics.profile import profile
 from analyzer.opening import open_trace
@@ -15,9 +15,9 @@ from analyzer.replay.simulate import simulate
 from analyzer.report.look.as_json import summary_json
 from analyzer.report.look.sentences import MUCH_TRACING
 from analyzer.report.look.summary import summarize
-from analyzer.waits.waits import waits
+from analyzer.waits.analysis import analyze_waits
 from analyzer.writers.dim import write_dim
-from analyzer.writers.pcf import write_pcf
+from analyzer.writers.paraver_labels import write_pcf
 from analyzer.writers.prv import write_prv
 
 ONE, NS = Team(), 1e-9
@@ -33,11 +33,11 @@ def check(trace, info: dict) -> None:
     assert [said[name] for name in ("useful_s", "mpi_s", "tracer")] == [
         info[name] for name in ("useful_s", "mpi_s", "tracer")
     ]
-    assert waits(trace, ONE, profile(trace, ONE)).mpi_ns.sum() / 1e9 == pytest.approx(mpi, abs=NS)
+    assert analyze_waits(trace, ONE, profile(trace, ONE)).mpi_ns.sum() / 1e9 == pytest.approx(mpi, abs=NS)
     factors = efficiencies(trace, ONE)
     assert factors.work.useful_ns / 1e9 == pytest.approx(computing, abs=NS)
     assert factors.tracer_ns.sum() / 1e9 == pytest.approx(tracer, abs=NS)
-    path = shares(trace, critical_path(trace))
+    path = path_shares(trace, critical_path(trace))
     by_rank = [slack.computing_ns / 1e9 for slack in path.rank_slack]
     assert (sum(by_rank), max(by_rank)) == pytest.approx((computing, info["useful_s"]["max"]), abs=NS)
     for kind, expected in (("computation", computing), ("call", mpi), ("tracer", tracer)):

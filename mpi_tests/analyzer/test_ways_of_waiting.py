@@ -10,8 +10,8 @@ from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.replay import Machine, program_of, simulate
 from analyzer.trace import Regions
-from analyzer.waits.kinds import Kind
-from analyzer.waits.waits import waits
+from analyzer.waits.analysis import analyze_waits
+from analyzer.waits.kinds import WaitKind
 from analyzer.writers.prv import write_prv
 from tracelib.launchers import INCLUDE
 
@@ -51,9 +51,9 @@ def test_the_path_is_where_the_late_one_sleeps(request, compiled, traced, tmp_pa
 
 def assert_waited(trace, ways):
     """Who probed waited for the message most of the time that its sender certainly slept, 2 ms at least (`rounds`)."""
-    places = waits(trace, Team(), profile(trace, Team())).places
+    places = analyze_waits(trace, Team(), profile(trace, Team())).places
     for way in ways:
-        mine = [place for place in places if place.path == f"waits {way}" and place.kind == Kind.LATE_SENDER]
+        mine = [place for place in places if place.path == f"waits {way}" and place.kind == WaitKind.LATE_SENDER]
         assert sum(place.time_ns + place.overlap_ns for place in mine) > 10**6, way
 
 

@@ -10,8 +10,8 @@ import pytest
 from paths import DOCS
 
 import analyzer
-from analyzer.critical.shares import Shares
-from analyzer.efficiency.efficiencies import efficiencies
+from analyzer.critical.shares import PathShares
+from analyzer.efficiency.analysis import efficiencies
 from analyzer.in_notebook import InNotebook
 from analyzer.machine.description import Machine
 from analyzer.metrics.parallelism import parallelism
@@ -19,7 +19,7 @@ from analyzer.metrics.profile import profile
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.replay import replay
-from analyzer.waits.waits import waits
+from analyzer.waits.analysis import analyze_waits
 from benchmarks.synthetic.run import write_run as write_pattern
 
 
@@ -103,7 +103,7 @@ def test_results_of_a_run(run):
     shown = {
         "Trace": (run, ["ranks", "4"]),
         "Profile": (totals, ["procedures", ", ".join(totals.procedures)]),
-        "Waits": (waits(run, team, totals), ["threads", "4"]),
+        "Waits": (analyze_waits(run, team, totals), ["threads", "4"]),
         "Efficiencies": (found, ["file", run.path]),
         "Parallelism": (parallelism(run, team, 5), ["end (s)", f"{run.duration_ns / 1e9:.9g}"]),
         "replay": (replay(run, Machine.ideal()), None),
@@ -118,5 +118,5 @@ def test_the_page_lists_every_kind_of_result():
     """And each that it lists has the display."""
     section = (DOCS / "python.md").read_text().split("## What a notebook shows")[1].split("\n## ")[0]
     listed = set(re.findall(r"`(\w+)`", section))
-    assert Shares.__mro__[1] is InNotebook and hasattr(analyzer.Trace, "_repr_html_")
+    assert PathShares.__mro__[1] is InNotebook and hasattr(analyzer.Trace, "_repr_html_")
     assert {one.__name__ for one in InNotebook.__subclasses__() if one.__module__.startswith("analyzer.")} <= listed

@@ -4,7 +4,7 @@ import gc
 import subprocess
 import sys
 
-from analyzer.memory import search_little_for_cycles
+from analyzer.process_memory import search_little_for_cycles
 
 
 def test_the_oldest_objects_are_looked_at_rarely():
@@ -20,7 +20,7 @@ def test_the_oldest_objects_are_looked_at_rarely():
 
 def test_nothing_is_looked_at_once_more_when_the_process_ends():
     code = (
-        "import atexit, gc; from analyzer.memory import search_little_for_cycles as search\n"
+        "import atexit, gc; from analyzer.process_memory import search_little_for_cycles as search\n"
         "atexit.register(lambda: print(gc.get_freeze_count() > 1000)); search(); search()"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -7,7 +7,7 @@ from analyzer.machine.description import COLLECTIVE_NAMES
 from analyzer.replay.simulate import _SPANS
 from analyzer.trace.event_types import EventType
 from analyzer.trace.paraver import MPI_TYPES
-from analyzer.waits.kinds import Kind
+from analyzer.waits.kinds import WaitKind
 
 
 def test_types_of_mpi_events():
@@ -23,7 +23,7 @@ def test_priority_records():
 
 def test_kinds_of_waits():
     """Those that the kernel finds itself, or compares with."""
-    kinds = (Kind.LATE_SENDER, Kind.WRONG_ORDER, Kind.LATE_RECEIVER, Kind.LATE_POST)
+    kinds = (WaitKind.LATE_SENDER, WaitKind.WRONG_ORDER, WaitKind.LATE_RECEIVER, WaitKind.LATE_POST)
     assert kinds == (lib.WAITS_LATE_SENDER, lib.WAITS_WRONG_ORDER, lib.WAITS_LATE_RECEIVER, lib.WAITS_LATE_POST)
 
 

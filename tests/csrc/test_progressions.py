@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from paths import ROOT
 
-from analyzer.native import pointer
+from analyzer.c_arrays import pointer
 from analyzer.recording.rank_file.clock import PIECE
 from analyzer.recording.thread_records.procedures import PROCEDURE
 from analyzer.trace import CALL

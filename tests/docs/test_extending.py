@@ -11,7 +11,7 @@ import analyzer
 from analyzer.commands.shared.session import Session
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
-from analyzer.waits.kinds import Kind
+from analyzer.waits.kinds import WaitKind
 
 PAGE = (DOCS / "extending.md").read_text()
 
@@ -58,7 +58,7 @@ def test_efficiency(shown):
 def test_waits(shown):
     """Rank 1 receives 1 ms before rank 0 sends; rank 0 is 2 ms early at the sum."""
     times = shown["waiting"].time_ns
-    assert times[1, Kind.LATE_SENDER] == 1_000_000 and times[0, Kind.N_TO_N] == 2_000_000
+    assert times[1, WaitKind.LATE_SENDER] == 1_000_000 and times[0, WaitKind.N_TO_N] == 2_000_000
     assert shown["waiting"].total_ns == 3_000_000
 
 

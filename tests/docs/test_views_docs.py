@@ -15,7 +15,7 @@ from analyzer.views.compose import COMPOSE_FUNCTIONS
 from analyzer.views.levels import LEVEL_FUNCTIONS
 from analyzer.views.measuring import MEASURES
 from analyzer.views.statistics import STATISTICS
-from analyzer.views.thread.find import thread_functions
+from analyzer.views.thread.functions import thread_functions
 from analyzer.views.view import OPERATIONS
 from benchmarks.synthetic.run import write_run
 
@@ -42,7 +42,7 @@ def test_there_are_ten():
 
 @pytest.fixture(scope="module")
 def trace(folder):
-    return views.Run(open_trace(folder / "run.h5"))
+    return views.ViewRun(open_trace(folder / "run.h5"))
 
 
 @pytest.mark.parametrize(("title", "python", "name", "toml", "line", "said"), QUESTIONS, ids=[q[2] for q in QUESTIONS])

@@ -19,7 +19,7 @@ _MORE = (
     "analyzer.commands.network._ways",
     "analyzer.experiments.formats.flat_files",
     "analyzer.experiments.formats.tia_xml",
-    "analyzer.report.pictures.samples",
+    "analyzer.report.pictures.distributions",
     "analyzer.sources.dimemas.reader",
     "analyzer.sources.paraver.trace",
     "analyzer.recording.run.trace",

@@ -11,10 +11,14 @@ from dim_text import random_program
 from killed import write_spool
 from synthetic import FIRST, WORLD, Ticks, call, event, flush, label, poll, request, skipped, table_of, write_run
 
-from analyzer.places import Known, ModuleNames, places_file, write_names
-from analyzer.places.frames import Frame
+from analyzer.places import (
+    ModuleNames,
+    NameCache,
+    places_file,
+    write_names,
+)
 from analyzer.places.modules import Module
-from analyzer.places.names import Names
+from analyzer.places.name_table import Frame, Names
 from csrc.generate import links, template
 from tracelib import schema
 from tracelib.schema import LabelKind, Peer, State, What
@@ -143,7 +147,7 @@ def named_run(folder: Path) -> Path:
     run = whole_run(folder)
     offsets = np.array([0x1200, 0x1300], np.uint64)
     names = Names.of([(Frame("solve", "/a/solver.c", 12), Frame("main", "/a/solver.c", 40)), (Frame("step", past=3),)])
-    known = Known()
+    known = NameCache()
     known.add(ModuleNames(Module("/nowhere/solver", "12ab"), offsets, names))
     if not write_names(known, [places_file(folder / "run.ranks")]):
         raise RuntimeError("names were not written")

@@ -6,12 +6,11 @@ from threading import Thread
 from chromium import addresses, chromium, open_page, until
 
 from analyzer.cli import main
-from analyzer.live.looked_at import LookedAt
-from analyzer.live.run import Run
+from analyzer.live.run import LiveRun
+from analyzer.live.session import RunSession
 from analyzer.opening import open_trace
 from analyzer.report.live.answers import Answers
-from analyzer.report.live.runs import Runs
-from analyzer.report.live.server import Server
+from analyzer.report.live.server import Runs, Server
 
 DRAWN = "(c => c && c.dataset.cells > 0 && c.dataset.busy === '0')(document.getElementById('timeline'))"
 REPORT_DRAWN = "[...document.querySelectorAll('canvas.timeline')].every(c => c.dataset.cells > 0)"
@@ -23,7 +22,7 @@ class Served:
     """A server in a thread, which ends with the block."""
 
     def __init__(self, file, view=None, *others, views=None):
-        every = [LookedAt(lambda one=one: open_trace(one), Run(open_trace(one))) for one in (file, *others)]
+        every = [RunSession(lambda one=one: open_trace(one), LiveRun(open_trace(one))) for one in (file, *others)]
         for one in every:
             one.find_iterations()
         self.every, self.looked_at = every, every[0]

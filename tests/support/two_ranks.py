@@ -3,8 +3,8 @@
 import pytest
 from synthetic import WORLD, call, event, label, write_run
 
+from analyzer.program.model import Program
 from analyzer.program.operation import Flag, Kind, operations
-from analyzer.program.program import Program
 from analyzer.sources.dimemas.reader import communicators_of
 from analyzer.sources.dimemas.trace import ProgramTrace
 from analyzer.what_if import blocks_of_regions

@@ -7,7 +7,7 @@ from memory_trace import MemoryTrace, event_array, state_array
 
 from analyzer.trace import MESSAGE
 from analyzer.views.constant import bursts
-from analyzer.views.run import Run
+from analyzer.views.run import ViewRun
 
 COLUMNS = ("source", "source_thread", "destination", "destination_thread", "size", "tag")
 TIMES = ("logical_send", "physical_send", "logical_receive", "physical_receive")
@@ -34,7 +34,7 @@ class ViewTrace(MemoryTrace):
 
 def burst_list(trace, view, *interval):
     """Bursts of all rows: {row name: [(begin, end, value), ...]}."""
-    run = Run(trace)
+    run = ViewRun(trace)
     names = view.rows(run).names
     found = {name: [] for name in names}
     for some in bursts(view, run, *interval):

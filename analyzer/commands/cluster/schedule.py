@@ -19,9 +19,8 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
     from analyzer.jobs.cluster import Policy
     from analyzer.jobs.study import Study
     from analyzer.jobs.swf import Usable
+    from analyzer.report.job_times import Distribution, NodeTime
     from analyzer.report.jobs import Simulated
-    from analyzer.report.node_time import NodeTime
-    from analyzer.report.run_times import Distribution
 
 _STUDY_NODES = 7
 
@@ -152,8 +151,8 @@ def _application(table: str | None, models: Sequence[str]) -> Application:
 
 def _study(session: Session, study: Study, output: str | None, picture: Path | None, as_json: bool) -> None:
     from analyzer.jobs.study import run_study
+    from analyzer.report.job_times import study_distributions
     from analyzer.report.jobs import node_time_of_study, print_study, study_json
-    from analyzer.report.run_times import of_study
 
     if not session.speaks:
         return
@@ -161,7 +160,7 @@ def _study(session: Session, study: Study, output: str | None, picture: Path | N
         runs, pairs = run_study(study, progress)
     if output:
         _write_generated(study, output)
-    distributions = list(of_study(study))
+    distributions = list(study_distributions(study))
     _draw(distributions, node_time_of_study(study, runs), picture)
     if as_json:
         session.print_json(study_json(study, runs, pairs, distributions))
@@ -194,8 +193,8 @@ def _log(
     as_json: bool,
 ) -> None:
     from analyzer.jobs.swf import read_swf, usable_jobs, with_waits, write_swf
+    from analyzer.report.job_times import Distribution, distribution_json
     from analyzer.report.jobs import node_time_of_log, print_simulated, simulated_json
-    from analyzer.report.run_times import Distribution, distribution_json
 
     if not session.speaks:
         return

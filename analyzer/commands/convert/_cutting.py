@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from analyzer.atomic_file import temporary_name
 from analyzer.commands.shared.outputs import check_writable, output_base, stem
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 from analyzer.report.words import units
-from analyzer.signals import discard
-from analyzer.whole import temporary_name
+from analyzer.signal_handling import discard
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     import numpy as np

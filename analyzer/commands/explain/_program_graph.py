@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from analyzer.atomic_file import whole_file
 from analyzer.commands.shared.outputs import check_writable
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
-from analyzer.whole import whole_file
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from analyzer.structure.graph.program_graph import ProgramGraph
@@ -37,7 +37,7 @@ def found_graph(session: Session, trace: Trace, path: str | None) -> ProgramGrap
     if not session.speaks:
         return found
     if path.endswith(".dot"):
-        from analyzer.report.structure.graph import dot_text
+        from analyzer.report.program_graph import dot_text
 
         with whole_file(Path(path)) as file:
             file.write(dot_text(found).encode())

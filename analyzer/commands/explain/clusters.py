@@ -69,7 +69,7 @@ def clusters_command(
     Other commands then count only the bursts of one cluster as computing, with --cluster N. With --iteration, kinds are
     found, and bursts are counted, in these iterations only; the file tells the kinds in the whole run.
     """
-    from analyzer.burst_clusters.find import find_clusters
+    from analyzer.burst_clusters.clustering import find_clusters
     from analyzer.burst_clusters.model import ENDING, write_clusters
     from analyzer.burst_clusters.views import WithClusters
     from analyzer.commands.shared.write import write_paraver

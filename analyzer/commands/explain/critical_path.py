@@ -93,7 +93,7 @@ def _boxes(found: Found | None) -> list[Boxed]:
 def _write(trace: Trace, found: Found | None, output: str, force: bool, session: Session) -> list[Path]:
     """Write the trace with its path, for Paraver or Dimemas. Collective over the team; only one member has the path."""
     from analyzer.commands.shared.write import write_paraver
-    from analyzer.critical.annotated import WithPath, path_events
+    from analyzer.critical.exports import WithPath, path_events
 
     if output.endswith(".dim"):
         return [_write_priorities(trace, found, output, force, session)]
@@ -103,7 +103,7 @@ def _write(trace: Trace, found: Found | None, output: str, force: bool, session:
 
 def _write_priorities(trace: Trace, found: Found | None, output: str, force: bool, session: Session) -> Path:
     from analyzer.commands.shared.write import write_dimemas
-    from analyzer.critical.priorities import path_priorities
+    from analyzer.critical.exports import path_priorities
 
     if not trace.has_call_times:
         raise TracelibError(

@@ -65,12 +65,12 @@ def diff_command(
     analyze diff A B
     analyze diff A1 A2 A3 --against B1 B2 B3
     """
+    from analyzer.atomic_file import whole_file
     from analyzer.differences.compare import compare
     from analyzer.differences.noise import Verdict
     from analyzer.report.badge import of_change
     from analyzer.report.differences.as_json import condition_names, difference_csv, difference_json
     from analyzer.report.differences.tables import print_difference
-    from analyzer.whole import whole_file
 
     first, second = _sides(files, against)
     if table:

@@ -137,8 +137,7 @@ def _write(
     from analyzer.report.hot import AGAIN, stacks
     from analyzer.trace import CodeSamples
     from analyzer.trace.chosen import choice_named
-    from analyzer.writers.flame import tree, write_flame
-    from analyzer.writers.stacks import write_collapsed, write_speedscope
+    from analyzer.writers.flame import tree, write_collapsed, write_flame, write_speedscope
 
     wanted = {kind: Path(name) for kind, name in names.items() if name}
     for path in wanted.values():

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
+from analyzer.atomic_file import whole_file
 from analyzer.commands.command import Refuses, command
 from analyzer.commands.shared.outputs import check_replaceable, files_read, output_base
 from analyzer.commands.shared.session import Session
-from analyzer.report.words.names import file_names
-from analyzer.whole import whole_file
+from analyzer.report.words.units import file_names
 
 _MOST_RUNS = 8
 
@@ -50,10 +50,10 @@ def report_command(session: Session, files: tuple[str, ...], output: str | None,
             for file, trace in zip(files, traces, strict=True)
         ]
         if session.speaks:
-            from analyzer.report.page.page import page
+            from analyzer.report.page.html import page_html
 
             with session.step("Writing the page"), whole_file(path) as written:
-                written.write(page(runs).encode())
+                written.write(page_html(runs).encode())
         session.say(f"Written: {path}")
 
 

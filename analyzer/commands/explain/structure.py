@@ -20,7 +20,7 @@ from analyzer.errors import TracelibError
 from analyzer.parallel import Team, dealt
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
-    from analyzer.evenness.evenness import Evenness
+    from analyzer.imbalance.analysis import Imbalance
     from analyzer.structure.graph.program_graph import ProgramGraph
     from analyzer.structure.levels.parts import Structure
     from analyzer.structure.levels.run_structure import Method
@@ -139,26 +139,26 @@ def _opened(file: str, team: Team, choice: Choice | None, *, matched: bool = Fal
     return trace
 
 
-def _found(trace: Trace, team: Team, method: Method, names: tuple[str, ...]) -> tuple[Structure, Evenness | None]:
-    from analyzer.evenness.evenness import evenness
+def _found(trace: Trace, team: Team, method: Method, names: tuple[str, ...]) -> tuple[Structure, Imbalance | None]:
+    from analyzer.imbalance.analysis import analyze_imbalance
     from analyzer.structure.levels.run_structure import structure
 
     found = structure(trace, team, method, names)
     if found.main and found.main.iterations:
-        return found, evenness(trace, team, found.main.iterations)
+        return found, analyze_imbalance(trace, team, found.main.iterations)
     return found, None
 
 
 def _of_run(
     file: str, choice: Choice | None, wanted: tuple[Method, tuple[str, ...]]
-) -> tuple[list[str], Structure, Evenness | None]:
+) -> tuple[list[str], Structure, Imbalance | None]:
     """What one process alone finds in one of several runs, behind what is to be said of the run."""
     with closing(_opened(file, Team(), choice)) as trace:
         return remarks(trace), *_found(trace, Team(), *wanted)
 
 
 def _several(
-    session: Session, files: tuple[str, ...], of_run: Callable[[str], tuple[list[str], Structure, Evenness | None]], *,
+    session: Session, files: tuple[str, ...], of_run: Callable[[str], tuple[list[str], Structure, Imbalance | None]], *,
     as_json: bool,
 ) -> None:  # fmt: skip
     """Each run by one process. Nothing is printed where one of them cannot be read."""
@@ -175,15 +175,15 @@ def _several(
         _say(session, found, even, as_json=False, quiet=session.quiet)
 
 
-def _json(found: Structure, even: Evenness | None) -> dict[str, Any]:
-    from analyzer.report.evenness import evenness_json
-    from analyzer.report.structure.as_json import structure_json
+def _json(found: Structure, even: Imbalance | None) -> dict[str, Any]:
+    from analyzer.report.imbalance import evenness_json
+    from analyzer.report.structure import structure_json
 
     return {**structure_json(found), "uneven": evenness_json(even) if even else None}
 
 
 def _draw(
-    session: Session, found: Structure, even: Evenness | None, output: str | None, read: list[Path], *, force: bool
+    session: Session, found: Structure, even: Imbalance | None, output: str | None, read: list[Path], *, force: bool
 ) -> None:
     if output is None or not session.speaks:
         return
@@ -197,12 +197,12 @@ def _draw(
 
 
 def _say(
-    session: Session, found: Structure, even: Evenness | None, *, as_json: bool, quiet: bool,
+    session: Session, found: Structure, even: Imbalance | None, *, as_json: bool, quiet: bool,
     parts: ProgramGraph | None = None,
 ) -> None:  # fmt: skip
-    from analyzer.report.evenness import print_evenness
-    from analyzer.report.structure.graph import graph_json, print_graph
-    from analyzer.report.structure.tables import print_structure
+    from analyzer.report.imbalance import print_evenness
+    from analyzer.report.program_graph import graph_json, print_graph
+    from analyzer.report.structure import print_structure
 
     if as_json:
         session.print_json(_json(found, even) | ({"graph": graph_json(parts)} if parts else {}))

@@ -51,7 +51,7 @@ def look(
     or --cluster no .dim is written, because a replay needs all ranks and all their bursts. With --no-files, --place,
     --iteration or --region no file at all is written.
     """
-    from analyzer.report.look.look import print_files
+    from analyzer.report.look.first_look import print_files
     from analyzer.results.summary import compute
 
     if no_files and output:

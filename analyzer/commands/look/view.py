@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from analyzer import signals
+from analyzer import signal_handling
 from analyzer.commands.command import Alone, Chooses, Refuses, command
 from analyzer.commands.shared.options import rare_option
 from analyzer.commands.shared.session import Session, remarks
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
-    from analyzer.live.looked_at import LookedAt
-    from analyzer.live.view import Draw, View
-    from analyzer.live.views import Views
+    from analyzer.live.drawn_views import ViewChoice
+    from analyzer.live.selection import Draw, Viewport
+    from analyzer.live.session import RunSession
     from analyzer.trace import Trace
     from analyzer.trace.chosen import Choice
     from analyzer.views.view_file import ViewFile
@@ -71,7 +71,7 @@ def view_command(
     if not session.speaks:
         return
     given, draws = _draws(session, names, cfg)
-    every: list[LookedAt] = []
+    every: list[RunSession] = []
     try:
         for file in files:
             every.append(_read(session, file, session.choice, follow=follow))
@@ -88,8 +88,8 @@ def view_command(
 
 def _draws(session: Session, names: tuple[str, ...], cfg: str | None) -> tuple[dict[str, ViewFile], list[Draw]]:
     """The views of files, by name, and what is drawn."""
-    from analyzer.live.view import STATES, Draw
-    from analyzer.live.views import listed_name
+    from analyzer.live.drawn_views import listed_name
+    from analyzer.live.selection import STATES, Draw
     from analyzer.views.paraver.cfg import read_cfg
     from analyzer.views.view_file import ViewFile, find_view
 
@@ -105,9 +105,9 @@ def _draws(session: Session, names: tuple[str, ...], cfg: str | None) -> tuple[d
     return given, draws
 
 
-def _read(session: Session, file: str, choice: Choice | None, *, follow: bool) -> LookedAt:
-    from analyzer.live.looked_at import LookedAt
-    from analyzer.live.run import Run
+def _read(session: Session, file: str, choice: Choice | None, *, follow: bool) -> RunSession:
+    from analyzer.live.run import LiveRun
+    from analyzer.live.session import RunSession
     from analyzer.opening import open_trace
     from analyzer.report.words.left_out import arrows_left_out
     from analyzer.structure.live import is_running, place_of
@@ -119,29 +119,29 @@ def _read(session: Session, file: str, choice: Choice | None, *, follow: bool) -
     trace = again()
     try:
         session.mention([*remarks(trace), *unknown_computing(trace), *arrows_left_out(trace)])
-        return LookedAt(again, Run(trace, session.step), is_running if follow else None)
+        return RunSession(again, LiveRun(trace, session.step), is_running if follow else None)
     except BaseException:
         trace.close()
         raise
 
 
 def _first_view(
-    saved: str | None, every: list[LookedAt], draws: list[Draw], given: dict[str, ViewFile]
-) -> tuple[View, Views]:
+    saved: str | None, every: list[RunSession], draws: list[Draw], given: dict[str, ViewFile]
+) -> tuple[Viewport, ViewChoice]:
     """What is looked at first, and what may be drawn: the views that a saved one names, too."""
-    from analyzer.live.view import STATES, View, read_view
-    from analyzer.live.views import Views, listed_name
+    from analyzer.live.drawn_views import ViewChoice, listed_name
+    from analyzer.live.selection import STATES, Viewport, read_view
     from analyzer.views.view_file import find_view
 
     duration = max(one.now.run.trace.duration_ns for one in every)
-    view = read_view(saved, duration).within(duration) if saved else View(0, duration)
+    view = read_view(saved, duration).within(duration) if saved else Viewport(0, duration)
     if draws:
         view = replace(view, draws=tuple(draws))
     listed = [draw if draw.view in given else replace(draw, view=listed_name(draw.view)) for draw in view.draws]
     view = replace(view, draws=tuple(listed))
     shown = [draw for draw in listed if draw.view != STATES]
     given |= {draw.view: find_view(draw.view) for draw in shown if draw.view not in given}
-    views = Views(given)
+    views = ViewChoice(given)
     for draw in shown:
         views.find(draw.view, draw.level)  # whose level may be none
     for one in every:
@@ -149,17 +149,23 @@ def _first_view(
     return view, views
 
 
-def _of_the_whole_run(view: View) -> View:
+def _of_the_whole_run(view: Viewport) -> Viewport:
     """However long it is when the page is opened."""
-    from analyzer.live.view import FOREVER_NS
+    from analyzer.live.selection import FOREVER_NS
 
     return replace(view, end_ns=FOREVER_NS)
 
 
 def _print(
-    session: Session, files: tuple[str, ...], every: list[LookedAt], view: View, views: Views, *, as_json: bool
+    session: Session,
+    files: tuple[str, ...],
+    every: list[RunSession],
+    view: Viewport,
+    views: ViewChoice,
+    *,
+    as_json: bool,
 ) -> None:
-    from analyzer.live.numbers import drawn_numbers, numbers
+    from analyzer.live.interval_numbers import drawn_numbers, numbers
     from analyzer.report.live.numbers import drawn_json, numbers_json, print_drawn, print_numbers
 
     data = []
@@ -182,13 +188,18 @@ def _print(
 
 
 def _serve(
-    session: Session, files: tuple[str, ...], every: list[LookedAt], view: View | None, views: Views, port: int, *,
+    session: Session,
+    files: tuple[str, ...],
+    every: list[RunSession],
+    view: Viewport | None,
+    views: ViewChoice,
+    port: int,
+    *,
     browser: bool,
-) -> None:  # fmt: skip
+) -> None:
     """Until Ctrl-C, which is the usual end and no error."""
     from analyzer.report.live.answers import Answers
-    from analyzer.report.live.runs import Runs
-    from analyzer.report.live.server import Server
+    from analyzer.report.live.server import Runs, Server
 
     short = [Path(file).name for file in files]
     labels = short if len(set(short)) == len(short) else files
@@ -204,13 +215,13 @@ def _serve(
         way = _open_browser(server.url) if browser and _has_screen() else None
         try:
             server.serve_forever()
-        except signals.Ended as end:
+        except signal_handling.Ended as end:
             if end.number != signal.SIGINT:
                 raise
             session.say(f"{names}: the view has ended")
         finally:
             if way:
-                signals.discard(way)
+                signal_handling.discard(way)
 
 
 def _open_browser(url: str) -> Path:
@@ -218,10 +229,10 @@ def _open_browser(url: str) -> Path:
     import tempfile
     import webbrowser
 
-    from analyzer.temporary import place_of_temporaries
+    from analyzer.temporary_files import place_of_temporaries
 
     number, name = tempfile.mkstemp(".html", "analyze-view-", place_of_temporaries())
-    way = signals.temporary(Path(name))
+    way = signal_handling.temporary(Path(name))
     with os.fdopen(number, "w") as file:
         file.write(f'<!doctype html><meta http-equiv=refresh content="0; url={url}"><a href="{url}">analyze view</a>')
     with suppress(webbrowser.Error):

@@ -31,7 +31,7 @@ class _Rows(click.Choice):
     """A level, by our word or Paraver's."""
 
     def convert(self, value: str, param: click.Parameter | None, context: click.Context | None) -> str:
-        from analyzer.views import paraver_names as names
+        from analyzer.views import function as names
 
         return super().convert(names.ROWS.get(value.lower(), value), param, context)
 
@@ -175,7 +175,7 @@ def _chosen(
 def _show(session: Session, traces: list[Trace], views: list[ViewFile], asked: list[Asked], *, as_json: bool) -> None:
     """asked: of each trace; the files are the same."""
     from analyzer.report.views.shown import ShownView, shared_table
-    from analyzer.views.run import Run
+    from analyzer.views.run import ViewRun
 
     csv, picture = asked[0].csv, asked[0].picture
     for path, endings in ((csv, (".csv",)), (picture, (".png", ".svg"))):
@@ -184,7 +184,7 @@ def _show(session: Session, traces: list[Trace], views: list[ViewFile], asked: l
                 raise TracelibError(f"{path}: its name must end in {' or '.join(endings)}", "", 2)
             for trace in traces:
                 check_writable(Path(path), trace, force=False)
-    runs = [Run(trace) for trace in traces]
+    runs = [ViewRun(trace) for trace in traces]
     views = [shared_table(runs, view, asked) for view in views]
     shown, data = [], []
     for place, (run, wanted) in enumerate(zip(runs, asked, strict=True)):

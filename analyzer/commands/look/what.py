@@ -16,7 +16,7 @@ from tracelib.units import NS, split_quantity
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from analyzer.moment.moment import Moment
+    from analyzer.snapshot import Snapshot
     from analyzer.trace import Trace
 
 _UNITS = {"": NS["s"], **{unit: NS[unit] for unit in ("s", "ms", "us", "ns")}}
@@ -60,8 +60,8 @@ def what_command(session: Session, trace: Trace, rank: int | None, at: int, arou
     draws what all ranks do while the calls in the table last, or without --rank
     in a twentieth of the run.
     """
-    from analyzer.moment.moment import moment
-    from analyzer.report.moment import moment_json, print_all, print_moment
+    from analyzer.report.snapshot import moment_json, print_all, print_moment
+    from analyzer.snapshot import take_snapshot
 
     file = session.file
     if not trace.has_call_times:
@@ -75,7 +75,7 @@ def what_command(session: Session, trace: Trace, rank: int | None, at: int, arou
         )
     with session.step(f"Reading {file}"):
         ranks = range(trace.size) if rank is None else [rank]
-        found = [moment(trace, one, at, around, messages=rank is not None) for one in ranks]
+        found = [take_snapshot(trace, one, at, around, messages=rank is not None) for one in ranks]
 
     def text(console: Console) -> None:
         if rank is None:
@@ -90,7 +90,7 @@ def what_command(session: Session, trace: Trace, rank: int | None, at: int, arou
     )
 
 
-def _around(trace: Trace, found: list[Moment], at: int) -> tuple[int, int]:
+def _around(trace: Trace, found: list[Snapshot], at: int) -> tuple[int, int]:
     """What is drawn, in ns: the calls around the moment; of all ranks together a twentieth of the run."""
     half = max(trace.duration_ns // 40, 1)
     begin, end = at - half, at + half

@@ -78,9 +78,9 @@ def fit_runs(
 
 def _write(found: Found, grown: Growth, output: str) -> None:
     """Write the models of the parts whose sum is the time of a run."""
+    from analyzer.atomic_file import whole_file
     from analyzer.experiments.columns import RANKS
     from analyzer.models.part_file import PartModel, PartModels, parts_text
-    from analyzer.whole import whole_file
 
     parts = tuple(PartModel(part.kind, part.name, part.model) for part in grown.parts if part.is_in_sum)
     ranks = found.frame[RANKS].unique().tolist()

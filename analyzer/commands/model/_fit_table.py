@@ -56,8 +56,8 @@ def fit_table(
     from analyzer.models.study import study
     from analyzer.models.terms.names import identifiers
     from analyzer.report.composed import composed_json, print_composed, row_at
+    from analyzer.report.experiments import next_json, print_next
     from analyzer.report.fit import compared_json, fit_json, print_compared, print_fit
-    from analyzer.report.next_points import next_json, print_next
 
     frame = select(read_measured(file, asked.region), asked.where)
     renamed = identifiers(frame.columns)
@@ -108,9 +108,9 @@ def _compared(files: Sequence[str], parameters: Sequence[str]) -> dict[str, Mode
 
 
 def _write(found: Study, models: dict[str, Model], inputs: Sequence[str], output: str, force: bool) -> list[Path]:
+    from analyzer.atomic_file import whole_file
     from analyzer.models.model_file import c_source, latex_source, model_text, python_source
     from analyzer.report.pictures.fit import draw_fit
-    from analyzer.whole import whole_file
 
     base = output_base(Path(inputs[0]), output, _ENDINGS)
     paths = [base.with_name(base.name + ending) for ending in _ENDINGS]

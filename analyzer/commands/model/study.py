@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from analyzer.atomic_file import cannot_write
 from analyzer.commands.command import Alone, Refuses, command
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 from analyzer.shots.shot_records import Book
-from analyzer.signals import Ended
-from analyzer.whole import cannot_write
+from analyzer.signal_handling import Ended
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from analyzer.shots.hosts import HostsFile
@@ -112,7 +112,7 @@ def _run(session: Session, plan: Plan, book: Book, folder: Path, hosts: HostsFil
 
 
 def _write(results: Results, folder: Path) -> list[Path]:
-    from analyzer.report.pictures.shots import draw_results
+    from analyzer.report.pictures.distributions import draw_results
 
     table, picture = folder / _TABLE, folder / _PICTURE
     results.write_csv(table)

@@ -67,16 +67,16 @@ def _write(network: Network, base: Path, options: Options) -> list[Path]:
     written."""
     from analyzer.network_measurement.intervals import detectors
     from analyzer.report.network import PLACES
-    from analyzer.report.pictures import dendrogram
-    from analyzer.report.pictures.network import draw
+    from analyzer.report.pictures import network
+    from analyzer.report.pictures.network import draw_network
 
     first = network.estimates[0]
     model, picture, clusters = (base.with_name(f"{base.name}.{network.where}{e}") for e in (*_ENDINGS, _CLUSTERS))
     first.model.write(model)
-    draw(first, picture)
+    draw_network(first, picture)
     for of in network.estimates:
         if of.detector == "thesis" and (found := detectors.clusters(of.curves, of.sample, options)):
-            dendrogram.draw(
+            network.draw_dendrogram(
                 found, f"Clusters of rows: {of.model.about['file']}, {PLACES[network.where].lower()}", clusters
             )
             return [model, picture, clusters]

@@ -24,7 +24,7 @@ def time_messages(
     """Print what the messages of the trace in `file` say of latency and bandwidth; with `output` write their models.
     place: of those alone that such calls send, or post the receive of."""
     from analyzer.loggp.observed import observe
-    from analyzer.report.ways import print_ways, ways_json
+    from analyzer.report.message_costs import print_ways, ways_json
     from analyzer.trace.at_places import MessagesAt
 
     trace = open_wanted(session, file, choice=choice)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from analyzer.atomic_file import whole_file
 from analyzer.commands.command import REPLAYS_ALL_CALLS, REPLAYS_ALL_RANKS, command
 from analyzer.commands.shared.machine_option import machine_options
 from analyzer.commands.shared.options import FiniteRange, rare_option
@@ -14,7 +15,6 @@ from analyzer.commands.shared.outputs import check_replaceable, files_read, outp
 from analyzer.commands.shared.session import Session
 from analyzer.commands.shared.study import output_options, study_options
 from analyzer.errors import TracelibError
-from analyzer.whole import whole_file
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from analyzer.commands.shared.study import Draw, Traced
@@ -112,7 +112,7 @@ def _checked(runs: list[Traced], output: str, force: bool) -> Path:
 def _write(found: Fit, machine: Machine, files: tuple[str, ...], base: Path) -> list[Path]:
     from analyzer.machine.parameters import vary
     from analyzer.machine.toml_text import machine_text
-    from analyzer.report.pictures.samples import draw_fit
+    from analyzer.report.pictures.distributions import draw_fit
 
     names = [of.name for of in found.samples.varied]
     best = vary(machine, dict(zip(names, found.best.values, strict=True)))

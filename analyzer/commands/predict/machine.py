@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from analyzer.atomic_file import cannot_write, whole_file
 from analyzer.commands.command import Refuses, command
 from analyzer.commands.shared.machine_option import machine_argument
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
-from analyzer.whole import cannot_write, whole_file
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from analyzer.machine.cfg import Configuration

@@ -151,7 +151,7 @@ def _checked(runs: list[Traced], output: str, force: bool) -> Path:
 
 
 def _write(samples: Samples, files: tuple[str, ...], base: Path) -> list[Path]:
-    from analyzer.report.pictures.samples import draw_spread
+    from analyzer.report.pictures.distributions import draw_spread
 
     paths = _pictures(base, len(files))
     for run, path in enumerate(paths):

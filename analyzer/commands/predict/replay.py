@@ -58,7 +58,7 @@ def replay_command(
     With --shares, each rank computes as much as a plan gives it, at the speed that it had in FILE.
     """
     from analyzer.operations.program import program_of
-    from analyzer.program.streams import has_ports
+    from analyzer.program.model import has_ports
     from analyzer.replay.by_place import changes_by_place
     from analyzer.replay.simulate import simulate
     from analyzer.report.replay import Replayed, print_replay, replay_json

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from analyzer.atomic_file import whole_file
 from analyzer.commands.command import Alone, Refuses, command
 from analyzer.commands.shared.options import file_argument
 from analyzer.commands.shared.outputs import check_replaceable, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
-from analyzer.whole import whole_file
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     import numpy as np

@@ -147,8 +147,8 @@ def flat(data: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]
 
 
 def _write(path: Path, badge: Badge, *, failed: bool) -> None:
+    from analyzer.atomic_file import whole_file
     from analyzer.report.badge import BAD, content
-    from analyzer.whole import whole_file
 
     with whole_file(path) as file:
         file.write(content(replace(badge, colour=BAD) if failed else badge, path))

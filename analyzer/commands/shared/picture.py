@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # numpy takes as long to import as click
     from analyzer.metrics.useful import Useful
     from analyzer.structure.iterations import Iterations
     from analyzer.trace import Trace
-    from analyzer.waits.waits import Waits
+    from analyzer.waits.analysis import Waits
 
 Boxed = tuple[int, int, int]
 """A rank, and when something begins and ends (ns)."""
@@ -70,15 +70,14 @@ def draw_ranks(session: Session, trace: Trace, picture: str | None, drawing: Dra
         return
     from analyzer.metrics.profile import profile
     from analyzer.metrics.useful import useful
-    from analyzer.timeline.cells import timeline
-    from analyzer.timeline.lines import lines_of
-    from analyzer.waits.waits import waits
+    from analyzer.timeline import lines_of, timeline
+    from analyzer.waits.analysis import analyze_waits
 
     team = session.team
     with session.step("Drawing ranks over time"):
         calls = drawing.calls or profile(trace, team)
         computed = drawing.computed or useful(trace, team)
-        waited = drawing.waited or waits(trace, team, calls, causes=False)
+        waited = drawing.waited or analyze_waits(trace, team, calls, causes=False)
         lines = lines_of(trace, calls, computed, waited)
         begin, end = drawing.shown or (0, trace.duration_ns)
         found = timeline(trace, team, calls, lines, _BINS, begin_ns=begin, end_ns=end)
@@ -86,7 +85,7 @@ def draw_ranks(session: Session, trace: Trace, picture: str | None, drawing: Dra
         return
     from analyzer.report.pictures.timeline import Note, draw_timeline
     from analyzer.report.words import units
-    from analyzer.timeline.marks import marks_of
+    from analyzer.timeline import marks_of
 
     rank = int(lines.typical[0]) if len(lines.typical) else 0
     marks = marks_of(trace, lines.of_rank, rank, drawing.iterations)

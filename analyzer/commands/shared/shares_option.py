@@ -13,7 +13,7 @@ from analyzer.commands.shared.options import rare_option
 from analyzer.errors import TracelibError
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
-    from analyzer.program.program import Program
+    from analyzer.program.model import Program
     from analyzer.trace import Trace
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from analyzer.commands.shared.outputs import check_writable
 from analyzer.commands.shared.session import Session
-from analyzer.writers.paraver_cfg import write_event_cfg
+from analyzer.writers.paraver_labels import write_event_cfg
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     import numpy as np
@@ -20,7 +20,7 @@ def write_with_waits(trace: Trace, base: Path, session: Session, force: bool) ->
     """Write the Paraver trace with wait states as events, and BASE.waits.cfg, which shows them."""
     from analyzer.trace.paraver import EventType
     from analyzer.waits.annotated import WithWaits
-    from analyzer.waits.kinds import Kind
+    from analyzer.waits.kinds import WaitKind
 
     cfg = base.with_name(base.name + ".waits.cfg")
     check_writable(cfg, trace, force)
@@ -28,15 +28,14 @@ def write_with_waits(trace: Trace, base: Path, session: Session, force: bool) ->
         annotated = WithWaits(trace, session.team)
     paths = write_paraver(annotated, base, session, force)
     if session.team.rank == 0:
-        write_event_cfg(cfg, "Wait state", EventType.WAIT_STATE, len(Kind))
+        write_event_cfg(cfg, "Wait state", EventType.WAIT_STATE, len(WaitKind))
     return [*paths, cfg]
 
 
 def write_paraver(trace: Trace, base: Path, session: Session, force: bool) -> list[Path]:
     """Write BASE.prv, BASE.pcf and BASE.row; returns their paths. Collective over the team."""
-    from analyzer.writers.pcf import write_pcf
+    from analyzer.writers.paraver_labels import write_pcf, write_row
     from analyzer.writers.prv import write_prv
-    from analyzer.writers.row import write_row
 
     paths = [base.with_name(base.name + ending) for ending in (".prv", ".pcf", ".row")]
     for path in paths:

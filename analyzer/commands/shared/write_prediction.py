@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from analyzer.atomic_file import temporary_name
 from analyzer.commands.shared.outputs import check_writable, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 from analyzer.parallel import Team
-from analyzer.signals import discard
-from analyzer.whole import temporary_name
+from analyzer.signal_handling import discard
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from analyzer.machine.description import Machine
-    from analyzer.program.program import Program
+    from analyzer.program.model import Program
     from analyzer.replay.simulate import Prediction
     from analyzer.trace import Trace
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pandas
 
+from analyzer.atomic_file import whole_file
 from analyzer.errors import TracelibError
 from analyzer.experiments.columns import KIND, NAME, NODE, REGION, RUN
-from analyzer.whole import whole_file
 
 INTEGER, REAL, TEXT = "integer", "real", "text"
 TYPES = (INTEGER, REAL, TEXT)

@@ -12,10 +12,10 @@ from xml.sax.saxutils import escape, quoteattr
 import numpy as np
 import pandas
 
+from analyzer.atomic_file import whole_file
 from analyzer.errors import TracelibError
 from analyzer.experiments.columns import CLOCK, NODE, REGION, TIME
 from analyzer.experiments.formats.flat_files import TYPES, values
-from analyzer.whole import whole_file
 
 if TYPE_CHECKING:
     import pandas

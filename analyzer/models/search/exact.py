@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from analyzer._kernels import ffi, lib
+from analyzer.c_arrays import pointer
 from analyzer.errors import TracelibError
 from analyzer.models.fitting.criteria import Criterion
 from analyzer.models.search.selection import CONFIDENCE, Selection, in_order, within
 from analyzer.models.search.space import Space, none_can_be_fitted
-from analyzer.native import pointer
 
 MOST_TERMS = 30
 KEPT = 10_000

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from analyzer._kernels import ffi, lib
+from analyzer.c_arrays import pointer
 from analyzer.columns.arrays import joined
 from analyzer.columns.spill import Spill
 from analyzer.errors import TracelibError
-from analyzer.native import pointer
 from analyzer.parallel import Team
 from analyzer.recording.matching.ghosts import NO_GHOSTS, Ghosts
 from analyzer.recording.matching.half_message import HALF, OUTGOING
@@ -29,8 +29,8 @@ from analyzer.recording.matching.rank_sides import StoredRanks, WindowRows, halv
 from analyzer.recording.thread_records.records import merge_runs
 from analyzer.recording.thread_records.stored import StoredThreads
 from analyzer.recording.thread_records.thread import ThreadRecords
-from analyzer.signals import discard
-from analyzer.temporary import temporary_folder
+from analyzer.signal_handling import discard
+from analyzer.temporary_files import temporary_folder
 from analyzer.trace import MESSAGE, Unmatched
 from tracelib import schema
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analyzer._kernels import lib
+from analyzer.c_arrays import pointer
 from analyzer.columns.arrays import joined
 from analyzer.columns.spill import Spill
-from analyzer.native import pointer
 from analyzer.recording.matching.half_message import HALF
 from analyzer.recording.thread_records.stored import StoredThreads
 from analyzer.recording.thread_records.thread import ThreadRecords

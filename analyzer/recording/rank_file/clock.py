@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from analyzer._kernels import lib
-from analyzer.native import pointer
+from analyzer.c_arrays import pointer
 
 PIECE = np.dtype([("origin", "<i8"), ("value", "<i8"), ("multiplier", "<i8"), ("shift", "<i8")])
 """`struct clock_piece` of the kernels: value(x) = ((x - origin) * multiplier >> shift) + value, from `origin` on."""

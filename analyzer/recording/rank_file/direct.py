@@ -18,7 +18,7 @@ import numpy as np
 from h5py import h5t
 
 from analyzer._kernels import ffi, lib
-from analyzer.native import pointer
+from analyzer.c_arrays import pointer
 from analyzer.recording.rank_file.chunks import Chunks, unshuffled
 from analyzer.recording.rank_file.tables import Table, procedure_names
 from tracelib import schema

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import h5py
 
-from analyzer import signals
+from analyzer import signal_handling
 from analyzer._kernels import ffi, lib
 
 LIMIT_S = 10.0
@@ -23,12 +23,12 @@ ROWS_A_SECOND = 100_000
 @contextmanager
 def limited(path: str | os.PathLike[str], rows: int = 0) -> Iterator[None]:
     """Within, HDF5 reads so many rows of a file. Where it does not come to an end, the process says so and ends."""
-    if not signals.ends_alone():
+    if not signal_handling.ends_alone():
         yield
         return
     line = f"Error: {os.fspath(path)}: cannot be read (HDF5 does not come to an end with it: it is damaged)\n"
     words = ffi.new("char[]", os.fsencode(line))
-    files = ffi.new("char[]", b"".join(os.fsencode(file) + b"\0" for file in signals.temporaries()) + b"\0")
+    files = ffi.new("char[]", b"".join(os.fsencode(file) + b"\0" for file in signal_handling.temporaries()) + b"\0")
     begun = lib.limit_begin(LIMIT_S + rows / ROWS_A_SECOND, words, files)
     try:
         yield

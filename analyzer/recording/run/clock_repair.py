@@ -22,9 +22,9 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from analyzer._kernels import ffi, lib
+from analyzer.c_arrays import pointer
 from analyzer.columns.spill import Spill
 from analyzer.errors import TracelibError
-from analyzer.native import pointer
 from analyzer.pairing.dependences import POINT, collective_points, message_points
 from analyzer.parallel import Team
 from analyzer.recording.rank_file.clock import PIECE, Pieces

@@ -19,7 +19,7 @@ from analyzer.recording.rank_file.file import RankFile, close_file, foreign, ope
 from analyzer.recording.rank_file.heads import Heads
 from analyzer.recording.rank_file.limited import opened
 from analyzer.recording.rank_file.tables import DAMAGED, whole_number
-from analyzer.signals import called_from_c
+from analyzer.signal_handling import called_from_c
 from analyzer.trace import Problem
 from analyzer.trace.chosen import Choice
 from tracelib import schema

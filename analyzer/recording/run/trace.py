@@ -14,9 +14,9 @@ import numpy as np
 from analyzer.columns.arrays import by_index
 from analyzer.columns.sorted_runs import sort_rows
 from analyzer.errors import TracelibError
-from analyzer.memory import no_search_for_cycles
 from analyzer.pairing.call_paths import paths_of_calls
 from analyzer.parallel import Team
+from analyzer.process_memory import no_search_for_cycles
 from analyzer.recording.matching.cut_off import leave_out_collectives, leave_out_messages, left_out
 from analyzer.recording.matching.leftovers import Reach
 from analyzer.recording.rank_file.clock import Pieces

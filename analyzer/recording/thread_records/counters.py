@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from analyzer._kernels import lib
-from analyzer.native import pointer
+from analyzer.c_arrays import pointer
 from analyzer.recording.thread_records.count_table import counted_since
 from analyzer.recording.thread_records.thread import ThreadRecords
 from analyzer.trace import CALL, EVENT, UNKNOWN, Counter, Counts, Samples

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from analyzer._kernels import lib
-from analyzer.native import pointer
+from analyzer.c_arrays import pointer
 from analyzer.recording.thread_records.thread import ThreadRecords
 from analyzer.trace import ACCESS, CALL, ERROR, EVENT, STATE
 from analyzer.trace.region_labels import region_events

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from analyzer._kernels import ffi, lib
-from analyzer.native import pointer
+from analyzer.c_arrays import pointer
 from analyzer.recording.rank_file.clock import Clock
 from analyzer.recording.rank_file.index import SCAN_ROWS, ThreadTable
 from analyzer.trace import EVENT as TRACE_EVENT

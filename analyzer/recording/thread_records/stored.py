@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from analyzer._kernels import ffi, lib
-from analyzer.native import pointer
+from analyzer.c_arrays import pointer
 from analyzer.recording.thread_records.thread import ThreadRecords
 from analyzer.trace import CALL, REQUEST
 

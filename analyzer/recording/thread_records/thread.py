@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from analyzer._kernels import ffi, lib
-from analyzer.native import pointer
+from analyzer.c_arrays import pointer
 from analyzer.recording.rank_file.clock import Clock
 from analyzer.recording.rank_file.file import RankFile
 from analyzer.recording.rank_file.index import SCAN_ROWS, ThreadTable

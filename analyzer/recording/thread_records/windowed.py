@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from analyzer._kernels import ffi, lib
-from analyzer.native import pointer
+from analyzer.c_arrays import pointer
 from analyzer.recording.thread_records import records
 from analyzer.recording.thread_records.records import Runs, joined
 from analyzer.recording.thread_records.stored import StoredThreads

@@ -11,7 +11,7 @@ from typing import Any
 from analyzer.differences.compare import Difference
 from analyzer.differences.figures import PARALLEL, PARTS, RUN_TIME, Measured, Unit
 from analyzer.differences.noise import Verdict
-from analyzer.differences.rows import Row
+from analyzer.differences.rows import DifferenceRow
 from analyzer.report.differences.changes import changes
 from analyzer.report.differences.tables import basis_line, explained, headline, notes_of
 
@@ -41,7 +41,7 @@ def difference_json(of: Difference) -> dict[str, Any]:
     }
 
 
-def row_json(row: Row) -> dict[str, Any]:
+def row_json(row: DifferenceRow) -> dict[str, Any]:
     """One figure; COLUMNS, and why it is not known whether it is noise."""
     scale = 1e9 if row.figure.unit is Unit.NS else 1.0
 

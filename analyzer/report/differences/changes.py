@@ -24,8 +24,8 @@ from analyzer.differences.figures import (
     Unit,
 )
 from analyzer.differences.noise import Verdict
-from analyzer.differences.rows import Row
-from analyzer.report.differences.words import by_how_much, more_or_less, sure
+from analyzer.differences.rows import DifferenceRow
+from analyzer.report.differences.phrases import by_how_much, more_or_less, sure
 from analyzer.report.words import units
 from tracelib.schema.procedures import FINALIZE, INIT
 
@@ -73,7 +73,7 @@ def _computing(of: Difference) -> Iterator[Change]:
         yield Change(f"{text}{_where(of, part.difference)}: {sure(part)}", part.difference, part.verdict)
 
 
-def _who(moved: Sequence[Row], ranks: int) -> str:
+def _who(moved: Sequence[DifferenceRow], ranks: int) -> str:
     """ "Rank 3 computes 1.10 s (10.0 %) longer", "7 of 8 ranks compute 1.10 s (10.0 %) longer on average"."""
     how = more_or_less(moved[0], "longer", "shorter")
     if len(moved) <= _NAMED and len(moved) <= max(1, ranks // 2):
@@ -96,7 +96,7 @@ def _where(of: Difference, ns: float) -> str:
     return f", most of it {rows[0].figure.name.removeprefix('computing ')}"
 
 
-def _blame(of: Difference, moved: Sequence[Row]) -> str:
+def _blame(of: Difference, moved: Sequence[DifferenceRow]) -> str:
     """How much more or less the others wait for these ranks."""
     names = {f"{row.figure.name}, computing" for row in moved}
     waiting = sum(row.difference for row in of.of(Family.CAUSE) if row.figure.name.partition(" in region")[0] in names)
@@ -164,7 +164,7 @@ def _efficiency(of: Difference) -> Iterator[Change]:
     yield Change(f"{text}: {sure(row)}", 0.0, row.verdict)
 
 
-def _from_to(row: Row) -> str:
+def _from_to(row: DifferenceRow) -> str:
     return f"from {units.percent(row.before or 0.0)} to {units.percent(row.after or 0.0)}"
 
 

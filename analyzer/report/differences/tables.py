@@ -12,9 +12,18 @@ from rich.text import Text
 from analyzer.differences.compare import Difference
 from analyzer.differences.figures import EFFICIENCIES, Family, Measured, Unit
 from analyzer.differences.noise import Verdict
-from analyzer.differences.rows import Row
+from analyzer.differences.rows import DifferenceRow
 from analyzer.report.differences.changes import changes, least
-from analyzer.report.differences.words import BASES, SHORT, by_how_much, more_or_less, signed, signed_share, sure, value
+from analyzer.report.differences.phrases import (
+    BASES,
+    SHORT,
+    by_how_much,
+    more_or_less,
+    signed,
+    signed_share,
+    sure,
+    value,
+)
 from analyzer.report.words import units
 from analyzer.report.words.left_out import ideal_note
 from analyzer.report.words.table import plain_table
@@ -129,20 +138,20 @@ def _parts(of: Difference) -> Table:
     return table
 
 
-def _table(rows: Iterable[Row], of: Difference) -> Table:
+def _table(rows: Iterable[DifferenceRow], of: Difference) -> Table:
     table = plain_table("", "A", "B", "difference", "", "")
     for row in rows:
         table.add_row(*_cells(row))
     return table
 
 
-def _cells(row: Row) -> tuple[Text | str, ...]:
+def _cells(row: DifferenceRow) -> tuple[Text | str, ...]:
     sides = value(row.figure, row.before), value(row.figure, row.after)
     share = "" if row.figure.family is Family.EFFICIENCY else signed_share(row.relative)
     return Text(row.figure.name), *sides, signed(row), share, SHORT[row.verdict]
 
 
-def _shown(of: Difference, family: Family) -> list[Row]:
+def _shown(of: Difference, family: Family) -> list[DifferenceRow]:
     """The rows of a table: of times those that matter, else what is not the same; at most MOST_ROWS."""
     rows = of.of(family)
     if family is Family.EFFICIENCY:
@@ -152,7 +161,7 @@ def _shown(of: Difference, family: Family) -> list[Row]:
     return list(_worth(rows, least(of) / 2))[:MOST_ROWS]
 
 
-def _worth(rows: Iterable[Row], smallest: float) -> Iterator[Row]:
+def _worth(rows: Iterable[DifferenceRow], smallest: float) -> Iterator[DifferenceRow]:
     for row in rows:
         is_time = row.figure.unit is Unit.NS
         if abs(row.difference) >= smallest if is_time else row.verdict is not Verdict.SAME:

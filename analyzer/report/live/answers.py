@@ -11,22 +11,31 @@ from typing import Any
 import numpy as np
 
 from analyzer.errors import TracelibError
-from analyzer.live.drawn import Drawn, DrawnTile
-from analyzer.live.looked_at import LookedAt, Reading
+from analyzer.live.drawn_views import DrawnTile, DrawnViews, ViewChoice
+from analyzer.live.interval_numbers import numbers
 from analyzer.live.marks import edges_of
-from analyzer.live.messages import MOST, Lines
-from analyzer.live.numbers import numbers
-from analyzer.live.rows import By, RowSet
-from analyzer.live.run import Run
+from analyzer.live.messages import MOST, MessageLines
+from analyzer.live.rows import RowGrouping, RowSet
+from analyzer.live.run import LiveRun
 from analyzer.live.search import Marked
-from analyzer.live.tiles import BINS, BLOCK, MOST_LEVELS, Tile
-from analyzer.live.view import STATES, Draw, View, view_of
-from analyzer.live.views import Views
-from analyzer.report.live.moments import moment_at
+from analyzer.live.selection import (
+    STATES,
+    Draw,
+    Viewport,
+    view_of,
+)
+from analyzer.live.session import Reading, RunSession
+from analyzer.live.tiles import (
+    BINS,
+    BLOCK,
+    MOST_LEVELS,
+    Tile,
+)
 from analyzer.report.live.numbers import numbers_json
-from analyzer.report.views.numbers import plain
+from analyzer.report.snapshot import moment_at
+from analyzer.report.views.tables import plain
 from analyzer.report.words import units
-from analyzer.timeline.cells import NAMES
+from analyzer.timeline import NAMES
 
 Query = Mapping[str, str]
 
@@ -41,12 +50,18 @@ class Answers:
     """All requests. Those for a reading that is there no more are answered from the newest."""
 
     def __init__(
-        self, looked_at: LookedAt, name: str, first: View | None = None, views: Views | None = None, *, label: str = ""
+        self,
+        looked_at: RunSession,
+        name: str,
+        first: Viewport | None = None,
+        views: ViewChoice | None = None,
+        *,
+        label: str = "",
     ) -> None:
         """name: the file as the user gave it; first: the view to begin with; None: the whole run, as long as it is;
         views: what may be drawn; None: the views of the library; label: what the run is called on the page."""
         self._at, self._name, self._first = looked_at, name, first
-        self._views, self._label = views or Views(), label or Path(name).name
+        self._views, self._label = views or ViewChoice(), label or Path(name).name
         self._data: dict[str, Callable[[Reading, Query], Any]] = {
             "about": self._about, "status": self._status, "rows": self._rows, "overview": self._overview,
             "sums": self._sums, "moment": self._moment, "messages": self._messages, "hits": self._hits,
@@ -80,14 +95,14 @@ class Answers:
         given = {key: value for key, value in query.items() if key != "draws"}
         return replace(self._view(self._at.now, given), draws=_draws(query)).toml(self._name)
 
-    def _view(self, reading: Reading, query: Query) -> View:
+    def _view(self, reading: Reading, query: Query) -> Viewport:
         given = {key: value for key, value in query.items() if value != ""}
         duration = reading.run.trace.duration_ns
         return view_of(given, duration).within(duration)
 
     def _about(self, reading: Reading, _: Query) -> dict[str, Any]:
         trace = reading.run.trace
-        first = self._first or View(0, trace.duration_ns)
+        first = self._first or Viewport(0, trace.duration_ns)
         searched = {key: value for key, value in vars(first.search).items() if value not in ("", None)}
         return {
             "name": self._label,
@@ -122,7 +137,7 @@ class Answers:
     def _rows(self, reading: Reading, query: Query) -> dict[str, Any]:
         rows = self._row_set(reading, query)
         by_thread = (
-            (query.get("rows") == By.THREADS)
+            (query.get("rows") == RowGrouping.THREADS)
             if not _is_view(query)
             else self._view_of(reading, query).level == "thread"
         )
@@ -147,10 +162,10 @@ class Answers:
     def _messages(self, reading: Reading, query: Query) -> dict[str, Any]:
         """Those of the rows [from, to)."""
         begin, end = _stretch(query)
-        lines = query.get("lines") or Lines.WHOLE
-        if lines not in list(Lines):
-            raise TracelibError(f"lines = {lines} is unknown", f"there are {', '.join(Lines)}")
-        lines = Lines(lines)
+        lines = query.get("lines") or MessageLines.WHOLE
+        if lines not in list(MessageLines):
+            raise TracelibError(f"lines = {lines} is unknown", f"there are {', '.join(MessageLines)}")
+        lines = MessageLines(lines)
         found = reading.run.messages.between(
             begin, end, _ranks(reading.run, _part(self._row_set(reading, query), query)), lines
         )
@@ -187,7 +202,7 @@ class Answers:
             },
         }  # fmt: skip
 
-    def _view_of(self, reading: Reading, query: Query) -> Drawn:
+    def _view_of(self, reading: Reading, query: Query) -> DrawnViews:
         name, level = query["draw"], query.get("each", "")
         return reading.drawn((name, level), self._views.find(name, level))
 
@@ -276,18 +291,18 @@ def _ranks_wanted(query: Query) -> str:
     return query.get("ranks", "").strip()
 
 
-def _rows_wanted(query: Query) -> tuple[By, str]:
-    by = query.get("rows") or By.RANKS
-    if by not in list(By):
+def _rows_wanted(query: Query) -> tuple[RowGrouping, str]:
+    by = query.get("rows") or RowGrouping.RANKS
+    if by not in list(RowGrouping):
         raise TracelibError(f"rows = {by} is unknown")
-    return By(by), _ranks_wanted(query)
+    return RowGrouping(by), _ranks_wanted(query)
 
 
 def _part(rows: RowSet, query: Query) -> RowSet:
     return rows.part(_whole(query, "from", 1 << 30), _whole(query, "to", 1 << 30))
 
 
-def _ranks(run: Run, rows: RowSet) -> np.ndarray:
+def _ranks(run: LiveRun, rows: RowSet) -> np.ndarray:
     """bool (ranks,): which ranks these rows stand for."""
     found = np.zeros(run.trace.size, bool)
     found[run.lanes.rank[rows.lanes]] = True

@@ -7,18 +7,18 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from analyzer.live.numbers import DrawnNumbers, Numbers
-from analyzer.live.rows import By
-from analyzer.report.views.numbers import number, plain
+from analyzer.live.interval_numbers import DrawnNumbers, IntervalNumbers
+from analyzer.live.rows import RowGrouping
+from analyzer.report.views.tables import number, plain
 from analyzer.report.words import units
 from analyzer.report.words.table import plain_table, print_beside
-from analyzer.timeline.cells import NAMES
+from analyzer.timeline import NAMES
 
 MOST_ROWS = 40
 _KEYS = ("computing_s", "waiting_s", "rest_of_mpi_s", "tracer_s")
 
 
-def numbers_json(of: Numbers, names: bool = True) -> dict[str, Any]:
+def numbers_json(of: IntervalNumbers, names: bool = True) -> dict[str, Any]:
     """All of it; times in seconds, summed over the threads of a row. names: also those of the rows."""
     found = of.found
     return {
@@ -44,7 +44,7 @@ def numbers_json(of: Numbers, names: bool = True) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def print_numbers(of: Numbers, console: Console) -> None:
+def print_numbers(of: IntervalNumbers, console: Console) -> None:
     """What the rows do in the view, in sum and each; the calls that were searched for."""
     view, whole = of.view, int(of.whole_ns.sum())
     threads = units.plural(int(of.rows.threads.sum()), "thread")
@@ -62,9 +62,13 @@ def print_numbers(of: Numbers, console: Console) -> None:
     _print_rows(of, console)
 
 
-def _print_rows(of: Numbers, console: Console) -> None:
+def _print_rows(of: IntervalNumbers, console: Console) -> None:
     heads = ("found",) if of.found is not None else ()
-    table = plain_table({By.RANKS: "rank", By.THREADS: "thread", By.GROUPS: "ranks"}[of.view.by], *NAMES, *heads)
+    table = plain_table(
+        {RowGrouping.RANKS: "rank", RowGrouping.THREADS: "thread", RowGrouping.GROUPS: "ranks"}[of.view.by],
+        *NAMES,
+        *heads,
+    )
     for row, name in enumerate(of.rows.names[:MOST_ROWS]):
         found = [units.count(int(of.found.count[row]))] if of.found is not None else []
         table.add_row(name, *(units.time(int(ns[row])) for ns in of.ns), *found)

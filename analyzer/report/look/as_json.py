@@ -14,18 +14,15 @@ from analyzer.metrics.collectives import Collective
 from analyzer.metrics.messages import Messages
 from analyzer.metrics.profile import Profile
 from analyzer.metrics.regions import RegionProfile
-from analyzer.report.look.counters import counters_json, ipc_json, samples_json
 from analyzer.report.look.findings import findings_json
-from analyzer.report.look.iterations import iterations_json
-from analyzer.report.look.measuring import measuring_json
-from analyzer.report.look.places import places_json
+from analyzer.report.look.measurements import counters_json, ipc_json, measuring_json, samples_json, system_json
+from analyzer.report.look.program_parts import iterations_json, places_json
 from analyzer.report.look.summary import Summary
-from analyzer.report.look.system import system_json
 from analyzer.report.waits import waiting_json
-from analyzer.report.words.basis import basis
 from analyzer.report.words.clocks import clocks_json, repair_json
 from analyzer.report.words.cpus import cpus_json
 from analyzer.report.words.left_out import left_out_text
+from analyzer.report.words.replays import basis_text
 from analyzer.trace import Chosen, Communicator, Losses, Trace
 from analyzer.trace.chosen import unreadable
 from analyzer.trace.error_classes import error_name
@@ -128,7 +125,7 @@ def efficiency_json(
         "real_communication_efficiency": efficiency.real_communication_efficiency,
         "runtime_s": efficiency.runtime_ns / 1e9,
         "ideal_runtime_s": _seconds(ideal.runtime_ns),
-        "ideal_runtime_by": basis(cpu_time=False),
+        "ideal_runtime_by": basis_text(cpu_time=False),
         "transfer_waiting_for_cpu_s": _seconds(transfer_waits_ns),
         "ideal_useful_max_s": _seconds(ideal.useful_ns),
         "ideal_eager_limit_bytes": ideal.eager_limit,

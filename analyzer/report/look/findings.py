@@ -8,16 +8,28 @@ from typing import Any
 
 import numpy as np
 
-from analyzer.findings import FACTORS, Evidence, Finding, Kind, Sure, find
-from analyzer.findings.find import LEAST, first
+from analyzer.findings import (
+    FACTORS,
+    LEAST,
+    Certainty,
+    Evidence,
+    Finding,
+    FindingKind,
+    find_findings,
+    largest_findings,
+)
 from analyzer.metrics.messages import SIZE_CLASSES
-from analyzer.report.evenness import in_words
-from analyzer.report.look.buffer import sufficient_buffer_bytes
-from analyzer.report.look.sentences import asleep_part
+from analyzer.report.imbalance import in_words
+from analyzer.report.look.sentences import ThreadNames, asleep_part, sufficient_buffer_bytes
 from analyzer.report.look.summary import Summary
-from analyzer.report.look.who import Threads
 from analyzer.report.words.cpus import crowds, crowds_of_threads
-from analyzer.report.words.units import count, percent, plural, size, time
+from analyzer.report.words.units import (
+    count,
+    percent,
+    plural,
+    size,
+    time,
+)
 from analyzer.trace import Chosen, Losses, ranks_named
 from analyzer.trace.chosen import unreadable
 from tracelib.schema.procedures import FINALIZE, INIT, is_of_files
@@ -30,27 +42,27 @@ _ALSO_ASLEEP = 0.5
 _MOST_CALLS = 4
 """Calls that a hang is told to be in."""
 _SURE = {
-    Sure.MEASURED: "measured",
-    Sure.BOUND: "a bound: it may also have slept",
-    Sure.REPLAYED: "by a replay on an ideal network",
-    Sure.ESTIMATED: "an estimate, because CPU times were not recorded",
-    Sure.UNKNOWN: "or more",
+    Certainty.MEASURED: "measured",
+    Certainty.BOUND: "a bound: it may also have slept",
+    Certainty.REPLAYED: "by a replay on an ideal network",
+    Certainty.ESTIMATED: "an estimate, because CPU times were not recorded",
+    Certainty.UNKNOWN: "or more",
 }
 _COMMANDS = {
-    Kind.SERIALIZATION: "critical-path",
-    Kind.TRANSFER: "limits",
-    Kind.COMMUNICATION: "waits",
-    Kind.NEITHER: "profile",
-    Kind.NOT_THERE: "check",
-    Kind.STARTING: "structure",
-    Kind.MOVING: "structure",
-    Kind.SLOW: "structure",
-    Kind.DRIFT: "structure",
-    Kind.PIPELINE: "critical-path",
-    Kind.CPUS: "efficiency",
-    Kind.THREADS: "hot",
-    Kind.ASLEEP: "efficiency",
-    Kind.HANG: "check",
+    FindingKind.SERIALIZATION: "critical-path",
+    FindingKind.TRANSFER: "limits",
+    FindingKind.COMMUNICATION: "waits",
+    FindingKind.NEITHER: "profile",
+    FindingKind.NOT_THERE: "check",
+    FindingKind.STARTING: "structure",
+    FindingKind.MOVING: "structure",
+    FindingKind.SLOW: "structure",
+    FindingKind.DRIFT: "structure",
+    FindingKind.PIPELINE: "critical-path",
+    FindingKind.CPUS: "efficiency",
+    FindingKind.THREADS: "hot",
+    FindingKind.ASLEEP: "efficiency",
+    FindingKind.HANG: "check",
 }
 _SENTENCE_END = re.compile(r"\. (?=[A-Z])")
 OVERLAP = "Costs overlap: do not add them."
@@ -59,12 +71,12 @@ NOTHING = f"Nothing was found that costs {percent(LEAST)} of the run."
 
 def findings(summary: Summary) -> list[Finding]:
     """All findings of a first look, the most expensive first."""
-    return find(evidence(summary))
+    return find_findings(evidence(summary))
 
 
 def evidence(summary: Summary) -> Evidence:
     """What findings are made of."""
-    threads = Threads(summary)
+    threads = ThreadNames(summary)
     return Evidence(
         efficiency=summary.efficiency,
         useful=summary.useful,
@@ -86,7 +98,7 @@ def evidence(summary: Summary) -> Evidence:
 
 def findings_lines(summary: Summary) -> list[str]:
     """The three that cost most, one sentence each, the most expensive first."""
-    told = first(findings(summary))
+    told = largest_findings(findings(summary))
     if not told and summary.efficiency.parallel_efficiency is not None:
         return [NOTHING]
     return [sentence(one, summary) for one in told]
@@ -95,7 +107,7 @@ def findings_lines(summary: Summary) -> list[str]:
 def overlap_note(summary: Summary) -> str:
     """That the same time may be in several of these, where it may: only the factors of the efficiency are apart; and
     which ranks they do not speak of."""
-    told = first(findings(summary))
+    told = largest_findings(findings(summary))
     overlap = OVERLAP if len(told) > 1 and any(one.kind not in FACTORS for one in told) else ""
     missing = len(unreadable(summary.trace.extra(Losses).missing, summary.trace.extra(Chosen).ranks))
     without = f"Costs are without {plural(missing, 'rank that is', 'ranks that are')} missing." if missing else ""
@@ -107,14 +119,14 @@ def sentence(one: Finding, summary: Summary) -> str:
     the run), measured; next: analyze waits run.h5"."""
     text = what(one, summary)
     cost = f"up to {time(one.cost_ns)} ({percent(one.share)} of the run), {_SURE[one.sure]}"
-    if one.sure is Sure.UNKNOWN:
+    if one.sure is Certainty.UNKNOWN:
         cost = "nothing tells how long, but with tracelib run --sample 10ms it is recorded"
     return f"{text[0].upper()}{text[1:]}: {cost}; next: {command(one, summary)}"
 
 
 def command(one: Finding, summary: Summary) -> str:
     """What to type next."""
-    if one.kind is Kind.TRACER:
+    if one.kind is FindingKind.TRACER:
         buffer = sufficient_buffer_bytes(summary) if summary.flushes.during.any() else 0
         paths, writing = (int(of[one.rank]) for of in (summary.flushes.paths_ns, summary.flushes.writing_ns))
         if paths > writing:
@@ -122,7 +134,7 @@ def command(one: Finding, summary: Summary) -> str:
         else:
             setting = f"TRACELIB_BUFFER={buffer >> 20}M" if buffer else "TRACELIB_STACK=0"
         return f"{setting} tracelib run -- mpirun -n {summary.trace.size} {summary.trace.origin.command or 'PROGRAM'}"
-    name = _of_imbalance(one, summary) if one.kind is Kind.IMBALANCE else _COMMANDS[one.kind]
+    name = _of_imbalance(one, summary) if one.kind is FindingKind.IMBALANCE else _COMMANDS[one.kind]
     return f"analyze {name} {shlex.quote(str(summary.trace.path))}"
 
 
@@ -135,28 +147,28 @@ def _of_imbalance(one: Finding, summary: Summary) -> str:
 
 def what(one: Finding, summary: Summary) -> str:
     """What it is, who and where, without its cost."""
-    if one.kind is Kind.IMBALANCE:
+    if one.kind is FindingKind.IMBALANCE:
         return _imbalance(one, summary)
-    if one.kind is Kind.SERIALIZATION:
+    if one.kind is FindingKind.SERIALIZATION:
         return _serialization(one, summary)
-    if one.kind in (Kind.TRANSFER, Kind.COMMUNICATION):
+    if one.kind in (FindingKind.TRANSFER, FindingKind.COMMUNICATION):
         return _transfer(one, summary)
-    if one.kind is Kind.NEITHER:
+    if one.kind is FindingKind.NEITHER:
         return f"rank {one.rank}, which computes longest, does not compute all the time; there are no MPI calls"
-    if one.kind is Kind.NOT_THERE:
+    if one.kind is FindingKind.NOT_THERE:
         last = time(summary.trace.duration_ns - summary.trace.extra(Losses).after_ns)
         return f"the trace ends before the run, and what happened after {last} is not in it"
-    if one.kind is Kind.STARTING:
+    if one.kind is FindingKind.STARTING:
         return "every rank spends time in MPI_Init and MPI_Finalize; a longer run spends no more there"
-    if one.kind is Kind.CPUS:
+    if one.kind is FindingKind.CPUS:
         return _cpus(one, summary)
-    if one.kind is Kind.THREADS:
+    if one.kind is FindingKind.THREADS:
         return crowds_of_threads(summary.cpus.crowds)
-    if one.kind is Kind.ASLEEP:
+    if one.kind is FindingKind.ASLEEP:
         return _asleep(one, summary)
-    if one.kind is Kind.HANG:
+    if one.kind is FindingKind.HANG:
         return _hang(summary)
-    if one.kind is Kind.TRACER:
+    if one.kind is FindingKind.TRACER:
         paths = int(summary.flushes.paths_ns[one.rank])
         flushed = int(summary.flushes.time_ns[one.rank]) - paths
         parts = [
@@ -206,7 +218,7 @@ def _hang(summary: Summary) -> str:
 def _imbalance(one: Finding, summary: Summary) -> str:
     where = f" in region {one.region}" if one.region else ""
     waiting = f", the others wait for it in {one.call}" if one.call else ""
-    return f"{Threads(summary).longest()}{where}{asleep_part(summary, one.rank)}{waiting}"
+    return f"{ThreadNames(summary).longest()}{where}{asleep_part(summary, one.rank)}{waiting}"
 
 
 def _serialization(one: Finding, summary: Summary) -> str:
@@ -224,7 +236,7 @@ def _transfer(one: Finding, summary: Summary) -> str:
     if messages.count and small >= _MOSTLY_SMALL * messages.count:
         share = f"{percent(small / messages.count)} of {count(messages.count)} messages are"
         few = f"; {share if messages.count > 1 else 'the one message is'} smaller than {size(1024)}"
-    if one.kind is Kind.TRANSFER:
+    if one.kind is FindingKind.TRANSFER:
         what_takes = "files, messages" if is_of_files(one.call) else "messages"
         return f"{what_takes} and calls themselves take time{call}{few}"
     return f"rank {one.rank}, which computes longest, does not compute all the time{call}{few}"
@@ -233,11 +245,13 @@ def _transfer(one: Finding, summary: Summary) -> str:
 def _iterations(one: Finding, summary: Summary) -> str:
     even = summary.even
     assert even is not None, "findings about iterations come from their evenness"
-    if one.kind is Kind.PIPELINE:
+    if one.kind is FindingKind.PIPELINE:
         text = in_words(even.pipelines[one.number], even.place[one.number])
     else:
         uneven = even.uneven
-        found = {Kind.MOVING: uneven.moving, Kind.DRIFT: uneven.drift}.get(one.kind) or uneven.slow[one.number]
+        found = {FindingKind.MOVING: uneven.moving, FindingKind.DRIFT: uneven.drift}.get(one.kind) or uneven.slow[
+            one.number
+        ]
         text = in_words(found)
     first, *further = _SENTENCE_END.split(text.rstrip("."))
     return "; ".join((first, *(f"{part[0].lower()}{part[1:]}" for part in further)))
@@ -246,7 +260,7 @@ def _iterations(one: Finding, summary: Summary) -> str:
 def findings_json(summary: Summary) -> list[dict[str, Any]]:
     """All of them; seconds and fractions."""
     every = findings(summary)
-    shown = first(every)
+    shown = largest_findings(every)
     return [
         {
             "kind": one.kind.value,

@@ -1,21 +1,94 @@
-"""What the efficiencies mean for this run, in one sentence each: the rank and the call that matter."""
+"""What the efficiencies mean for this run, in one sentence each: the rank and the call that matter.
+
+The buffer that a run would have needed.
+
+The ranks of a run, or in traces of other tools their threads, by what they compute, and their names in sentences.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import (
+    Sequence,
+)
 
-from analyzer.findings.find import waiting_call
-from analyzer.metrics.checks import FEWER_CALLERS
-from analyzer.places.paths import shortened
-from analyzer.report.look.buffer import sufficient_buffer_bytes
-from analyzer.report.look.summary import Summary
-from analyzer.report.look.who import Threads
-from analyzer.report.words.groups import few_lines
-from analyzer.report.words.units import count, percent, plural, size, time
-from analyzer.trace import Losses, Unmatched
-from analyzer.trace.chosen import one_sided
-from analyzer.trace.error_classes import error_name
-from tracelib.schema import CALL_WAS_LEFT
+import numpy as np
+
+from analyzer.findings import (
+    waiting_call,
+)
+from analyzer.metrics.checks import (
+    FEWER_CALLERS,
+)
+from analyzer.places.paths import (
+    shortened,
+)
+from analyzer.report.look.summary import (
+    Summary,
+)
+from analyzer.report.words.groups import (
+    few_lines,
+)
+from analyzer.report.words.units import (
+    count,
+    percent,
+    plural,
+    size,
+    time,
+)
+from analyzer.trace import (
+    Losses,
+    TracerTime,
+    Unmatched,
+)
+from analyzer.trace.chosen import (
+    one_sided,
+)
+from analyzer.trace.error_classes import (
+    error_name,
+)
+from tracelib.schema import (
+    CALL_WAS_LEFT,
+)
+
+
+def sufficient_buffer_bytes(summary: Summary) -> int:
+    """The buffer that would have held all records of the busiest thread: whole MiB, a power of two; 0: unknown.
+
+    A thread that flushed n times before the end filled n buffers and part of another.
+    """
+    needed = summary.trace.extra(TracerTime).buffer_bytes * (int(summary.flushes.during.max(initial=0)) + 1)
+    return 1 << max(20, (needed - 1).bit_length()) if needed else 0
+
+
+class ThreadNames:
+    """The useful time (ns) of all that the efficiencies are made of: of measured runs each rank that could be read,
+    with the mean of its threads (`Useful.of_ranks`); of traces of other tools each thread. `rank` are their ranks."""
+
+    def __init__(self, summary: Summary) -> None:
+        useful = summary.useful
+        self.time_ns, self.rank = useful.time_ns, useful.rank
+        if summary.trace.origin.tracer_times:
+            of_ranks = useful.of_ranks(summary.efficiency.runtime_ns)
+            self.time_ns, self.rank = np.round(of_ranks).astype(np.int64), np.arange(len(of_ranks))
+        chosen = np.isin(self.rank, summary.present)
+        self.time_ns, self.rank = self.time_ns[chosen], self.rank[chosen]
+        self.single = len(self.rank) == len(summary.present)
+        self.kind = "rank" if self.single else "thread"
+
+    def name(self, index: int) -> str:
+        """ "rank 3", or "thread 1 of rank 3"."""
+        rank = int(self.rank[index])
+        if self.single:
+            return f"rank {rank}"
+        return f"thread {index - int(np.searchsorted(self.rank, rank))} of rank {rank}"
+
+    def longest(self) -> str:
+        """ "rank 1 computes 50.0 % longer than the mean", "rank 8 computes 3.5 times as long as the mean"."""
+        index = int(self.time_ns.argmax())
+        ratio = self.time_ns[index] / float(self.time_ns.mean())
+        by = f"{ratio:.1f} times as long as" if ratio >= 1.5 else f"{percent(ratio - 1)} longer than"
+        return f"{self.name(index)} computes {by} the mean"
+
 
 GOOD = 0.98
 """A factor above this is good."""
@@ -25,7 +98,7 @@ MUCH_TRACING = 0.01
 
 def parallel_efficiency(summary: Summary) -> str:
     """How much of the threads' time was computation."""
-    runtime, threads = summary.efficiency.runtime_ns, Threads(summary)
+    runtime, threads = summary.efficiency.runtime_ns, ThreadNames(summary)
     number = len(threads.time_ns)
     rest = runtime * number - int(threads.time_ns.sum())
     had = f"{plural(number, threads.kind)} x {time(runtime)}" if number > 1 else f"the {time(runtime)}"
@@ -34,7 +107,7 @@ def parallel_efficiency(summary: Summary) -> str:
 
 def load_balance(summary: Summary) -> str:
     """Who computes longest, and where the others wait."""
-    threads = Threads(summary)
+    threads = ThreadNames(summary)
     useful = threads.time_ns
     if len(useful) == 1:
         return "there is only one rank"
@@ -76,7 +149,7 @@ def _without_cpu(summary: Summary, rank: int) -> str:
 
 def communication_efficiency(summary: Summary) -> str:
     """What the thread that computes longest does when it does not compute."""
-    threads, efficiency = Threads(summary), summary.efficiency
+    threads, efficiency = ThreadNames(summary), summary.efficiency
     longest = int(threads.time_ns.argmax())
     inside = summary.profile.inside_ns[int(threads.rank[longest])]
     mpi = int(inside.sum())

@@ -12,31 +12,28 @@ import numpy as np
 from analyzer.efficiency.cpu_use import Cpus, cpus, others
 from analyzer.efficiency.factors import Efficiency, efficiency
 from analyzer.efficiency.ideal import ideal_replay
-from analyzer.evenness.evenness import Evenness, evenness
+from analyzer.imbalance.analysis import Imbalance, analyze_imbalance
 from analyzer.metrics.accesses import Accessed, Failed, accesses, failed
-from analyzer.metrics.asleep import Asleep, AsleepSums, asleep_at
-from analyzer.metrics.bursts import Bursts, BurstSums
 from analyzer.metrics.callers import Callers, CallerSums, FromPlace, from_places
 from analyzer.metrics.collectives import Collective, CollectiveSums
+from analyzer.metrics.computing import Asleep, AsleepSums, asleep_at
 from analyzer.metrics.counters import Counted, counted
-from analyzer.metrics.cpu_waits import cpu_waits
-from analyzer.metrics.drivers import AskedDriver, asked_drivers
-from analyzer.metrics.flushes import Flushes, flushes
 from analyzer.metrics.hot import Hot, HotSums
 from analyzer.metrics.messages import Messages, messages
+from analyzer.metrics.overhead import AskedDriver, Flushes, asked_drivers, flushes
 from analyzer.metrics.profile import Profile, ProfileSums
 from analyzer.metrics.regions import RegionProfile, region_profile
 from analyzer.metrics.sums import add_all
-from analyzer.metrics.system import NodeSummary, system
+from analyzer.metrics.system import NodeSummary, summarize_nodes
 from analyzer.metrics.unrecorded import Unrecorded, unrecorded
-from analyzer.metrics.useful import Useful, UsefulSums
+from analyzer.metrics.useful import Bursts, BurstSums, Useful, UsefulSums, cpu_waits
 from analyzer.parallel import Team
 from analyzer.places import Places
 from analyzer.structure.levels.parts import Structure
 from analyzer.structure.levels.run_structure import Method, structure
 from analyzer.trace import CallPaths, Chosen, Leftovers, Losses, Relative, Trace, Unmatched
 from analyzer.trace.at_places import AtPlaces, PlaceChoice
-from analyzer.waits.waits import Waits, waits
+from analyzer.waits.analysis import Waits, analyze_waits
 
 Step = Callable[[str], AbstractContextManager]
 
@@ -81,7 +78,7 @@ class Summary:
     callers: Callers
     hot: Hot
     structure: Structure | None  # None: it was not looked for
-    even: Evenness | None  # of the main loop; None: there is none
+    even: Imbalance | None  # of the main loop; None: there is none
     shown: Profile
     """Of the calls that were chosen by their places; `profile` is of all."""
     place: str = ""
@@ -173,7 +170,7 @@ def summarize(trace: Trace, team: Team, step: Step = no_step, place: PlaceChoice
     with step("Adding up regions"):
         own = region_profile(trace, team)
     with step("Finding wait states"):
-        waited = waits(trace, team, calls, causes=False)
+        waited = analyze_waits(trace, team, calls, causes=False)
     with step("Looking for iterations"):
         made_of, even = _structure(trace, team, calls)
     left = [u for u in trace.extra(Leftovers).unmatched() if paths is None or paths[u.path]]
@@ -192,7 +189,7 @@ def summarize(trace: Trace, team: Team, step: Step = no_step, place: PlaceChoice
         left,
         trace.extra(Leftovers).elsewhere(),
         trace.extra(Leftovers).relatives(),
-        system(trace),
+        summarize_nodes(trace),
         own,
         asked_drivers(trace, team),
         sums,
@@ -210,14 +207,14 @@ def summarize(trace: Trace, team: Team, step: Step = no_step, place: PlaceChoice
     )
 
 
-def _structure(trace: Trace, team: Team, calls: Profile) -> tuple[Structure | None, Evenness | None]:
+def _structure(trace: Trace, team: Team, calls: Profile) -> tuple[Structure | None, Imbalance | None]:
     """What the sequences of calls say of the run's iterations, where that is quickly found."""
     chosen = trace.extra(Chosen)
     if chosen.ranks is not None or chosen.cluster or not 0 < calls.count.sum() <= MOST_CALLS:
         return None, None
     found = structure(trace, team, Method.CALLS)
     iterations = found.main.iterations if found.main else None
-    return found, evenness(trace, team, iterations) if iterations else None
+    return found, analyze_imbalance(trace, team, iterations) if iterations else None
 
 
 def _sums(trace: Trace, team: Team) -> tuple[Profile, Useful, Bursts, list[Collective], Callers, Hot, list[Asleep]]:

@@ -14,7 +14,7 @@ from analyzer.metrics.collectives import Collective
 from analyzer.metrics.messages import Messages
 from analyzer.report.look.summary import Summary
 from analyzer.report.words import units
-from analyzer.report.words.groups import Alike, alike
+from analyzer.report.words.groups import AlikeRanks, alike_ranks
 from analyzer.report.words.table import plain_table
 from analyzer.trace import Chosen, Communicator
 
@@ -69,10 +69,10 @@ def time_table(summary: Summary) -> Table:
     return table
 
 
-def ranks_alike(summary: Summary) -> Alike | None:
+def ranks_alike(summary: Summary) -> AlikeRanks | None:
     """Groups of the ranks that could be read; None where they are few."""
     profile, present = summary.profile, summary.present
-    return alike(
+    return alike_ranks(
         present,
         Column("computing", summary.useful.by_rank()[present]),
         Column("in MPI", profile.mpi_ns()[present]),

@@ -10,13 +10,13 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from analyzer.report.critical_path import label
-from analyzer.report.look.counters import form as counter_form
+from analyzer.report.look.measurements import counter_format as counter_form
 from analyzer.report.look.tables import size_rows
-from analyzer.report.page.gather import Run, busiest
+from analyzer.report.page.gather import PageRun, busiest
 from analyzer.report.page.svg import FAINT, SERIES, Chart, shades, style, time_axis
 from analyzer.report.pictures.iterations import largest_of
 from analyzer.report.words import units
-from analyzer.timeline.lines import MOST_RANKS
+from analyzer.timeline import MOST_RANKS
 from analyzer.trace import Regions
 from analyzer.trace.system import BUSY
 
@@ -30,7 +30,7 @@ _NEAR = 2.0
 
 
 def _each(
-    runs: Sequence[Run], name: str, text: str, draw: Callable[[Run, Axes], None], height: float = 3.0,
+    runs: Sequence[PageRun], name: str, text: str, draw: Callable[[PageRun, Axes], None], height: float = 3.0,
     width: float = 8.4, **shared: bool,
 ) -> str:  # fmt: skip
     chart = Chart(len(runs), height, width, **shared)
@@ -46,14 +46,14 @@ def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
 
 
-def matrix(runs: Sequence[Run]) -> str:
+def matrix(runs: Sequence[PageRun]) -> str:
     """Bytes from rank to rank, or messages where all are empty."""
     if not all(run.summary.messages.count for run in runs):
         return ""
     top = max(float(_matrix(run).max()) for run in runs)
     one, unit = _unit(top) if all(run.summary.messages.bytes for run in runs) else (1, "messages")
 
-    def draw(run: Run, axes: Axes) -> None:
+    def draw(run: PageRun, axes: Axes) -> None:
         cells, width = _matrix(run) / one, run.summary.messages.ranks_a_block
         size = len(cells) * width
         drawn = axes.imshow(
@@ -75,17 +75,17 @@ def _unit(size_bytes: float) -> tuple[float, str]:
     return float(1 << 10 * power), ("B", "KiB", "MiB", "GiB", "TiB")[power]
 
 
-def _matrix(run: Run) -> np.ndarray:
+def _matrix(run: PageRun) -> np.ndarray:
     of = run.summary.messages
     return (of.matrix_bytes if of.bytes else of.matrix_count).astype(float)
 
 
-def sizes(runs: Sequence[Run]) -> str:
+def sizes(runs: Sequence[PageRun]) -> str:
     """Messages by size."""
     if not all(run.summary.messages.count for run in runs):
         return ""
 
-    def draw(run: Run, axes: Axes) -> None:
+    def draw(run: PageRun, axes: Axes) -> None:
         rows = size_rows(run.summary.messages, even=True)
         axes.barh(range(len(rows)), [row[1] for row in rows], color=SERIES[0])
         axes.set_yticks(range(len(rows)), [row[0] for row in rows])
@@ -97,7 +97,7 @@ def sizes(runs: Sequence[Run]) -> str:
     return _each(runs, "sizes", "messages by size", draw, 3.2, share_y=False)
 
 
-def calls(runs: Sequence[Run]) -> str:
+def calls(runs: Sequence[PageRun]) -> str:
     """Time in the most expensive procedures, by rank or by line of the timeline."""
     if not all(run.summary.profile.inside_ns.any() for run in runs):
         return ""
@@ -107,7 +107,7 @@ def calls(runs: Sequence[Run]) -> str:
         names += [profile.procedures[p] for p in busiest(profile.inside_ns, _PROCEDURES)]
     names = list(dict.fromkeys(names))[: len(SERIES) - 1]
 
-    def draw(run: Run, axes: Axes) -> None:
+    def draw(run: PageRun, axes: Axes) -> None:
         profile, lines = run.summary.profile, run.timeline.lines
         at = np.arange(len(lines.names))
         of_line = np.array([profile.inside_ns[lines.of_rank == k].sum(axis=0) for k in at]) / 1e9
@@ -141,12 +141,12 @@ def _legend_above(axes: Axes, names: Sequence[str]) -> None:
     axes.figure.legend(handles=keys, fontsize=8, ncols=len(keys), loc="outside upper left")
 
 
-def bursts(runs: Sequence[Run]) -> str:
+def bursts(runs: Sequence[PageRun]) -> str:
     """How many bursts there are of which length, and how much time is in them."""
     if not all(run.summary.bursts.count for run in runs):
         return ""
 
-    def draw(run: Run, axes: Axes) -> None:
+    def draw(run: PageRun, axes: Axes) -> None:
         counts = np.array(run.summary.bursts.by_length)
         used = np.flatnonzero(counts)
         edges = 2.0 ** (np.arange(used[0], used[-1] + 2) - 1) / 1e9
@@ -161,12 +161,12 @@ def bursts(runs: Sequence[Run]) -> str:
     return _each(runs, "bursts", "bursts of computation by length", draw)
 
 
-def path(runs: Sequence[Run]) -> str:
+def path(runs: Sequence[PageRun]) -> str:
     """What the critical path consists of."""
     if not all(run.path and run.shares and run.path.length_ns for run in runs):
         return ""
 
-    def draw(run: Run, axes: Axes) -> None:
+    def draw(run: PageRun, axes: Axes) -> None:
         assert run.shares is not None
         found = run.shares.functions[:_FUNCTIONS]
         regions = bool(run.trace.extra(Regions).names)
@@ -182,13 +182,13 @@ def path(runs: Sequence[Run]) -> str:
     return _each(runs, "path", "what the critical path consists of", draw, share_y=False)
 
 
-def structure(runs: Sequence[Run]) -> str:
+def structure(runs: Sequence[PageRun]) -> str:
     """What each rank computes in each iteration."""
     if not all(run.even is not None and run.even.computing_ns.any() for run in runs):
         return ""
     tops = [float(run.even.computing_ns.max()) / 1e9 for run in runs if run.even is not None]
 
-    def draw(run: Run, axes: Axes) -> None:
+    def draw(run: PageRun, axes: Axes) -> None:
         assert run.even is not None and axes.figure is not None
         computing = run.even.computing_ns
         ranks, count = computing.shape
@@ -204,12 +204,12 @@ def structure(runs: Sequence[Run]) -> str:
     return _each(runs, "structure", "computing by rank and iteration", draw, share_x=False, share_y=False)
 
 
-def sensitivity(runs: Sequence[Run]) -> str:
+def sensitivity(runs: Sequence[PageRun]) -> str:
     """How long the run takes on networks without some of their costs."""
     if not all(run.limits and run.network_known for run in runs):
         return ""
 
-    def draw(run: Run, axes: Axes) -> None:
+    def draw(run: PageRun, axes: Axes) -> None:
         assert run.limits is not None
         found = run.limits.scenarios
         ends = [one.end_ns / 1e9 for one in found]
@@ -226,12 +226,12 @@ def sensitivity(runs: Sequence[Run]) -> str:
     return _each(runs, "sensitivity", "run time on other networks", draw, 2.6)
 
 
-def counters(runs: Sequence[Run]) -> str:
+def counters(runs: Sequence[PageRun]) -> str:
     """Instructions a cycle by rank; where these were not counted, the first counter by rank."""
     if not all(run.summary.counted.bursts.any() for run in runs):
         return ""
 
-    def draw(run: Run, axes: Axes) -> None:
+    def draw(run: PageRun, axes: Axes) -> None:
         counted, present = run.summary.counted, run.summary.present
         if counted.ipc is not None:
             values = np.array([counted.ipc_by_rank[rank] or 0.0 for rank in present])
@@ -255,12 +255,12 @@ def _by_rank(axes: Axes, ranks: np.ndarray, values: np.ndarray) -> None:
         axes.set_xlabel("rank")
 
 
-def system(runs: Sequence[Run]) -> str:
+def system(runs: Sequence[PageRun]) -> str:
     """The busy part of the nodes' CPUs over time."""
     if not all(run.trace.nodes.samples for run in runs):
         return ""
 
-    def draw(run: Run, axes: Axes) -> None:
+    def draw(run: PageRun, axes: Axes) -> None:
         for number, of in enumerate(run.trace.nodes.samples[: len(SERIES)]):
             if BUSY in of.quantities and len(of.time) > 1:
                 edges = of.time / 1e9

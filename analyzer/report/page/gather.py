@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from analyzer.critical.path import CriticalPath, critical_path
-from analyzer.critical.shares import Shares, shares
+from analyzer.critical.shares import PathShares, path_shares
 from analyzer.errors import TracelibError
-from analyzer.evenness.evenness import Evenness, evenness
+from analyzer.imbalance.analysis import Imbalance, analyze_imbalance
 from analyzer.machine.description import Machine
 from analyzer.machine.observed_machine import own_machine
 from analyzer.operations.program import program_of
@@ -22,9 +22,7 @@ from analyzer.sensitivity.limits import Limits, limits
 from analyzer.structure.iterations import Iterations
 from analyzer.structure.levels.parts import Structure
 from analyzer.structure.levels.run_structure import Method, structure
-from analyzer.timeline.cells import Timeline, timeline
-from analyzer.timeline.lines import lines_of
-from analyzer.timeline.marks import Marks, marks_of
+from analyzer.timeline import Timeline, TimelineMarks, lines_of, marks_of, timeline
 from analyzer.trace import Trace
 from analyzer.trace.trace import check_computing
 
@@ -38,18 +36,18 @@ _MOST_READ = 20_000_000
 
 
 @dataclass(frozen=True)
-class Run:
+class PageRun:
     """One run. What is None was not computed, and `left_out` says why, by the name of its section."""
 
     name: str
     file: str
     summary: Summary
     timeline: Timeline
-    marks: Marks
+    marks: TimelineMarks
     structure: Structure | None = None
-    even: Evenness | None = None  # of the main loop
+    even: Imbalance | None = None  # of the main loop
     path: CriticalPath | None = None
-    shares: Shares | None = None
+    shares: PathShares | None = None
     limits: Limits | None = None
     network_known: bool = True
     cpu_time: bool = False  # whether bursts in `limits` are CPU time
@@ -63,7 +61,7 @@ class Run:
 
 def gather(
     file: str, trace: Trace, team: Team, runs: int = 1, step: Step = lambda label: nullcontext(), name: str = ""
-) -> Run:
+) -> PageRun:
     """All of one run, of so many on the page. Collective over the team; the path and the limits are known to its first
     member only. Raises TracelibError."""
     if not trace.has_call_times:
@@ -76,12 +74,12 @@ def gather(
         with step("Looking for iterations"):
             made_of = structure(trace, team, Method.CALLS)
             found = iterations(made_of)
-            even = evenness(trace, team, found) if found else None
+            even = analyze_imbalance(trace, team, found) if found else None
     with step("Drawing ranks over time"):
         lines = lines_of(trace, summary.profile, summary.useful, summary.waits)
         bins = max(min(MOST_CELLS // runs // max(len(lines.names), 1), _MOST_BINS), 16)
         cells = timeline(trace, team, summary.profile, lines, bins)
-    marks = Marks()
+    marks = TimelineMarks()
     if team.rank == 0:
         first = int(lines.typical[0]) if len(lines.typical) else 0
         marks = marks_of(trace, lines.of_rank, first, iterations(made_of))
@@ -92,7 +90,7 @@ def gather(
     elif team.rank == 0:
         with step("Following the critical path"):
             path = critical_path(trace)
-            of_path = shares(trace, path)
+            of_path = path_shares(trace, path)
     limited, known, cpu_time = None, True, False
     if calls > MOST_CALLS:
         left_out["sensitivity"] = f"it is replayed for runs of up to {MOST_CALLS} calls"
@@ -105,7 +103,7 @@ def gather(
             program = program_of(trace, team, buffered=machine.eager_limit is None)
             limited, cpu_time = limits(program, machine, team, jobs=1), program.cpu_time
     name = name or Path(file).name
-    return Run(name, file, summary, cells, marks, made_of, even, path, of_path, limited, known, cpu_time, left_out)
+    return PageRun(name, file, summary, cells, marks, made_of, even, path, of_path, limited, known, cpu_time, left_out)
 
 
 def iterations(made_of: Structure | None) -> Iterations | None:

@@ -8,17 +8,17 @@ from shlex import quote
 
 import numpy as np
 
-from analyzer.critical.functions import COMPUTATION
+from analyzer.critical.activities import COMPUTATION
 from analyzer.machine.observed_machine import NAME_ONE
 from analyzer.report.limits import outside_text, verdict
 from analyzer.report.look import sentences
-from analyzer.report.look.counters import form as counter_form
+from analyzer.report.look.measurements import counter_format as counter_form
 from analyzer.report.page import charts
-from analyzer.report.page.gather import Run
-from analyzer.report.structure.sentence import sentence as structure_sentence
+from analyzer.report.page.gather import PageRun
+from analyzer.report.structure import structure_sentence
 from analyzer.report.words import units
-from analyzer.report.words.basis import by
 from analyzer.report.words.left_out import incomplete_line, left_out_text
+from analyzer.report.words.replays import basis_phrase
 
 
 @dataclass(frozen=True)
@@ -32,14 +32,14 @@ class Section:
     svg: str = ""
 
 
-def sections(runs: Sequence[Run]) -> list[Section]:
+def sections(runs: Sequence[PageRun]) -> list[Section]:
     """All but findings, efficiencies and the timeline, in order."""
     return [_section(runs, *one) for one in _ALL]
 
 
 def _section(
-    runs: Sequence[Run], name: str, title: str, command: str, tell: Callable[[Run], str],
-    draw: Callable[[Sequence[Run]], str],
+    runs: Sequence[PageRun], name: str, title: str, command: str, tell: Callable[[PageRun], str],
+    draw: Callable[[Sequence[PageRun]], str],
 ) -> Section:  # fmt: skip
     said = []
     for run in runs:
@@ -51,7 +51,7 @@ def _section(
     return Section(name, title, said, [command.format(quote(run.file)) for run in runs], svg)
 
 
-def _matrix(run: Run) -> str:
+def _matrix(run: PageRun) -> str:
     messages = run.summary.messages
     if not messages.count:
         return "Not shown: there are no messages from point to point."
@@ -71,7 +71,7 @@ def _block(number: int, width: int, ranks: int) -> str:
     return f"rank {first}" if first == last else f"ranks {first}-{last}"
 
 
-def _sizes(run: Run) -> str:
+def _sizes(run: PageRun) -> str:
     messages = run.summary.messages
     if not messages.count:
         return "Not shown: there are no messages from point to point."
@@ -82,7 +82,7 @@ def _sizes(run: Run) -> str:
     )
 
 
-def _calls(run: Run) -> str:
+def _calls(run: PageRun) -> str:
     profile = run.summary.profile
     order = profile.by_time()
     if not order or not profile.inside_ns.any():
@@ -96,14 +96,14 @@ def _calls(run: Run) -> str:
     )
 
 
-def _bursts(run: Run) -> str:
+def _bursts(run: PageRun) -> str:
     if not run.summary.bursts.count:
         return "Not shown: no computation was recorded."
     text = sentences.bursts(run.summary)
     return f"{text[0].upper()}{text[1:]}."
 
 
-def _path(run: Run) -> str:
+def _path(run: PageRun) -> str:
     if run.path is None or run.shares is None or not run.path.length_ns:
         return "Not shown: the run takes no time."
     computing = sum(one.path_ns for one in run.shares.functions if one.function.kind == COMPUTATION)
@@ -115,20 +115,20 @@ def _path(run: Run) -> str:
     )
 
 
-def _structure(run: Run) -> str:
+def _structure(run: PageRun) -> str:
     if run.structure is None:
         return "Not shown: there are no MPI calls."
     return f"{structure_sentence(run.structure)}."
 
 
-def _sensitivity(run: Run) -> str:
+def _sensitivity(run: PageRun) -> str:
     if run.limits is None:
         return "Not shown: it was not replayed."
     outside, limit = run.trace.duration_ns - run.limits.whole.end_ns, run.limits.limit
     largest = outside > (limit.ns if limit else 0)
     said = [verdict(run.limits, "The replay" if largest else "The run", network_known=run.network_known)]
     said.insert(0 if largest else 1, outside_text(outside, run.trace.duration_ns, largest=largest))
-    said.insert(0, f"Replayed {by(cpu_time=run.cpu_time)}.")
+    said.insert(0, f"Replayed {basis_phrase(cpu_time=run.cpu_time)}.")
     if why := left_out_text(run.summary.efficiency.ideal):
         said.append(incomplete_line(why))
     if not run.network_known:
@@ -136,7 +136,7 @@ def _sensitivity(run: Run) -> str:
     return " ".join(filter(None, said))
 
 
-def _counters(run: Run) -> str:
+def _counters(run: PageRun) -> str:
     if not run.summary.counted.bursts.any():
         return "Not shown: no counters were read (TRACELIB_COUNTERS=PAPI_TOT_INS,PAPI_TOT_CYC)."
     counted, present = run.summary.counted, run.summary.present
@@ -150,7 +150,7 @@ def _counters(run: Run) -> str:
     )
 
 
-def _system(run: Run) -> str:
+def _system(run: PageRun) -> str:
     nodes = [node for node in run.summary.system if node.cpu_busy]
     if not nodes:
         return "Not shown: the nodes were not sampled (tracelib run --system 1s)."

@@ -1,5 +1,5 @@
 """Pictures of results as PNG files."""
 
-from analyzer.report.drawing import prepare
+from analyzer.report.matplotlib_setup import prepare
 
 prepare()  # all that draws is in here, and imports matplotlib

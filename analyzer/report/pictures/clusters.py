@@ -9,7 +9,7 @@ from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 
-from analyzer.burst_clusters.find import Found
+from analyzer.burst_clusters.clustering import FoundClusters
 from analyzer.report.pictures.files import GREY, new_figure, save
 from analyzer.report.words import units
 
@@ -21,7 +21,7 @@ _NAMED = 12
 """Kinds that the legend has room for; further ones are drawn in the same colours again."""
 
 
-def draw_clusters(found: Found, path: Path) -> None:
+def draw_clusters(found: FoundClusters, path: Path) -> None:
     """Duration and counter of the sample's bursts in the colours of their kinds; without counters how many of each
     duration there are. Raises TracelibError where the file cannot be written."""
     figure = new_figure(9, 5.5)

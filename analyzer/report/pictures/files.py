@@ -7,7 +7,7 @@ from pathlib import Path
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from analyzer.whole import whole_file
+from analyzer.atomic_file import whole_file
 
 BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#888888"
 """Told apart by all eyes (Okabe and Ito)."""

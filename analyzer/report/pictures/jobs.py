@@ -11,9 +11,8 @@ from pathlib import Path
 import numpy as np
 from matplotlib.axes import Axes
 
-from analyzer.report.node_time import NodeTime
+from analyzer.report.job_times import Distribution, NodeTime
 from analyzer.report.pictures.files import BLUE, GREY, ORANGE, new_figure, save
-from analyzer.report.run_times import Distribution
 
 _LINE = 0.24
 """Inches of a bar."""

@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Ellipse, FancyArrowPatch, FancyBboxPatch, Patch
 
 from analyzer.report.pictures.files import GREY, new_figure, save
-from analyzer.report.structure.graph import COLOURS, label_lines, ranks_text
+from analyzer.report.program_graph import COLOURS, label_lines, ranks_text
 from analyzer.report.words import units
 from analyzer.structure.graph.program_graph import Edge, Kind, Node, ProgramGraph
 from analyzer.structure.graph.steps import ENDS

@@ -11,7 +11,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from analyzer.report.pictures.files import new_figure, save
 from analyzer.report.sensitivity import Studied, beyond_knee
 from analyzer.report.words import units
-from analyzer.report.words.parameters import value_text
+from analyzer.report.words.replays import value_text
 from analyzer.sensitivity.knees import THRESHOLD
 from analyzer.sensitivity.study import Swept
 

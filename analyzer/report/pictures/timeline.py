@@ -14,8 +14,7 @@ from matplotlib.ticker import FuncFormatter
 
 from analyzer.report.pictures.files import BLUE, ORANGE, new_figure, save
 from analyzer.report.words import units
-from analyzer.timeline.cells import NAMES, Timeline
-from analyzer.timeline.marks import Marks
+from analyzer.timeline import NAMES, Timeline, TimelineMarks
 
 COLOURS = (BLUE, ORANGE, "#f0c808", "#000000")
 """Of Doing; told apart by all eyes, and in shades of grey."""
@@ -40,7 +39,7 @@ class Note:
 
 
 def draw_timeline(
-    of: Timeline, marks: Marks, title: str, path: Path, notes: Sequence[Note] = (), boxed: str = "",
+    of: Timeline, marks: TimelineMarks, title: str, path: Path, notes: Sequence[Note] = (), boxed: str = "",
     moment_ns: int | None = None,
 ) -> None:  # fmt: skip
     """Write the picture; whole or not at all. boxed: what is in the boxes. moment_ns: a line is drawn there. Raises
@@ -108,7 +107,7 @@ def _lines(of: Timeline, axes: Axes) -> None:
     axes.set_ylabel("ranks alike (number)" if of.lines.grouped else "rank")
 
 
-def _marks(of: Timeline, marks: Marks, axes: Axes, inch: float) -> None:
+def _marks(of: Timeline, marks: TimelineMarks, axes: Axes, inch: float) -> None:
     """Flushes in their lines; above all lines regions and the edges of iterations. inch: as a part of their height."""
     small = len(of.lines.names) > _NAMED
     for line, at in marks.flushes:

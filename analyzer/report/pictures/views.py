@@ -16,7 +16,7 @@ from matplotlib.ticker import FuncFormatter
 
 from analyzer.report.pictures.files import BLUE, GREY, new_figure, save
 from analyzer.report.words import units
-from analyzer.views.over_time import Profile
+from analyzer.views.over_time import ViewProfile
 from analyzer.views.tabulated import Histogram
 
 ENDINGS = (".png", ".svg")
@@ -37,7 +37,7 @@ _PALETTE = (
 )  # fmt: skip
 
 
-def draw_profiles(every: Sequence[tuple[str, Profile]], title: str, path: Path) -> None:
+def draw_profiles(every: Sequence[tuple[str, ViewProfile]], title: str, path: Path) -> None:
     """Rows of the picture are those of a view, run by run, on one scale of time and of values; whole or not at all.
 
     every: what each run is called, and the view of it. Raises TracelibError.
@@ -68,13 +68,13 @@ def _panels(figure: Figure, rows: Sequence[int]) -> list[Axes]:
     return list(np.atleast_1d(figure.subplots(len(rows), 1, sharex=True, gridspec_kw=grid)))
 
 
-def _span(profiles: Sequence[Profile]) -> tuple[float, float]:
+def _span(profiles: Sequence[ViewProfile]) -> tuple[float, float]:
     """Seconds, from the first begin to the last end."""
     begin, end = min(of.edges[0] for of in profiles), max(of.edges[-1] for of in profiles)
     return begin / 1e9, max(end, begin + 1) / 1e9
 
 
-def _draw_curves(runs: Sequence[tuple[str, Profile]], figure: Figure) -> None:
+def _draw_curves(runs: Sequence[tuple[str, ViewProfile]], figure: Figure) -> None:
     """The mean as a line; from least to most as a shade."""
     profiles = [of for _, of in runs]
     count = sum(len(of.rows) for of in profiles)
@@ -97,7 +97,7 @@ def _draw_curves(runs: Sequence[tuple[str, Profile]], figure: Figure) -> None:
     _name_time(every[-1])
 
 
-def _limit(profiles: Sequence[Profile], every: np.ndarray) -> None:
+def _limit(profiles: Sequence[ViewProfile], every: np.ndarray) -> None:
     """Peaks of an instant do not make the means flat: what is far above these is cut, and said."""
     low = max(float(np.nanmax(-of.minimum, initial=0.0)) for of in profiles)
     high = max(float(np.nanmax(of.maximum, initial=0.0)) for of in profiles)
@@ -113,7 +113,7 @@ def _steps(values: np.ndarray) -> np.ndarray:
     return np.append(values, values[-1:])
 
 
-def _draw_colours(profiles: Sequence[Profile], panels: Sequence[Axes], figure: Figure) -> None:
+def _draw_colours(profiles: Sequence[ViewProfile], panels: Sequence[Axes], figure: Figure) -> None:
     """The mean as a colour: the darker, the more; nothing is white."""
     shades = colormaps["viridis_r"](np.linspace(0, 1, 256))
     shades[0] = (1, 1, 1, 1)
@@ -129,7 +129,7 @@ def _draw_colours(profiles: Sequence[Profile], panels: Sequence[Axes], figure: F
         figure.colorbar(image, ax=list(panels), label=profiles[0].unit or profiles[0].view, pad=0.01)
 
 
-def _draw_named(profiles: Sequence[Profile], panels: Sequence[Axes], figure: Figure) -> None:
+def _draw_named(profiles: Sequence[ViewProfile], panels: Sequence[Axes], figure: Figure) -> None:
     """The value that has most of each pixel, in a colour of its own; those that come most often are named. Runs may
     have other numbers for a name: colours go by names."""
     counted: Counter[str] = Counter()
@@ -149,11 +149,11 @@ def _draw_named(profiles: Sequence[Profile], panels: Sequence[Axes], figure: Fig
         figure.legend(handles=keys, loc="outside lower center", ncols=5, fontsize=8, frameon=False)
 
 
-def _named(of: Profile, value: float) -> str:
+def _named(of: ViewProfile, value: float) -> str:
     return of.names.get(int(value), f"{value:g}")
 
 
-def _extent(of: Profile) -> tuple[float, float, float, float]:
+def _extent(of: ViewProfile) -> tuple[float, float, float, float]:
     return of.edges[0] / 1e9, max(of.edges[-1], of.edges[0] + 1) / 1e9, len(of.rows) - 0.5, -0.5
 
 

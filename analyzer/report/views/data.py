@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from analyzer.report.views.numbers import plain
-from analyzer.views.constant import Bursts
+from analyzer.atomic_file import whole_file
+from analyzer.report.views.tables import plain
+from analyzer.views.constant import ViewBursts
 from analyzer.views.measuring import Measures
-from analyzer.views.over_time import Profile
+from analyzer.views.over_time import ViewProfile
 from analyzer.views.tabulated import Histogram
-from analyzer.whole import whole_file
 
 NS = 1e9
 _ROWS = 65536
@@ -31,7 +31,7 @@ def rows_json(found: Measures) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def profile_json(found: Profile) -> dict[str, Any]:
+def profile_json(found: ViewProfile) -> dict[str, Any]:
     """Values of each row in each bin."""
     values = {name: plain(getattr(found, name)) for name in ("mean", "minimum", "maximum", "longest")}
     return {"level": found.level, "rows": found.rows, "begin_s": plain(found.edges[:-1] / NS), **values}
@@ -47,7 +47,7 @@ def histogram_json(found: Histogram) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def bursts_json(rows: Sequence[str], every: Iterable[Bursts]) -> list[dict[str, Any]]:
+def bursts_json(rows: Sequence[str], every: Iterable[ViewBursts]) -> list[dict[str, Any]]:
     """An object for each burst."""
     return [
         {"row": rows[row], "begin_s": begin / NS, "end_s": end / NS, "value": value, "whole": whole}
@@ -64,7 +64,7 @@ def rows_csv(found: Measures) -> Iterator[Sequence[Any]]:
         yield (found.view, row, *(_cell(column[at]) for column in named.values()))
 
 
-def profile_csv(found: Profile) -> Iterator[Sequence[Any]]:
+def profile_csv(found: ViewProfile) -> Iterator[Sequence[Any]]:
     """A line for each row and bin."""
     yield ("view", found.level, "begin_s", "end_s", "mean", "minimum", "maximum")
     for at, row in enumerate(found.rows):
@@ -83,7 +83,7 @@ def histogram_csv(found: Histogram) -> Iterator[Sequence[Any]]:
         )  # fmt: skip
 
 
-def bursts_csv(name: str, rows: Sequence[str], every: Iterable[Bursts]) -> Iterator[Sequence[Any]]:
+def bursts_csv(name: str, rows: Sequence[str], every: Iterable[ViewBursts]) -> Iterator[Sequence[Any]]:
     """A line for each burst, as they end."""
     yield ("view", "row", "begin_s", "end_s", "value", "whole")
     for some in every:

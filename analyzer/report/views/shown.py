@@ -16,8 +16,8 @@ from analyzer.trace import Trace
 from analyzer.views import api, over_time
 from analyzer.views.constant import bursts, first_bursts
 from analyzer.views.lanes import Level
-from analyzer.views.over_time import Profile
-from analyzer.views.run import Run
+from analyzer.views.over_time import ViewProfile
+from analyzer.views.run import ViewRun
 from analyzer.views.view_file import ViewFile
 
 BINS = 1200
@@ -64,7 +64,7 @@ def asked_of(
     return [Asked(*span, bins, csv, picture, max(lengths)) for span in spans]
 
 
-def shared_table(runs: Sequence[Run], file: ViewFile, asked: Sequence[Asked]) -> ViewFile:
+def shared_table(runs: Sequence[ViewRun], file: ViewFile, asked: Sequence[Asked]) -> ViewFile:
     """A histogram of several runs has the same columns in all of them, unless these have names."""
     if len(runs) < 2 or file.show != "histogram" or file.table.columns or file.table.partners:
         return file
@@ -75,7 +75,7 @@ def shared_table(runs: Sequence[Run], file: ViewFile, asked: Sequence[Asked]) ->
 class ShownView:
     """A view of a run, computed as its file says."""
 
-    def __init__(self, run: Run, file: ViewFile, asked: Asked) -> None:
+    def __init__(self, run: ViewRun, file: ViewFile, asked: Asked) -> None:
         """Raises TracelibError where the run does not have what the view looks at."""
         self.run, self.file, self.asked = run, file, asked
         begin, end = asked.begin_s, asked.end_s
@@ -114,11 +114,11 @@ class ShownView:
         found: Iterator[Sequence[Any]] = getattr(data, f"{self.file.show}_csv")(self.found)
         return found
 
-    def drawn(self) -> Profile:
+    def drawn(self) -> ViewProfile:
         """Over time, for a picture."""
         return self._profile(BINS)
 
-    def _profile(self, bins: int) -> Profile:
+    def _profile(self, bins: int) -> ViewProfile:
         asked = self.asked
         found = over_time.profile(
             self.file.view, self.run, begin_ns=asked.begin_ns, end_ns=asked.end_ns, width_ns=asked.width_ns(bins)

@@ -1,22 +1,70 @@
-"""Views as tables of text."""
+"""Views as tables of text.
+
+Numbers of views in tables: five digits, and all that stand before the point; nothing where there is none.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import (
+    Sequence,
+)
+from typing import (
+    Any,
+)
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from rich.console import (
+    Console,
+)
+from rich.table import (
+    Table,
+)
+from rich.text import (
+    Text,
+)
 
-from analyzer.report.views.numbers import number
-from analyzer.report.words import units
-from analyzer.report.words.table import plain_table, print_beside
-from analyzer.views.constant import Bursts
-from analyzer.views.measuring import Measures
-from analyzer.views.over_time import Profile
-from analyzer.views.statistics import statistic_of
-from analyzer.views.tabulated import Histogram
+from analyzer.report.words import (
+    units,
+)
+from analyzer.report.words.table import (
+    plain_table,
+    print_beside,
+)
+from analyzer.views.constant import (
+    ViewBursts,
+)
+from analyzer.views.measuring import (
+    Measures,
+)
+from analyzer.views.over_time import (
+    ViewProfile,
+)
+from analyzer.views.statistics import (
+    statistic_of,
+)
+from analyzer.views.tabulated import (
+    Histogram,
+)
+
+_FIVE_DIGITS, _LARGEST = 10**5, 10**10
+
+
+def number(value: float) -> str:
+    """ "12", "3.1416", "123457", "1.2346e+10"; empty for NaN."""
+    if np.isnan(value):
+        return ""
+    return f"{value:.0f}" if _FIVE_DIGITS <= abs(value) < _LARGEST else f"{value:.5g}"
+
+
+def plain(values: np.ndarray) -> Any:
+    """Lists of numbers for JSON: whole ones as such, None for NaN."""
+    if values.ndim > 1:
+        return [plain(row) for row in values]
+    return [
+        None if not np.isfinite(value) else int(value) if value.is_integer() and abs(value) < 2**53 else value
+        for value in values.astype(np.float64).tolist()
+    ]
+
 
 MOST_ROWS = 24
 """Of more rows only the mean and the extremes are said."""
@@ -64,7 +112,7 @@ def _of_all(column: np.ndarray, rows: Sequence[str], what: str) -> str:
     return f"{number(column[at])} ({rows[at]})"
 
 
-def print_profile(found: Profile, console: Console) -> None:
+def print_profile(found: ViewProfile, console: Console) -> None:
     """A line for each bin: the mean of each row, or of all rows."""
     bins = range(found.mean.shape[1])
     columns = (
@@ -109,7 +157,7 @@ def _print_plane(found: Histogram, plane: int, console: Console) -> None:
     print_beside(found.control, rows, columns, console)
 
 
-def print_bursts(rows: Sequence[str], some: Bursts, more: int, console: Console) -> None:
+def print_bursts(rows: Sequence[str], some: ViewBursts, more: int, console: Console) -> None:
     """The first bursts, and how many more there are."""
     table = plain_table("row", "from (s)", "lasts", "value")
     for row, begin, end, value in zip(*(column.tolist() for column in some[:4]), strict=True):

@@ -9,7 +9,7 @@ from typing import Any
 from analyzer.machine.description import AS_CALLS, Machine
 from analyzer.machine.fields import mean_of
 from analyzer.metrics.eager import LEAST_EAGER
-from analyzer.program.program import Program
+from analyzer.program.model import Program
 from analyzer.report.words import units
 
 _NEVER = 1 << 62

@@ -28,7 +28,7 @@ _NUMBER = re.compile(r"(?<!\w:)(?<!\d)\d+(\.\d+)?")
 
 
 @dataclass(frozen=True)
-class Alike:
+class AlikeRanks:
     """Groups with the columns that they were found by."""
 
     columns: Sequence[Column]
@@ -62,15 +62,15 @@ def _text(column: Column, value: float) -> str:
     return _TEXTS.get(column.unit, units.count)(value)
 
 
-def alike(ranks: np.ndarray, *columns: Column) -> Alike | None:
+def alike_ranks(ranks: np.ndarray, *columns: Column) -> AlikeRanks | None:
     """Groups of these ranks, of whose values the columns hold one each; None where they are few enough to be shown one
     by one."""
     if len(ranks) <= FEW:
         return None
-    return Alike(columns, groups_of(np.asarray(ranks, np.int64), columns))
+    return AlikeRanks(columns, groups_of(np.asarray(ranks, np.int64), columns))
 
 
-def print_alike(found: Alike | None, console: Console, indent: int = 2) -> None:
+def print_alike(found: AlikeRanks | None, console: Console, indent: int = 2) -> None:
     """A section of its own; nothing where there are few ranks."""
     if found is None:
         return

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from analyzer.machine.description import Machine
-from analyzer.program.program import LeftOut, Program
+from analyzer.program.model import LeftOut, Program
 from analyzer.report.words import units
 from analyzer.trace import Arrows, Trace, TracerTime
 from tracelib.schema.procedures import is_of_files

@@ -1,12 +1,36 @@
-"""What is to be said once of programs and libraries whose places have no good names: no -g, another file, no file."""
+"""What is to be said once of programs and libraries whose places have no good names: no -g, another file, no file.
+
+Places at which time is lost, in words and as plain data.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import (
+    Sequence,
+)
+from typing import (
+    Any,
+)
 
-from rich.console import Console
-from rich.padding import Padding
-from rich.text import Text
+from rich.console import (
+    Console,
+)
+from rich.padding import (
+    Padding,
+)
+from rich.text import (
+    Text,
+)
+
+from analyzer.metrics.computing import (
+    UnevenComputing,
+)
+from analyzer.metrics.lost_at import (
+    LostAt,
+)
+from analyzer.report.words import (
+    units,
+)
 
 MOST = 3
 """Sentences, one for each program or library."""
@@ -16,3 +40,21 @@ def print_place_notes(notes: Sequence[str], console: Console, indent: int = 2) -
     """`notes`: as `Places.notes` has them, of the paths that are shown."""
     for note in notes[:MOST]:
         console.print(Padding(Text(note), (0, 0, 0, indent)))
+
+
+def uneven_text(most: UnevenComputing) -> str:
+    """Where, and how much longer than others the longest rank computes there."""
+    return (
+        f"{most.text}; rank {most.rank} computes {units.time(most.most_ns)} there, a rank on average "
+        f"{units.time(most.mean_ns)}"
+    )
+
+
+def lost_at_json(found: LostAt) -> dict[str, Any]:
+    """Seconds under stable names; what is lost most comes first."""
+    return {
+        "uneven": [
+            {"name": u.text, "rank": u.rank, "most_s": u.most_ns / 1e9, "mean_s": u.mean_ns / 1e9} for u in found.uneven
+        ],
+        "in_calls": [{"name": one.text, "time_s": one.ns / 1e9} for one in found.in_calls],
+    }

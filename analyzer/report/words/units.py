@@ -1,8 +1,19 @@
-"""Numbers as people read them: three digits and a unit."""
+"""Numbers as people read them: three digits and a unit.
+
+What files are called in reports: by default all runs are run.h5, each in its own folder.
+"""
 
 from __future__ import annotations
 
-from math import isinf
+from collections.abc import (
+    Iterable,
+)
+from math import (
+    isinf,
+)
+from pathlib import (
+    Path,
+)
 
 _TIMES = ((3_600_000_000_000, "h"), (60_000_000_000, "min"), (1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us"))
 _COUNTS = ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
@@ -64,3 +75,14 @@ def plural(number: int, noun: str, many: str = "") -> str:
 def verb(number: int, one: str, many: str) -> str:
     """What goes with so many things: "is" or "are", "lacks" or "lack"."""
     return one if number == 1 else many
+
+
+def file_names(files: Iterable[str]) -> dict[str, str]:
+    """The name of each file, with as many of its folders as it takes to tell them all apart."""
+    parts = {file: Path(file).parts for file in files}
+    names = {file: Path(file).name for file in parts}
+    for depth in range(2, max(map(len, parts.values()), default=0) + 1):
+        if len(set(names.values())) == len(names):
+            break
+        names = {file: str(Path(*of[-depth:])) for file, of in parts.items()}
+    return names

@@ -17,10 +17,10 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 
 from analyzer._kernels import ffi, lib
+from analyzer.c_arrays import pointer
 from analyzer.errors import TracelibError
-from analyzer.native import pointer
+from analyzer.program.model import Program
 from analyzer.program.operation import OP
-from analyzer.program.program import Program
 from analyzer.program.storage import OperationSpill
 from analyzer.trace import SELF, WORLD, Communicator
 

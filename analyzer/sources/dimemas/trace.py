@@ -13,15 +13,14 @@ import numpy as np
 
 from analyzer.errors import TracelibError
 from analyzer.machine.description import Machine
-from analyzer.program.program import Program
-from analyzer.program.streams import has_ports
+from analyzer.program.model import Program, has_ports
 from analyzer.recording.run.trace import open_run
 from analyzer.replay.predicted import write_predicted
 from analyzer.replay.recorded import PROCEDURES, regions_of
 from analyzer.replay.simulate import Prediction, simulate
-from analyzer.signals import discard
+from analyzer.signal_handling import discard
 from analyzer.sources.dimemas.reader import read_dim
-from analyzer.temporary import temporary_folder
+from analyzer.temporary_files import temporary_folder
 from analyzer.trace import (
     Chosen,
     Communicator,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from analyzer._kernels import ffi, lib
-from analyzer.native import pointer
+from analyzer.c_arrays import pointer
 from analyzer.otf2_library import EVENT, NAMES, functions
 
 _AT_ONCE = 1 << 17

@@ -15,8 +15,8 @@ from itertools import pairwise
 import numpy as np
 
 from analyzer.columns.sorted_runs import RankRuns
-from analyzer.places import Known, PathTables, Places
-from analyzer.places.readable import readable
+from analyzer.places import NameCache, PathTables, Places
+from analyzer.places.readable_names import readable
 from analyzer.sources.paraver.body import Body
 from analyzer.sources.paraver.labels import Labels
 from analyzer.trace import CallPaths
@@ -149,7 +149,7 @@ class ParaverCallPaths(CallPaths):
 
     @cached_property
     def _named(self) -> Places:
-        return Places(self.tables(), Known())
+        return Places(self.tables(), NameCache())
 
     def tables(self) -> PathTables:
         return self.callers.tables

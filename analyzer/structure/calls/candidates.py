@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer._kernels import lib
-from analyzer.native import pointer
+from analyzer.c_arrays import pointer
 
 CONTEXTS = (1, 2, 4, 8, 16)
 """Numbers of calls in a row that make a slot: one symbol may be made at several places of a loop, some in a row at

@@ -10,8 +10,8 @@ from functools import lru_cache
 import numpy as np
 
 from analyzer._kernels import ffi, lib
+from analyzer.c_arrays import pointer
 from analyzer.columns.arrays import joined
-from analyzer.native import pointer
 from analyzer.operations.bursts import CPU_TIME, is_measured
 from analyzer.structure.states import KINDS, NAMES, interruptions, makes_calls, steps_begin
 from analyzer.trace import CallPaths, Counters, State, Trace

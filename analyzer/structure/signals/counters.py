@@ -8,8 +8,8 @@ import numpy as np
 
 from analyzer._kernels import ffi, lib
 from analyzer.burst_clusters.bursts import bursts, labelled_counters
+from analyzer.c_arrays import pointer
 from analyzer.errors import TracelibError
-from analyzer.native import pointer
 from analyzer.parallel import Team
 from analyzer.trace import Counters, Losses, Trace
 

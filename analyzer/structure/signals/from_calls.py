@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from analyzer._kernels import ffi, lib
+from analyzer.c_arrays import pointer
 from analyzer.metrics.regions import lost_times
-from analyzer.native import pointer
 from analyzer.parallel import Team
 from analyzer.recording.run.rank_rows import row_reader
 from analyzer.structure.calls.sequence import Detail, Sequence, sequence_of

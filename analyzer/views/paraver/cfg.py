@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from analyzer.errors import TracelibError
-from analyzer.views import paraver_names as names
-from analyzer.views.paraver.cfg_text import CfgSection, read_text
-from analyzer.views.paraver.objects import Objects
-from analyzer.views.paraver.windows import Unreadable, Window, described
+from analyzer.views import function as names
+from analyzer.views.paraver.cfg_text import CfgSection, Objects, read_text
+from analyzer.views.paraver.windows import ParaverWindow, Unreadable, described
 from analyzer.views.statistics import STATISTICS
 from analyzer.views.tabulated import Columns
 from analyzer.views.view import Derived, View
-from analyzer.views.view_file import Table, ViewFile
+from analyzer.views.view_file import ViewFile, ViewTable
 
 _READ = (
     "ControlWindow", "DataWindow", "Statistic", "Parameters", "AnalysisLimits", "ComputeYScale", "Minimum", "Maximum",
@@ -48,7 +47,7 @@ def read_cfg(path: str | os.PathLike[str]) -> Cfg:
     used: set[int] = set()
     for number, section in enumerate(text.windows, 1):
         try:
-            window = Window(section, number)
+            window = ParaverWindow(section, number)
         except _WRONG as error:
             notes.append(f"window {section.one('window_name')!r} is left out: {error}")
             continue
@@ -114,7 +113,7 @@ def _histogram(section: CfgSection, views: dict[int, View | Derived], notes: lis
         raise Unreadable(f"statistic {statistic!r}")
     has_plane = bool(section.one("3D_ControlWindow"))
     has_planes = bool(section.one("3D_Delta")) and section.one("3D_ComputeYScale") != _TRUE
-    table = Table(
+    table = ViewTable(
         control=control,
         statistic=names.STATISTICS[statistic],
         columns=None if section.one("ComputeYScale", _TRUE) == _TRUE else _columns(section, ""),

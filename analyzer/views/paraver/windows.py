@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from analyzer.views import paraver_names as names
+from analyzer.views import function as names
 from analyzer.views.filters import Filter
 from analyzer.views.lanes import CHAINS, Level
-from analyzer.views.paraver.cfg_text import CfgSection, parameters
-from analyzer.views.paraver.objects import objects_of
+from analyzer.views.paraver.cfg_text import CfgSection, objects_of, parameters
 from analyzer.views.view import Derived, View
 
 _NONE, _NOTHING = (-1,), "-1"
@@ -30,7 +29,7 @@ class Unreadable(Exception):
     """Why a window cannot be a view."""
 
 
-class Window:
+class ParaverWindow:
     """One window. `notes`: what of it is not read although the numbers may depend on it. `objects`: the rows that it
     shows (None: all)."""
 
@@ -251,6 +250,6 @@ def _level_of(view: View | Derived) -> Level:
     return Level(view.level) if isinstance(view, View) else _level_of(view.of[0])
 
 
-def described(window: Window, error: Exception) -> str:
+def described(window: ParaverWindow, error: Exception) -> str:
     """Why there is no view of a window."""
     return f"window {window.name!r} is left out: {error} cannot be read"

@@ -15,9 +15,8 @@ import numpy as np
 from analyzer.trace import EVENT
 from analyzer.views.function import Function
 from analyzer.views.labels import value_numbers
-from analyzer.views.run import Selected
-from analyzer.views.steps import Steps
-from analyzer.views.thread.later import Later
+from analyzer.views.run import SelectedRecords
+from analyzer.views.steps import Later, Steps
 
 _US = 1000.0
 _FACTOR = 1000.0
@@ -27,7 +26,7 @@ Values = Callable[[np.ndarray], np.ndarray]
 """A number of each EVENT."""
 
 
-def of_last(selected: Selected, values: Values) -> Iterator[Steps]:
+def of_last(selected: SelectedRecords, values: Values) -> Iterator[Steps]:
     """The value of the last event of each thread."""
     for lane, rows in selected.events():
         yield Steps.of(lane, rows["time"], np.asarray(values(rows)))
@@ -42,7 +41,7 @@ class Pairs(NamedTuple):
     after: np.ndarray  # EVENT
 
 
-def of_next(selected: Selected, values: Callable[[Pairs], np.ndarray]) -> Iterator[Steps]:
+def of_next(selected: SelectedRecords, values: Callable[[Pairs], np.ndarray]) -> Iterator[Steps]:
     """Values that an event has by the one after it, until that one. Behind the last one they are 0."""
     later, lanes = Later(selected.run.bounds), len(selected.lanes)
     kept, known = np.zeros(lanes, EVENT), np.zeros(lanes, bool)
@@ -66,7 +65,7 @@ def _length_us(pairs: Pairs) -> np.ndarray:
     return (pairs.after["time"] - pairs.before["time"]) / _US
 
 
-def _chosen_values(selected: Selected, function: Function) -> Values:
+def _chosen_values(selected: SelectedRecords, function: Function) -> Values:
     """Whether each event has one of some values, by number or by name."""
     names = tuple(str(value) for value in function.values if isinstance(value, str))
     named = value_numbers(selected.run.trace, None, names) if names else None
@@ -84,51 +83,51 @@ def _average(pairs: Pairs, value: np.ndarray, factor: float) -> np.ndarray:
     return np.where(length > 0, value * factor / np.where(length > 0, length, 1.0), 0.0)
 
 
-def _last_value(selected: Selected, _: Function) -> Iterator[Steps]:
+def _last_value(selected: SelectedRecords, _: Function) -> Iterator[Steps]:
     return of_last(selected, lambda rows: rows["value"])
 
 
-def _last_type(selected: Selected, _: Function) -> Iterator[Steps]:
+def _last_type(selected: SelectedRecords, _: Function) -> Iterator[Steps]:
     return of_last(selected, lambda rows: rows["type"])
 
 
-def _next_value(selected: Selected, _: Function) -> Iterator[Steps]:
+def _next_value(selected: SelectedRecords, _: Function) -> Iterator[Steps]:
     return of_next(selected, lambda pairs: pairs.after["value"])
 
 
-def _next_type(selected: Selected, _: Function) -> Iterator[Steps]:
+def _next_type(selected: SelectedRecords, _: Function) -> Iterator[Steps]:
     return of_next(selected, lambda pairs: pairs.after["type"])
 
 
-def _average_next(selected: Selected, function: Function) -> Iterator[Steps]:
+def _average_next(selected: SelectedRecords, function: Function) -> Iterator[Steps]:
     factor = function.number(0, _FACTOR)
     return of_next(selected, lambda pairs: _average(pairs, pairs.after["value"], factor))
 
 
-def _average_last(selected: Selected, function: Function) -> Iterator[Steps]:
+def _average_last(selected: SelectedRecords, function: Function) -> Iterator[Steps]:
     factor = function.number(0, _FACTOR)
     return of_next(selected, lambda pairs: _average(pairs, np.where(pairs.known, pairs.before["value"], 0), factor))
 
 
-def _given(selected: Selected, function: Function) -> Iterator[Steps]:
+def _given(selected: SelectedRecords, function: Function) -> Iterator[Steps]:
     chosen = _chosen_values(selected, function)
     return of_last(selected, lambda rows: np.where(chosen(rows), rows["value"], 0))
 
 
-def _in(selected: Selected, function: Function) -> Iterator[Steps]:
+def _in(selected: SelectedRecords, function: Function) -> Iterator[Steps]:
     return of_last(selected, _chosen_values(selected, function))
 
 
-def _not_in(selected: Selected, function: Function) -> Iterator[Steps]:
+def _not_in(selected: SelectedRecords, function: Function) -> Iterator[Steps]:
     chosen = _chosen_values(selected, function)
     return of_last(selected, lambda rows: ~chosen(rows))
 
 
-def _between(selected: Selected, _: Function) -> Iterator[Steps]:
+def _between(selected: SelectedRecords, _: Function) -> Iterator[Steps]:
     return of_next(selected, lambda pairs: np.where(pairs.known, _length_us(pairs), 0.0))
 
 
-EVENT_FUNCTIONS: dict[str, tuple[Callable[[Selected, Function], Iterator[Steps]], str]] = {
+EVENT_FUNCTIONS: dict[str, tuple[Callable[[SelectedRecords, Function], Iterator[Steps]], str]] = {
     "last event value": (_last_value, ""),
     "last event type": (_last_type, ""),
     "next event value": (_next_value, ""),

@@ -14,9 +14,8 @@ import numpy as np
 
 from analyzer.trace import MESSAGE
 from analyzer.views.function import Function
-from analyzer.views.run import Selected
-from analyzer.views.steps import Steps
-from analyzer.views.thread.later import Later
+from analyzer.views.run import SelectedRecords
+from analyzer.views.steps import Later, Steps
 
 _PER_S = 10**9
 _MEGA = 1e6
@@ -26,12 +25,12 @@ Weights = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """Whole numbers of MESSAGE and the ns that they last."""
 
 
-def lane_of(selected: Selected, rows: np.ndarray, side: str) -> np.ndarray:
+def lane_of(selected: SelectedRecords, rows: np.ndarray, side: str) -> np.ndarray:
     """The lane of one side of each message; -1: it could not be read."""
     return selected.lanes.of(rows[side], rows[f"{side}_thread"])
 
 
-def of_ends(selected: Selected, values: Callable[[np.ndarray], np.ndarray], *sides: str) -> Later:
+def of_ends(selected: SelectedRecords, values: Callable[[np.ndarray], np.ndarray], *sides: str) -> Later:
     """The values of messages, at the time of each of these sides of them."""
     later = Later(selected.run.bounds)
     for rows in selected.messages():
@@ -46,7 +45,7 @@ def of_ends(selected: Selected, values: Callable[[np.ndarray], np.ndarray], *sid
 
 
 @dataclass(frozen=True)
-class Stretch:
+class MessageStretch:
     """Messages count for a thread from one of their times until another."""
 
     side: str
@@ -55,7 +54,7 @@ class Stretch:
     weights: Weights
     scale: float = 1.0
 
-    def steps(self, selected: Selected) -> Iterator[Steps]:
+    def steps(self, selected: SelectedRecords) -> Iterator[Steps]:
         """The sum over all messages that count, at each time. Sums are of whole numbers, and so exact."""
         later = Later(selected.run.bounds)
         for rows in selected.messages():
@@ -69,7 +68,7 @@ class Stretch:
         for steps in later.windows():
             yield steps._replace(value=running(steps, now) / self.scale)
 
-    def _time(self, selected: Selected, rows: np.ndarray, which: str) -> np.ndarray:
+    def _time(self, selected: SelectedRecords, rows: np.ndarray, which: str) -> np.ndarray:
         """`sent` and `received` are what the filter calls so; the others are columns of MESSAGE."""
         if which in ("sent", "received"):
             return selected.message_times(rows)[which == "received"]
@@ -101,28 +100,30 @@ def _bytes_a_second(rows: np.ndarray, length: np.ndarray) -> np.ndarray:
     return np.rint(rows["size"] * (_PER_S / length))
 
 
-STRETCHES: dict[str, tuple[Stretch, str]] = {
-    "bytes in flight": (Stretch(SOURCE, "sent", "received", _bytes), "bytes"),
-    "messages in flight": (Stretch(SOURCE, "sent", "received", _count), "messages"),
-    "bytes coming in": (Stretch(DESTINATION, "sent", "received", _bytes), "bytes"),
-    "messages coming in": (Stretch(DESTINATION, "sent", "received", _count), "messages"),
-    "send bandwidth": (Stretch(SOURCE, "sent", "received", _bytes_a_second, _MEGA), "MB/s"),
-    "receive bandwidth": (Stretch(DESTINATION, "sent", "received", _bytes_a_second, _MEGA), "MB/s"),
-    "sends queued": (Stretch(SOURCE, "logical_send", "physical_send", _count), "messages"),
-    "receives posted": (Stretch(DESTINATION, "logical_receive", "physical_receive", _count), "receives"),
-    "messages unexpected": (Stretch(DESTINATION, "physical_send", "logical_receive", _count), "messages"),
-    "negative messages": (Stretch(DESTINATION, "received", "sent", _count), "messages"),
-    "negative bytes": (Stretch(DESTINATION, "received", "sent", _bytes), "bytes"),
-    "bytes unexpected": (Stretch(DESTINATION, "physical_send", "logical_receive", _bytes), "bytes"),
+STRETCHES: dict[str, tuple[MessageStretch, str]] = {
+    "bytes in flight": (MessageStretch(SOURCE, "sent", "received", _bytes), "bytes"),
+    "messages in flight": (MessageStretch(SOURCE, "sent", "received", _count), "messages"),
+    "bytes coming in": (MessageStretch(DESTINATION, "sent", "received", _bytes), "bytes"),
+    "messages coming in": (MessageStretch(DESTINATION, "sent", "received", _count), "messages"),
+    "send bandwidth": (MessageStretch(SOURCE, "sent", "received", _bytes_a_second, _MEGA), "MB/s"),
+    "receive bandwidth": (MessageStretch(DESTINATION, "sent", "received", _bytes_a_second, _MEGA), "MB/s"),
+    "sends queued": (MessageStretch(SOURCE, "logical_send", "physical_send", _count), "messages"),
+    "receives posted": (MessageStretch(DESTINATION, "logical_receive", "physical_receive", _count), "receives"),
+    "messages unexpected": (MessageStretch(DESTINATION, "physical_send", "logical_receive", _count), "messages"),
+    "negative messages": (MessageStretch(DESTINATION, "received", "sent", _count), "messages"),
+    "negative bytes": (MessageStretch(DESTINATION, "received", "sent", _bytes), "bytes"),
+    "bytes unexpected": (MessageStretch(DESTINATION, "physical_send", "logical_receive", _bytes), "bytes"),
 }
 """Sums over the messages that are on their way, or wait, by name; and their unit."""
 
 
-def _last(values: Callable[[np.ndarray], np.ndarray], *sides: str) -> Callable[[Selected, Function], Iterator[Steps]]:
+def _last(
+    values: Callable[[np.ndarray], np.ndarray], *sides: str
+) -> Callable[[SelectedRecords, Function], Iterator[Steps]]:
     return lambda selected, _: of_ends(selected, values, *sides).windows()
 
 
-def _partner(selected: Selected, _: Function) -> Iterator[Steps]:
+def _partner(selected: SelectedRecords, _: Function) -> Iterator[Steps]:
     """The other rank of the last message that was sent or received, from 1."""
     later = Later(selected.run.bounds)
     for rows in selected.messages():
@@ -135,17 +136,17 @@ def _partner(selected: Selected, _: Function) -> Iterator[Steps]:
     return later.windows()
 
 
-def _send_duration(selected: Selected, _: Function) -> Iterator[Steps]:
+def _send_duration(selected: SelectedRecords, _: Function) -> Iterator[Steps]:
     return of_ends(selected, lambda rows: (rows["physical_send"] - rows["logical_send"]) / 1000, SOURCE).windows()
 
 
-def _receive_duration(selected: Selected, _: Function) -> Iterator[Steps]:
+def _receive_duration(selected: SelectedRecords, _: Function) -> Iterator[Steps]:
     values = lambda rows: (rows["physical_receive"] - rows["logical_receive"]) / 1000  # noqa: E731
     return of_ends(selected, values, DESTINATION).windows()
 
 
 def between_events(
-    selected: Selected, values: Callable[[np.ndarray], np.ndarray], side: str, *, rate: bool
+    selected: SelectedRecords, values: Callable[[np.ndarray], np.ndarray], side: str, *, rate: bool
 ) -> Iterator[Steps]:
     """What the messages of a side (whole numbers) add up to between neighbouring events of their thread, from the begin
     of the run to its end; at the later one's own time they count for the time behind it. rate: in 10^6 a second."""
@@ -191,13 +192,13 @@ def _up_to(
     return np.where(same, total[at], before[lane])
 
 
-def _event_bytes(*sides: str) -> Callable[[Selected, Function], Iterator[Steps]]:
+def _event_bytes(*sides: str) -> Callable[[SelectedRecords, Function], Iterator[Steps]]:
     """Bytes from an event of a thread to its next one; 0 before its first and from its last one on.
 
     What is sent at the time of an event is of the time behind it, what is received then of the time before it.
     """
 
-    def steps(selected: Selected, _: Function) -> Iterator[Steps]:
+    def steps(selected: SelectedRecords, _: Function) -> Iterator[Steps]:
         lanes = len(selected.lanes)
         later, sums = Later(selected.run.bounds), np.zeros((len(sides), lanes), np.int64)
         since, counted, known = np.zeros(lanes, np.int64), np.zeros(lanes, np.int64), np.zeros(lanes, bool)
@@ -222,12 +223,12 @@ def _event_bytes(*sides: str) -> Callable[[Selected, Function], Iterator[Steps]]
     return steps
 
 
-def _last_destination(selected: Selected, _: Function) -> Iterator[Steps]:
+def _last_destination(selected: SelectedRecords, _: Function) -> Iterator[Steps]:
     """The thread that the last message was sent to, from 1, counted through the run."""
     return of_ends(selected, lambda rows: _thread_of(selected, rows, DESTINATION), SOURCE).windows()
 
 
-def _next_source(selected: Selected, _: Function) -> Iterator[Steps]:
+def _next_source(selected: SelectedRecords, _: Function) -> Iterator[Steps]:
     """From one receive to the next: the thread that the next message comes from; 0 before the first and behind the
     last one. A receive is done when it was posted and its message has arrived."""
     later, begun = Later(selected.run.bounds), Later(selected.run.bounds)
@@ -250,7 +251,7 @@ def _next_source(selected: Selected, _: Function) -> Iterator[Steps]:
     return later.windows()
 
 
-def _thread_of(selected: Selected, rows: np.ndarray, side: str) -> np.ndarray:
+def _thread_of(selected: SelectedRecords, rows: np.ndarray, side: str) -> np.ndarray:
     lane = lane_of(selected, rows, side)
     return np.where(lane >= 0, np.append(selected.lanes.in_run, -1)[lane] + 1, 0)
 
@@ -265,15 +266,15 @@ def _put_between(
         later.put(lane, begin, value)
 
 
-def _between(side: str, what: str, *, rate: bool = False) -> Callable[[Selected, Function], Iterator[Steps]]:
-    def steps(selected: Selected, _: Function) -> Iterator[Steps]:
+def _between(side: str, what: str, *, rate: bool = False) -> Callable[[SelectedRecords, Function], Iterator[Steps]]:
+    def steps(selected: SelectedRecords, _: Function) -> Iterator[Steps]:
         values = (lambda rows: rows["size"]) if what == "bytes" else (lambda rows: np.ones(len(rows)))
         return between_events(selected, values, side, rate=rate)
 
     return steps
 
 
-MESSAGE_FUNCTIONS: dict[str, tuple[Callable[[Selected, Function], Iterator[Steps]], str]] = {
+MESSAGE_FUNCTIONS: dict[str, tuple[Callable[[SelectedRecords, Function], Iterator[Steps]], str]] = {
     "last size": (_last(lambda rows: rows["size"], DESTINATION), "bytes"),
     "last tag": (_last(lambda rows: rows["tag"], DESTINATION), ""),
     "last sent size": (_last(lambda rows: rows["size"], SOURCE), "bytes"),

@@ -2,7 +2,7 @@
 #define SYNCS_H
 #include <stdint.h>
 
-/* See SYNC of analyzer.waits.syncs. */
+/* See SYNC of analyzer.waits.synchronization. */
 enum sync_what { SYNC_MESSAGE, SYNC_MEMBER, SYNC_QUESTION };
 
 struct sync_row {

@@ -10,8 +10,8 @@ from matrix import NAMES
 from recorded_counts import FORTRAN, assert_no_other_calls, assert_recorded, assert_same
 
 from analyzer.opening import open_trace
+from analyzer.program.model import Program
 from analyzer.program.operation import Kind
-from analyzer.program.program import Program
 from analyzer.replay import Machine, program_of, simulate
 from analyzer.trace import Objects
 from analyzer.trace.paraver import EventType

@@ -17,7 +17,7 @@ from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.recording.run.file_findings import count_findings
 from analyzer.recording.run.rank_files import find_ranks
-from analyzer.report.look.counters import samples_json
+from analyzer.report.look.measurements import samples_json
 from analyzer.trace import UNKNOWN, Counters, Regions
 from tracelib import schema
 from tracelib.recovery import recover

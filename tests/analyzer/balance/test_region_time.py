@@ -11,8 +11,8 @@ from two_ranks import enter, leave, op
 
 from analyzer.balance.scaled_program import bounds
 from analyzer.cli import main
+from analyzer.program.model import Program
 from analyzer.program.operation import Kind, operations
-from analyzer.program.program import Program
 from tracelib import schema
 from tracelib.schema import REGION_TYPE
 

@@ -11,11 +11,10 @@ from memory_trace import MemoryTrace
 from phased import write_phases
 from thread_team import by_team
 
-from analyzer.burst_clusters import sample as sampling
+from analyzer.burst_clusters import clustering as sampling
 from analyzer.burst_clusters.bursts import bursts
-from analyzer.burst_clusters.find import DBSCAN, KMEANS, find_clusters
+from analyzer.burst_clusters.clustering import DBSCAN, KMEANS, draw_sample, find_clusters
 from analyzer.burst_clusters.model import NOISE, SHORT, read_clusters, write_clusters
-from analyzer.burst_clusters.sample import draw
 from analyzer.burst_clusters.views import OnlyCluster, WithClusters, clusters_path
 from analyzer.errors import TracelibError
 from analyzer.metrics.useful import useful
@@ -133,7 +132,7 @@ def test_a_sample_has_rare_long_bursts(monkeypatch):
     monkeypatch.setattr(sampling, "SIZE", 100)
     durations = [1000 + k % 7 for k in range(4000)]
     durations[1234] = durations[2345] = 10**6
-    found = draw(MemoryTrace([barriers(durations)], window=10**6), ONE)
+    found = draw_sample(MemoryTrace([barriers(durations)], window=10**6), ONE)
     assert len(found) <= 100 and (found[:, 0] == 10**6).sum() == 2
     assert (found[:, 0] < 2000).sum() > 40
 

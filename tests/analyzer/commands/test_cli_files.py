@@ -169,7 +169,7 @@ def test_a_folder_that_is_not_there_costs_the_files_but_not_the_look(run, tmp_pa
 
 
 def test_nothing_half_written_remains(run, tmp_path, monkeypatch, capsys):
-    import analyzer.writers.dim_records as records
+    import analyzer.writers.dim as records
 
     def full(*_):
         raise OSError(28, "No space left on device")

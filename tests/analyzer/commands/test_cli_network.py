@@ -18,8 +18,8 @@ from analyzer.network_measurement.collectives import link_at
 from analyzer.network_measurement.estimate import estimates
 from analyzer.network_measurement.intervals.detectors import clusters
 from analyzer.network_measurement.options import DEFAULTS, DETECTORS
-from analyzer.report.pictures.dendrogram import draw_tree
 from analyzer.report.pictures.files import new_figure
+from analyzer.report.pictures.network import draw_tree
 from tracelib.schema import net
 
 SIZES = LARGE_SIZES[::2]

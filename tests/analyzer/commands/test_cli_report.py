@@ -16,7 +16,7 @@ from analyzer.metrics.messages import SIZE_CLASSES, Messages
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.report.look import sentences
-from analyzer.report.look.look import print_look
+from analyzer.report.look.first_look import print_look
 from analyzer.report.look.summary import summarize
 from analyzer.report.look.tables import MOST_SIZES, size_rows
 from analyzer.report.words import units

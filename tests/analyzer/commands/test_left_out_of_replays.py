@@ -12,8 +12,8 @@ from analyzer.efficiency.ideal import ideal_replay
 from analyzer.metrics.unrecorded import unrecorded
 from analyzer.opening import open_trace
 from analyzer.operations.program import program_of
-from analyzer.program.program import LeftOut
-from analyzer.program.program_file import load_program, save_program
+from analyzer.program.files import load_program, save_program
+from analyzer.program.model import LeftOut
 
 MACHINE = ["--latency", "5us", "--bandwidth", "100MB/s"]
 LEFT_OUT = "2 calls without a model took no time; a rank spent 2.50 us in them on average: MPI_Neighbor_alltoall (2)"

@@ -11,8 +11,8 @@ from synthetic import WORLD, call, write_run
 
 from analyzer.cli import main
 from analyzer.errors import TracelibError
-from analyzer.report import drawing
-from analyzer.temporary import place_of_temporaries, temporary_folder, unnamed_file
+from analyzer.report import matplotlib_setup
+from analyzer.temporary_files import place_of_temporaries, temporary_folder, unnamed_file
 
 
 @pytest.fixture
@@ -64,12 +64,12 @@ def test_pictures_without_a_folder_of_matplotlib(tmp_path, monkeypatch):
     assert not Path(done.stdout.split()[0]).exists()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    drawing.prepare()
+    matplotlib_setup.prepare()
     assert "MPLCONFIGDIR" not in os.environ
 
 
 def test_no_home(monkeypatch):
-    from analyzer.places.cache import user_cache
+    from analyzer.places.debug_files import user_cache
 
     def unknown():
         raise RuntimeError("Could not determine home directory.")

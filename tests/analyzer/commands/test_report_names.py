@@ -4,7 +4,7 @@ import pytest
 from synthetic import call, write_run
 
 from analyzer.cli import main
-from analyzer.report.words.names import file_names
+from analyzer.report.words.units import file_names
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from patience import patient
 from synthetic import call, write_run
 
 from analyzer.cli import main
-from analyzer.writers import hdf5, packed
+from analyzer.writers import hdf5_groups, packed
 
 SAID = {signal.SIGINT: "interrupted\n", signal.SIGTERM: "ended by SIGTERM\n", signal.SIGHUP: "ended by SIGHUP\n"}
 WRITING = ["prv", "dim", "pack", "prv --waits", "replay -o p.h5", "replay -o p.prv"]
@@ -69,8 +69,8 @@ class Signalling:
 
 def test_while_hdf5_calls_us(run, tmp_path, monkeypatch, capsys):
     """It crashed where an exception came back: the signal waits until it no longer waits for us."""
-    before, init = sorted(tmp_path.rglob("*")), hdf5._Kept.__init__
-    monkeypatch.setattr(hdf5._Kept, "__init__", lambda kept, file: init(kept, Signalling(file)))
+    before, init = sorted(tmp_path.rglob("*")), hdf5_groups._Kept.__init__
+    monkeypatch.setattr(hdf5_groups._Kept, "__init__", lambda kept, file: init(kept, Signalling(file)))
     monkeypatch.setattr(packed, "_compare", lambda *_: time.sleep(5))
     assert main(["pack", str(run), "-o", str(tmp_path / "x.h5")]) == 128 + signal.SIGINT
     assert capsys.readouterr().err == SAID[signal.SIGINT]

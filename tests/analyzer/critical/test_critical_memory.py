@@ -3,7 +3,7 @@
 import tracemalloc
 
 from analyzer.critical.path import critical_path
-from analyzer.critical.shares import shares
+from analyzer.critical.shares import path_shares
 from analyzer.opening import open_trace
 from benchmarks.halo import write_halo
 
@@ -19,7 +19,7 @@ def peak_of(folder, calls, monkeypatch):
     tracemalloc.start()
     try:
         found = critical_path(trace)
-        shares(trace, found)
+        path_shares(trace, found)
         return tracemalloc.get_traced_memory()[1], len(found.nodes)
     finally:
         tracemalloc.stop()
@@ -31,8 +31,8 @@ def test_memory_does_not_grow_with_the_run(tmp_path, monkeypatch):
     for name in (
         "columns.rows.PIECE",
         "critical.path.PIECE",
-        "critical.did._NODES_AT_ONCE",
-        "critical.plain.RECORDS",
+        "critical.activities._NODES_AT_ONCE",
+        "critical.single_threaded.RECORDS",
         "pairing.collective_calls.RECORDS",
         "pairing.parts.RECORDS",
         "recording.run.cuts.CALLS_A_BLOCK",

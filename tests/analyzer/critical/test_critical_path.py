@@ -11,11 +11,11 @@ from synthetic import SELF, WORLD, call, request, write_run
 from timed_program import LARGE, Player, ProgramTrace
 
 from analyzer.cli import main
-from analyzer.critical.annotated import path_events
+from analyzer.critical.exports import path_events
 from analyzer.critical.messages import _first_alike
 from analyzer.critical.path import critical_path
-from analyzer.critical.shares import shares
-from analyzer.critical.stays import longest_stays
+from analyzer.critical.residences import longest_residences
+from analyzer.critical.shares import path_shares
 from analyzer.opening import open_trace
 from analyzer.trace import Communicator
 from tracelib.schema import What
@@ -38,7 +38,7 @@ def test_late_sender_by_hand():
     trace = ProgramTrace(calls, messages=[(0, 1, 8, 100, 30, 115)], spans=[(0, 110), (0, 200)])
     path = critical_path(trace)
     assert (stays(path), path.hops, path.length_ns) == ([(0, 100, 0), (100, 200, 1)], 1, 200)
-    found = shares(trace, path)
+    found = path_shares(trace, path)
     assert rows_of(found) == [
         ("computation", "", 185, 107.5),
         ("call", "MPI_Recv", 15, 42.5),
@@ -112,7 +112,7 @@ def test_regions_and_before_the_start():
     calls = [[("MPI_Send", 60, 70, {})], []]
     marks = {0: [(50, 1), (75, 2), (85, -2), (90, -1)]}
     trace = ProgramTrace(calls, messages=[], marks=marks, regions=("solve", "inner"), spans=[(40, 120), (0, 60)])
-    found = shares(trace, critical_path(trace))
+    found = path_shares(trace, critical_path(trace))
     assert rows_of(found) == [
         ("computation", "", 40, (40 + 60) / 2),
         ("launch", "", 40, 20.0),
@@ -226,7 +226,7 @@ def test_played_programs(program, window, data):
         own = nodes.of(thread)
         inside = (nodes.enter[own] > begin) & (nodes.enter[own] <= end)
         assert (path.slack[own][inside] == 0).all()
-    found = shares(trace, path)
+    found = path_shares(trace, path)
     assert sum(share.path_ns for share in found.functions) == found.rank_path_ns.sum() == played.end()
     delayed = data.draw(st.integers(0, len(played.bursts) - 1))
     rank, entry = played.bursts[delayed]
@@ -383,11 +383,11 @@ def test_a_thread_may_begin_when_the_main_one_has_received(tmp_path, begin):
 def test_a_stay_says_what_it_mostly_is():
     calls = [[("MPI_Send", 100, 170, {}), ("MPI_Send", 180, 190, {})]]
     trace = ProgramTrace(calls, messages=[], spans=[(0, 210)])
-    (stay,) = longest_stays(trace, critical_path(trace), 5)
+    (stay,) = longest_residences(trace, critical_path(trace), 5)
     assert (stay.begin_ns, stay.end_ns, stay.mostly.name, stay.mostly_ns) == (0, 210, "", 130)
     calls = [[("MPI_Send", 20, 170, {})], [("MPI_Recv", 10, 60, {})]]
     trace = ProgramTrace(calls, messages=[(0, 1, 8, 20, 10, 60)], spans=[(0, 170), (0, 300)])
-    rows = longest_stays(trace, critical_path(trace), 1)
+    rows = longest_residences(trace, critical_path(trace), 1)
     assert [(s.begin_ns, s.end_ns, s.rank, s.mostly.kind, s.mostly_ns) for s in rows] == [
         (20, 300, 1, "computation", 240)
     ]
@@ -444,7 +444,7 @@ def test_no_wait_for_a_message_is_on_the_path():
     player = Player(3)
     for source, destination in ((0, 1), (1, 2), (2, 0)) * 5:
         player.message(source, destination, False, False, (10, 400, 0), (1, 1, 7))
-    found = shares(player.trace(), critical_path(player.trace(), LIMIT))
+    found = path_shares(player.trace(), critical_path(player.trace(), LIMIT))
     receives = [share for share in found.functions if share.function.name == "MPI_Recv"]
     assert [share.path_ns for share in receives] == [15 * 7]
 

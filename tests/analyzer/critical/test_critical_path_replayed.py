@@ -9,8 +9,8 @@ from timed_program import LARGE, SMALL, ProgramTrace
 
 from analyzer.critical.path import critical_path
 from analyzer.machine.description import COLLECTIVE_NAMES, Machine
+from analyzer.program.model import Program
 from analyzer.program.operation import Flag, Kind, operations
-from analyzer.program.program import Program
 from analyzer.replay.simulate import simulate
 
 IDEAL = Machine.ideal()

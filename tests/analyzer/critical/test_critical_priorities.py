@@ -5,8 +5,8 @@ import pytest
 from synthetic import WORLD, call, request, write_run
 
 from analyzer.cli import main
+from analyzer.critical.exports import path_priorities
 from analyzer.critical.path import critical_path
-from analyzer.critical.priorities import path_priorities
 from analyzer.opening import open_trace
 from analyzer.program.operation import Kind
 from analyzer.replay import program_of

@@ -9,8 +9,8 @@ from timed_program import ProgramTrace
 
 from analyzer.columns.rows import Rows
 from analyzer.critical.path import critical_path
-from analyzer.critical.shares import shares
-from analyzer.critical.timeline import NODE, NOTED, Timeline
+from analyzer.critical.shares import path_shares
+from analyzer.critical.thread_nodes import NODE, NOTED, NodeTimeline
 from analyzer.opening import open_trace
 from tracelib.schema import What
 
@@ -338,7 +338,7 @@ def test_the_process_ends_with_its_main_thread(tmp_path):
 def test_waiting_for_threads_is_no_computation(tmp_path):
     ranks = [joining((100, 700))]
     trace = open_trace(write_run(tmp_path, ranks))
-    found = shares(trace, critical_path(trace))
+    found = path_shares(trace, critical_path(trace))
     assert sum(s.path_ns for s in found.functions) == trace.duration_ns
     (main,) = (s for s in found.functions if s.function.kind == "computation")
     assert main.path_ns == main.mean_ns == 10 + 88 + 598 + 200
@@ -374,7 +374,7 @@ def test_finding_calls_by_time(steps, times):
         now = node["exit"] = node["enter"] + (length if is_call else 0)
         node["call"] = 0 if is_call else -1
     one = np.zeros(1, np.int32)
-    line = Timeline(Rows.of(nodes), np.array([0, len(nodes)]), one, one, one, np.zeros(1, bool), np.zeros(0, NOTED))
+    line = NodeTimeline(Rows.of(nodes), np.array([0, len(nodes)]), one, one, one, np.zeros(1, bool), np.zeros(0, NOTED))
     threads, calls = np.zeros(len(times), int), np.flatnonzero(nodes["call"] == 0)
     entered, left = (find(threads, threads, np.array(times, np.int64)) for find in (line.entered, line.left))
     for time, found_entered, found_left in zip(times, entered.tolist(), left.tolist(), strict=True):

@@ -13,15 +13,15 @@ from placed_runs import placed
 from synthetic import WORLD, call, event, write_run
 
 from analyzer.cli import main
-from analyzer.critical import did
+from analyzer.critical import activities
+from analyzer.critical.activities import CALL, COMPUTATION
 from analyzer.critical.by_place import place_shares
-from analyzer.critical.functions import CALL, COMPUTATION
 from analyzer.critical.path import critical_path
-from analyzer.critical.shares import shares
+from analyzer.critical.shares import path_shares
 from analyzer.opening import open_trace
 from analyzer.pairing.call_paths import calls_with_paths
-from analyzer.places.between import Between
-from analyzer.places.words import call_at, computing_at, known_text
+from analyzer.places.call_gaps import CallGaps
+from analyzer.places.phrases import call_at, computing_at, known_text
 from analyzer.trace import CallPaths
 from tracelib import schema
 
@@ -75,7 +75,7 @@ def test_by_hand(tmp_path, capsys):
 def test_computing_after_the_last_call(tmp_path, monkeypatch, at_once):
     """Rank 1 leaves its receive, in a piece without any of the path, as rank 0 sends, and computes until recording
     stops. Rank 0 has another thread."""
-    monkeypatch.setattr(did, "_NODES_AT_ONCE", at_once)
+    monkeypatch.setattr(activities, "_NODES_AT_ONCE", at_once)
     sends = call("MPI_Send", 510, 520, comm=WORLD, peer=1, tag=3, sent=8)
     receives = call("MPI_Recv", 100, 510, comm=WORLD, peer=0, tag=3, received=8)
     ranks = [
@@ -110,7 +110,7 @@ def test_without_paths_it_says_nothing_of_places(tmp_path, capsys):
 def by_looking_at_each(trace, path):
     """ns by what is said of a place: node by node, each against all of the path in its thread."""
     places = trace.extra(CallPaths).named()
-    between, found = Between(places), Counter()
+    between, found = CallGaps(places), Counter()
 
     def add_computing(ns, procedure, *paths):
         (number,) = between.numbers(*(np.array([one]) for one in paths))
@@ -148,8 +148,8 @@ def test_places_are_those_of_each_node_and_their_sum_is_the_path(tmp_path_factor
     ranks, tsc_per_us = run
     trace = open_trace(write_run(tmp_path_factory.mktemp("path"), ranks, tsc_per_us=tsc_per_us))
     path = critical_path(trace)
-    with mock.patch.object(did, "_NODES_AT_ONCE", at_once):
-        every, by_place = shares(trace, path), place_shares(trace, path)
+    with mock.patch.object(activities, "_NODES_AT_ONCE", at_once):
+        every, by_place = path_shares(trace, path), place_shares(trace, path)
     assert {share.text: share.ns for share in by_place} == by_looking_at_each(trace, path)
     for kind in (COMPUTATION, CALL):
         mine = [share for share in by_place if (share.stretch is not None) == (kind == COMPUTATION)]

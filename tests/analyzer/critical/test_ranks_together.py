@@ -11,15 +11,14 @@ from hypothesis import given, settings
 from random_runs import runs
 from synthetic import write_run
 
+from analyzer.c_arrays import pointer
 from analyzer.critical import nodes
-from analyzer.critical.did import Before, pieces_of
-from analyzer.critical.functions import Functions
-from analyzer.critical.nodes import timeline
+from analyzer.critical.activities import Before, ThreadActivities, pieces_of
+from analyzer.critical.nodes import read_nodes
 from analyzer.critical.path import critical_path
-from analyzer.critical.plain import _LANE
-from analyzer.critical.shares import shares
-from analyzer.critical.timeline import MARKED, NODE
-from analyzer.native import pointer
+from analyzer.critical.shares import path_shares
+from analyzer.critical.single_threaded import _LANE
+from analyzer.critical.thread_nodes import MARKED, NODE
 from analyzer.opening import open_trace
 
 
@@ -42,10 +41,10 @@ def test_the_same_nodes_as_one_by_one(run):
     with tempfile.TemporaryDirectory() as folder:
         trace = open_trace(write_run(Path(folder), ranks))
         noted = frozenset(trace.procedures)
-        together = columns(timeline(trace, noted))
+        together = columns(read_nodes(trace, noted))
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(nodes, "plain_ranks", one_by_one)
-            assert columns(timeline(trace, noted)) == together
+            assert columns(read_nodes(trace, noted)) == together
         trace.close()
 
 
@@ -55,8 +54,8 @@ def test_shares_are_sums_over_all_that_threads_did(run):
     ranks, _ = run
     with tempfile.TemporaryDirectory() as folder:
         trace = open_trace(write_run(Path(folder), ranks))
-        path, functions = critical_path(trace), Functions(trace)
-        found, on_path, in_all = shares(trace, path), Counter(), Counter()
+        path, functions = critical_path(trace), ThreadActivities(trace)
+        found, on_path, in_all = path_shares(trace, path), Counter(), Counter()
         slack = {rank: [] for rank in range(trace.size)}
         for thread in range(path.nodes.threads):
             whole, own = path.nodes.whole(thread), path.nodes.of(thread)

@@ -10,7 +10,14 @@ from statsmodels.stats.multitest import multipletests
 from analyzer.differences.batches import batches
 from analyzer.differences.compare import compare
 from analyzer.differences.figures import COMPUTING, ITERATION, RUN_TIME, WAITING, Family, Figure, Measured
-from analyzer.differences.noise import Basis, Verdict, corrected, of_iterations, of_repetitions, spread
+from analyzer.differences.noise import (
+    Basis,
+    Verdict,
+    compare_iterations,
+    compare_repetitions,
+    corrected,
+    spread,
+)
 from analyzer.differences.rows import GROUPS
 from analyzer.structure.iterations import Iterations, Source
 
@@ -28,23 +35,23 @@ def test_repetitions_are_compared_by_the_formula_of_student():
     before, after = np.array([[10.0], [11.0], [12.0]]), np.array([[14.0], [15.0]])
     # pooled variance ((1 + 0 + 1) + (0.25 + 0.25)) / 3; standard error sqrt(2.5 / 3 * (1/3 + 1/2)); difference 3.5
     error = np.sqrt(2.5 / 3 * (1 / 3 + 1 / 2))
-    found = of_repetitions(before, after)
+    found = compare_repetitions(before, after)
     assert found.p[0] == pytest.approx(2 * student.sf(3.5 / error, 3))
     width = student.ppf(0.975, 3) * error
     assert (found.low[0], found.high[0]) == pytest.approx((3.5 - width, 3.5 + width))
 
 
 def test_one_run_is_compared_with_three():
-    found = of_repetitions(np.array([[10.0], [11.0], [12.0]]), np.array([[11.0]]))
+    found = compare_repetitions(np.array([[10.0], [11.0], [12.0]]), np.array([[11.0]]))
     assert found.p[0] == pytest.approx(1.0)
-    assert of_repetitions(np.array([[5.0], [5.0]]), np.array([[5.0], [5.0]])).p[0] == 1.0
-    assert of_repetitions(np.array([[5.0], [5.0]]), np.array([[6.0], [6.0]])).p[0] == 0.0
+    assert compare_repetitions(np.array([[5.0], [5.0]]), np.array([[5.0], [5.0]])).p[0] == 1.0
+    assert compare_repetitions(np.array([[5.0], [5.0]]), np.array([[6.0], [6.0]])).p[0] == 0.0
 
 
 def test_the_interval_of_iterations_holds_the_true_difference():
     rng, held = np.random.default_rng(7), 0
     for _ in range(100):
-        found = of_iterations(rng.normal(100, 5, (32, 1)), rng.normal(110, 5, (32, 1)))
+        found = compare_iterations(rng.normal(100, 5, (32, 1)), rng.normal(110, 5, (32, 1)))
         held += found.low[0] <= 10 <= found.high[0]
     assert 85 <= held <= 100  # 95 on average; 85 is five standard deviations away
 
@@ -82,7 +89,7 @@ def test_iterations_that_follow_each_other_are_no_alarm():
             for k in range(320):
                 lengths[k] = 0.7 * lengths[k - 1] + noise[k]
             sides.append(batches(iterations_of(10_000 + lengths)).lengths_ns[:, None])
-        wrong += of_iterations(*sides, intervals=False).p[0] < 0.05 / GROUPS
+        wrong += compare_iterations(*sides, intervals=False).p[0] < 0.05 / GROUPS
     assert wrong <= 5
 
 

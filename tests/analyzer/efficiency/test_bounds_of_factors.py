@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from random_runs import runs
 from synthetic import write_run
 
-from analyzer.efficiency.efficiencies import efficiencies
+from analyzer.efficiency.analysis import efficiencies
 from analyzer.efficiency.factors import factors
 from analyzer.opening import open_trace
 from analyzer.parallel import Team

@@ -16,7 +16,7 @@ from analyzer.metrics.useful import useful
 from analyzer.opening import open_trace
 from analyzer.operations.program import program_of
 from analyzer.parallel import Team
-from analyzer.program.streams import pieces
+from analyzer.program.model import pieces
 from analyzer.report.words.cpus import waiting_for_cpus
 from tracelib import schema
 

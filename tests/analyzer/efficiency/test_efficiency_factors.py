@@ -14,10 +14,10 @@ from paths import EPOCH
 from synthetic import call, write_run
 
 from analyzer.cli import main
-from analyzer.efficiency.efficiencies import compare, efficiencies
+from analyzer.efficiency.analysis import compare, efficiencies
 from analyzer.efficiency.factors import Additive, as_published
 from analyzer.efficiency.scaling import STRONG, WEAK, Work, kind_of_scaling, scaling
-from analyzer.metrics.useful_counts import useful_counts
+from analyzer.metrics.counters import useful_counts
 from analyzer.parallel import Team
 from analyzer.trace import EVENT, STATE, Leftovers, Losses, Origin, State, Unpaired
 

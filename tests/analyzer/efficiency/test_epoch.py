@@ -18,9 +18,8 @@ from paths import EPOCH
 
 from analyzer.sources.paraver.trace import open_prv
 from analyzer.trace import State
-from analyzer.writers.pcf import write_pcf
+from analyzer.writers.paraver_labels import write_pcf, write_row
 from analyzer.writers.prv import write_prv
-from analyzer.writers.row import write_row
 
 pytestmark = pytest.mark.skipif(not EPOCH.is_dir(), reason="the EPOCH traces are not beside this repository")
 

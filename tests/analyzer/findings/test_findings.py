@@ -17,13 +17,12 @@ from synthetic import write_run
 from uneven_runs import iterative, written
 
 from analyzer.commands.registry import names
-from analyzer.findings import Kind, Sure
-from analyzer.findings.find import LEAST, MOST, first
+from analyzer.findings import LEAST, MOST, Certainty, FindingKind, largest_findings
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.report.look.as_json import summary_json
 from analyzer.report.look.findings import NOTHING, findings, findings_lines, overlap_note
-from analyzer.report.look.look import print_look
+from analyzer.report.look.first_look import print_look
 from analyzer.report.look.summary import summarize
 from analyzer.report.words import units
 from benchmarks.synthetic.run import PATTERNS
@@ -46,8 +45,8 @@ def test_a_late_rank_by_hand():
     takes nothing, which saves the 100 ms from 500 on."""
     found = findings(of_calls(*late(4)))
     assert [(f.kind, f.cost_ns, f.share, f.sure, f.rank, f.call) for f in found] == [
-        (Kind.IMBALANCE, 300 * MS, 0.5, Sure.MEASURED, 3, "MPI_Barrier"),
-        (Kind.TRANSFER, 100 * MS, 1 / 6, Sure.REPLAYED, 3, "MPI_Barrier"),
+        (FindingKind.IMBALANCE, 300 * MS, 0.5, Certainty.MEASURED, 3, "MPI_Barrier"),
+        (FindingKind.TRANSFER, 100 * MS, 1 / 6, Certainty.REPLAYED, 3, "MPI_Barrier"),
     ]
 
 
@@ -62,8 +61,8 @@ def test_starting_mpi_is_no_matter_of_the_network():
     """All ranks are in MPI_Init for 400 ms at least, one for 450; then all compute for 500."""
     ranks = [[("MPI_Init", 0, end * MS, {}), ("MPI_Finalize", 950 * MS, 950 * MS, {})] for end in (400, 450)]
     kinds = {f.kind: f.cost_ns for f in findings(of_calls(*ranks))}
-    assert kinds[Kind.STARTING] == 400 * MS
-    assert kinds.get(Kind.TRANSFER, 0) <= 50 * MS
+    assert kinds[FindingKind.STARTING] == 400 * MS
+    assert kinds.get(FindingKind.TRANSFER, 0) <= 50 * MS
 
 
 def test_waiting_in_mpi_init_is_followed_where_it_is_shown():
@@ -92,7 +91,7 @@ def test_the_tracer_is_one():
     """A flush of 200 ms on rank 1 of a run of 1 s."""
     calls = [[("MPI_Barrier", 900 * MS, 1000 * MS, {"comm": 0})] for _ in range(2)]
     found = findings(of_calls(*calls, flushes={1: [(100 * MS, 300 * MS)]}))
-    assert [(f.cost_ns, f.rank) for f in found if f.kind is Kind.TRACER] == [(200 * MS, 1)]
+    assert [(f.cost_ns, f.rank) for f in found if f.kind is FindingKind.TRACER] == [(200 * MS, 1)]
 
 
 def test_a_run_without_fault_has_none():
@@ -105,11 +104,11 @@ def test_a_moving_imbalance_stands_for_the_waiting_that_it_makes(tmp_path):
     run = iterative(40, 4, lambda iteration, rank: 3000 if iteration % 4 == rank else 1000)
     summary = summarize(open_trace(written(tmp_path, run)), Team())
     every = findings(summary)
-    moving = next(f for f in every if f.kind is Kind.MOVING)
+    moving = next(f for f in every if f.kind is FindingKind.MOVING)
     assert moving.cost_ns == pytest.approx(40 * 1500e3, rel=0.05)  # the first iteration may be found to begin later
-    assert Kind.SERIALIZATION in {f.kind for f in every}
-    told = [f.kind for f in first(every)]
-    assert told[0] is Kind.MOVING and Kind.SERIALIZATION not in told
+    assert FindingKind.SERIALIZATION in {f.kind for f in every}
+    told = [f.kind for f in largest_findings(every)]
+    assert told[0] is FindingKind.MOVING and FindingKind.SERIALIZATION not in told
     assert (len(told) > 1) == bool(overlap_note(summary))
 
 
@@ -230,5 +229,5 @@ def test_costs_are_told_to_overlap_only_where_they_may():
     summary = of_calls(*late(4))
     assert not overlap_note(summary)
     combinations = list(itertools.permutations(findings(summary)))
-    assert all(len(first(list(some))) == 2 for some in combinations)
+    assert all(len(largest_findings(list(some))) == 2 for some in combinations)
     assert np.isclose(sum(f.share for f in findings(summary)), 2 / 3)

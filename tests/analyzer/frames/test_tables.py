@@ -17,7 +17,7 @@ from analyzer.frames.parquet import write_parquet
 from analyzer.metrics.profile import profile
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
-from analyzer.waits.waits import waits
+from analyzer.waits.analysis import analyze_waits
 from benchmarks.synthetic.run import write_run as write_pattern
 from tracelib.schema import PARAMETER_TYPE, LabelKind, What
 
@@ -121,7 +121,7 @@ def test_the_sums_of_commands(run):
     calls, totals = tables.calls.to_pandas(), profile(run, Team())
     sums = calls.groupby(["rank", "call"], observed=False)["mpi_s"].sum().unstack()
     assert np.allclose(sums[list(totals.procedures)].to_numpy() * 1e9, totals.inside_ns)
-    found = waits(run, Team(), totals)
+    found = analyze_waits(run, Team(), totals)
     assert tables.waits.to_pandas()["time_s"].sum() == pytest.approx(found.total_ns / 1e9)
     iterations = tables.iterations.to_pandas()
     count = iterations.groupby("rank").size()

@@ -7,8 +7,8 @@ from pages import DRAWN, Served
 from uneven_runs import iterative, written
 
 from analyzer import views
-from analyzer.live.view import Draw, View, read_view
-from analyzer.live.views import Views
+from analyzer.live.drawn_views import ViewChoice
+from analyzer.live.selection import Draw, Viewport, read_view
 
 RANKS, ITERATIONS = 4, 30
 PANES = "[...document.querySelectorAll('canvas.timeline')]"
@@ -49,7 +49,7 @@ def half(tmp_path_factory):
 
 
 def drawing(*names):
-    return View(0, 10**12, draws=tuple(map(Draw, names)))
+    return Viewport(0, 10**12, draws=tuple(map(Draw, names)))
 
 
 @pytest.fixture(scope="module")
@@ -290,7 +290,7 @@ def test_the_cursor_goes_through_all_panes(browser, served):
     left, top, high = browser.execute_script(at)
     assert abs(left) < 2 and top <= 0 and high > 400
     until(browser, "/^who.*useful/.test(document.getElementById('details').textContent)")
-    value = Views().find("useful").view
+    value = ViewChoice().find("useful").view
     found = list(views.bursts(served.looked_at.now.run.trace, value).to_pandas().itertuples())
     time = 0.3 * served.duration / 1e9
     burst = next(one for one in found if str(one.row) == "0" and one.begin_s <= time < one.end_s)

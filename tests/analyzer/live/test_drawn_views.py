@@ -17,17 +17,22 @@ from analyzer.cli import main
 from analyzer.errors import TracelibError
 from analyzer.live import messages
 from analyzer.live.course import Course
-from analyzer.live.drawn import MOST_COLOURS, OTHERS, Drawn, DrawnTile
-from analyzer.live.messages import Lines, Messages
-from analyzer.live.run import Run
+from analyzer.live.drawn_views import (
+    MOST_COLOURS,
+    OTHERS,
+    DrawnTile,
+    DrawnViews,
+    ViewChoice,
+)
+from analyzer.live.messages import MessageIndex, MessageLines
+from analyzer.live.run import LiveRun
+from analyzer.live.selection import Draw, Viewport, read_view
 from analyzer.live.tiles import BINS, STEPS
-from analyzer.live.view import Draw, View, read_view
-from analyzer.live.views import Views
 from analyzer.opening import open_trace
 from analyzer.report.live.answers import Answers
-from analyzer.report.live.runs import Runs
-from analyzer.views.constant import Bursts
-from analyzer.waits.lanes import Lanes
+from analyzer.report.live.server import Runs
+from analyzer.views.constant import ViewBursts
+from analyzer.waits.threads import Lanes
 
 LENGTH, RANKS, ITERATIONS = 90, 4, 12
 
@@ -46,7 +51,7 @@ def trace(file):
 
 
 def drawn(trace, name, level=""):
-    return Drawn(Views().find(name, level), views.Run(trace), Lanes(trace))
+    return DrawnViews(ViewChoice().find(name, level), views.ViewRun(trace), Lanes(trace))
 
 
 @st.composite
@@ -71,7 +76,7 @@ def test_any_stretch_against_each_ns(drawn_course, edges, parts):
     for part in np.array_split(columns, parts):
         part = part[np.argsort(part[:, 0], kind="stable")]
         row, begin, end = part[:, :3].astype(np.int64).T
-        pieces.append(Bursts(row, begin, end, part[:, 3], np.ones(len(part), bool)))
+        pieces.append(ViewBursts(row, begin, end, part[:, 3], np.ones(len(part), bool)))
     course, edges = Course(pieces, 3, LENGTH), np.sort(edges)
     found = course.stretches(np.array([2, 0]), edges)
     for k, row in enumerate((2, 0)):
@@ -91,7 +96,7 @@ def test_extremes_of_many_bursts(count):
     """Through all levels of groups."""
     values = np.random.default_rng(count).normal(size=count)
     begins = np.arange(count)
-    course = Course([Bursts(begins * 0, begins, begins + 1, values, begins >= 0)], 1, count)
+    course = Course([ViewBursts(begins * 0, begins, begins + 1, values, begins >= 0)], 1, count)
     edges = np.unique(np.random.default_rng(1).integers(0, count + 1, 40))
     found = course.stretches(np.array([0]), edges)
     for k, (low, high) in enumerate(pairwise(edges.tolist())):
@@ -186,7 +191,7 @@ def test_rows_of_some_ranks(trace, level, ranks, names):
 times = st.integers(0, 40)
 
 
-@given(st.lists(st.tuples(times, times, times, times), max_size=20), times, times, st.sampled_from(list(Lines)))
+@given(st.lists(st.tuples(times, times, times, times), max_size=20), times, times, st.sampled_from(list(MessageLines)))
 def test_lines_against_each_message(four, begin, long, lines):
     """Logical ones go from call to call, whichever is first; physical ones while the data are on their way."""
     four = sorted(
@@ -200,10 +205,10 @@ def test_lines_against_each_message(four, begin, long, lines):
     end = begin + long + 1
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(messages, "_TOGETHER", 3)  # so that few messages are several groups
-        found = Messages(trace).between(begin, end, np.ones(2, bool), lines)
+        found = MessageIndex(trace).between(begin, end, np.ones(2, bool), lines)
     spans = {
-        Lines.WHOLE: lambda m: (m[0], m[3]), Lines.LOGICAL: lambda m: (m[0], m[2]),
-        Lines.PHYSICAL: lambda m: (m[1], m[3]), Lines.BOTH: lambda m: (min(m), max(m)),
+        MessageLines.WHOLE: lambda m: (m[0], m[3]), MessageLines.LOGICAL: lambda m: (m[0], m[2]),
+        MessageLines.PHYSICAL: lambda m: (m[1], m[3]), MessageLines.BOTH: lambda m: (min(m), max(m)),
     }[lines]  # fmt: skip
     expected = {k for k, m in enumerate(four) if max(spans(m)) > begin and min(spans(m)) < end}
     assert {int(size) for size in found.arrows["size"]} == expected
@@ -212,7 +217,7 @@ def test_lines_against_each_message(four, begin, long, lines):
 
 def test_what_is_drawn_is_saved(tmp_path):
     path = tmp_path / "view.toml"
-    view = View(0, 10**9, draws=(Draw(), Draw('my "view".toml', "task"), Draw("useful")))
+    view = Viewport(0, 10**9, draws=(Draw(), Draw('my "view".toml', "task"), Draw("useful")))
     path.write_text(view.toml("run.h5"))
     assert read_view(path, 10**9) == view
 
@@ -284,9 +289,9 @@ def test_several_runs_are_told_one_after_the_other(file, capsys):
 
 @pytest.fixture(scope="module")
 def runs(file):
-    from analyzer.live.looked_at import LookedAt
+    from analyzer.live.session import RunSession
 
-    every = [LookedAt(lambda: open_trace(file), Run(open_trace(file))) for _ in range(2)]
+    every = [RunSession(lambda: open_trace(file), LiveRun(open_trace(file))) for _ in range(2)]
     yield Runs([Answers(at, name) for at, name in zip(every, ("a.h5", "b.h5"), strict=True)])
     for one in every:
         one.close()

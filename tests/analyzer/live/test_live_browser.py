@@ -9,8 +9,8 @@ from pages import DRAWN, Served
 from paths import EPOCH
 from uneven_runs import iterative, written
 
-from analyzer.live.rows import By
-from analyzer.live.view import View, Wanted, read_view
+from analyzer.live.rows import RowGrouping
+from analyzer.live.selection import CallSearch, Viewport, read_view
 from analyzer.opening import open_trace
 
 SPAN = "(({ dataset: { begin, end } }) => end - begin)(document.getElementById('timeline'))"
@@ -185,7 +185,7 @@ def test_rows_and_the_saved_view(browser, served, tmp_path):
 
 
 def test_a_saved_view_is_where_it_begins(browser, file):
-    view = View(10_000_000, 12_000_000, By.THREADS, "0-2", Wanted(call="send"))
+    view = Viewport(10_000_000, 12_000_000, RowGrouping.THREADS, "0-2", CallSearch(call="send"))
     with Served(file, view) as one:
         open_page(browser, one.server.url, DRAWN)
         now = shown(browser)

@@ -13,19 +13,19 @@ from uneven_runs import iterative, written
 
 from analyzer.errors import TracelibError
 from analyzer.frames.tables import Tables
+from analyzer.live.interval_numbers import numbers
 from analyzer.live.messages import MOST
-from analyzer.live.numbers import numbers
-from analyzer.live.rows import By
-from analyzer.live.run import Run
+from analyzer.live.rows import RowGrouping
+from analyzer.live.run import LiveRun
 from analyzer.live.search import Hits
-from analyzer.live.view import View, Wanted
+from analyzer.live.selection import CallSearch, Viewport
 from analyzer.opening import open_trace
 
 
 @pytest.fixture(scope="module")
 def uneven(tmp_path_factory):
     work = iterative(12, 4, lambda k, rank: 1000 + 600 * (rank == k % 4), step_us=100)
-    return Run(open_trace(written(tmp_path_factory.mktemp("run"), work)))
+    return LiveRun(open_trace(written(tmp_path_factory.mktemp("run"), work)))
 
 
 def by_frame(frame, wanted):
@@ -43,7 +43,7 @@ def by_frame(frame, wanted):
 
 maybe = st.one_of(st.none(), st.integers(0, 9))
 wishes = st.builds(
-    Wanted, call=st.sampled_from(["", "send", "^MPI_Recv$", "barrier|test"]), peer=maybe,
+    CallSearch, call=st.sampled_from(["", "send", "^MPI_Recv$", "barrier|test"]), peer=maybe,
     least_bytes=maybe, most_bytes=maybe, region=st.sampled_from(["", "solve", "e/"]),
 )  # fmt: skip
 
@@ -53,10 +53,10 @@ wishes = st.builds(
 def test_hits_are_rows_of_the_table_of_calls(tmp_path_factory, drawn, wanted, data):
     ranks, tsc_per_us = drawn
     trace = open_trace(write_run(tmp_path_factory.mktemp("live"), ranks, tsc_per_us=tsc_per_us))
-    run = Run(trace)
+    run = LiveRun(trace)
     hits, frame = Hits(run, wanted), by_frame(Tables(trace, in_iterations=False).calls.to_pandas(), wanted)
     begin, end = sorted(data.draw(st.tuples(*[st.integers(0, trace.duration_ns)] * 2)))
-    found = numbers(run, View(begin, end, By.RANKS), hits).found
+    found = numbers(run, Viewport(begin, end, RowGrouping.RANKS), hits).found
     enter = np.rint(frame["enter_s"] * 1e9).astype(np.int64)
     inside = (enter >= begin) & ((enter < end) | ((end == trace.duration_ns) & (begin < end)))
     here = frame[inside]
@@ -69,10 +69,12 @@ def test_hits_are_rows_of_the_table_of_calls(tmp_path_factory, drawn, wanted, da
     trace.close()
 
 
-@pytest.mark.parametrize("wanted", [Wanted(call="send"), Wanted(peer=1), Wanted(call="allreduce", least_bytes=8)])
+@pytest.mark.parametrize(
+    "wanted", [CallSearch(call="send"), CallSearch(peer=1), CallSearch(call="allreduce", least_bytes=8)]
+)
 def test_steps_go_through_all_hits_in_order(uneven, wanted):
     frame = by_frame(Tables(uneven.trace, in_iterations=False).calls.to_pandas(), wanted)
-    rows = uneven.rows(By.RANKS, "")
+    rows = uneven.rows(RowGrouping.RANKS, "")
     expected = sorted(zip(np.rint(frame["enter_s"] * 1e9).astype(int).tolist(), frame["rank"].tolist(), strict=True))
     assert len(expected) > 10
     hits, there, back = Hits(uneven, wanted), [], []
@@ -88,7 +90,7 @@ def test_steps_go_through_all_hits_in_order(uneven, wanted):
 
 
 def test_only_ranks_in_sight_are_stepped_through(uneven):
-    hits, rows = Hits(uneven, Wanted(call="send")), uneven.rows(By.RANKS, "2")
+    hits, rows = Hits(uneven, CallSearch(call="send")), uneven.rows(RowGrouping.RANKS, "2")
     time, row = hits.next(rows, 0, 0, forward=True)
     assert row == 0
     frame = Tables(uneven.trace, in_iterations=False).calls.to_pandas()
@@ -98,7 +100,7 @@ def test_only_ranks_in_sight_are_stepped_through(uneven):
 
 def test_a_place_that_is_not_known_is_an_error(uneven):
     with pytest.raises(TracelibError, match="does not say where its calls come from"):
-        Hits(uneven, Wanted(place="main"))
+        Hits(uneven, CallSearch(place="main"))
 
 
 @given(st.integers(0, 40_000_000), st.integers(1, 40_000_000), st.sets(st.integers(0, 3), min_size=1))
@@ -122,7 +124,7 @@ def test_many_messages_are_counted_only():
     count = MOST + 5
     rows = [(0, 1, 8, 0, 10 * k, 20_000 if k == 3 else 10 * k + 5) for k in range(count)]
     calls = [[("MPI_Barrier", 0, 30_000, {"comm": 0})]] * 2
-    run = Run(MemoryTrace(calls, messages=rows))
+    run = LiveRun(MemoryTrace(calls, messages=rows))
     every = np.ones(2, bool)
     assert run.messages.between(0, 30_000, every).arrows is None
     assert run.messages.between(0, 30_000, every).count == count

@@ -18,15 +18,14 @@ from patience import patient
 from uneven_runs import iterative, written
 
 from analyzer.cli import main
-from analyzer.live.looked_at import LookedAt
-from analyzer.live.run import Run
+from analyzer.live.run import LiveRun
+from analyzer.live.selection import Viewport
+from analyzer.live.session import RunSession
 from analyzer.live.tiles import BINS
-from analyzer.live.view import View
 from analyzer.opening import open_trace
 from analyzer.report.live.answers import Answers
-from analyzer.report.live.runs import Runs
-from analyzer.report.live.server import Server
-from analyzer.timeline.cells import Doing
+from analyzer.report.live.server import Runs, Server
+from analyzer.timeline import Doing
 
 RANKS, ITERATIONS = 4, 30
 
@@ -39,9 +38,9 @@ def file(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def served(file):
-    looked_at = LookedAt(lambda: open_trace(file), Run(open_trace(file)))
+    looked_at = RunSession(lambda: open_trace(file), LiveRun(open_trace(file)))
     looked_at.find_iterations()
-    with Server(Runs([Answers(looked_at, str(file), View(0, looked_at.now.run.trace.duration_ns))])) as server:
+    with Server(Runs([Answers(looked_at, str(file), Viewport(0, looked_at.now.run.trace.duration_ns))])) as server:
         thread = Thread(target=server.serve_forever, args=(0.05,))
         thread.start()
         yield server
@@ -176,8 +175,8 @@ def test_a_run_that_is_being_written_is_read_again(tmp_path):
         (tmp_path / str(count)).mkdir()
         files.append(written(tmp_path / str(count), iterative(count, 2, lambda k, rank: 1000)))
     left = [tmp_path / "none.h5", files[1]]
-    looked_at = LookedAt(lambda: open_trace(left.pop()), Run(open_trace(files[0])), lambda _: len(left) > 1)
-    answers = Answers(looked_at, "run.h5", View(0, 1))
+    looked_at = RunSession(lambda: open_trace(left.pop()), LiveRun(open_trace(files[0])), lambda _: len(left) > 1)
+    answers = Answers(looked_at, "run.h5", Viewport(0, 1))
     before = answers.data("status", {})
     assert before["follows"] and before["generation"] == 0
     looked_at.read_again()

@@ -12,18 +12,24 @@ from synthetic import write_run
 from uneven_runs import iterative, written
 
 from analyzer.live.axis import Axis
-from analyzer.live.rows import By
-from analyzer.live.run import Run
-from analyzer.live.tiles import BINS, BLOCK, STEPS, Tile, Tiles
-from analyzer.metrics.flushes import flushes
+from analyzer.live.rows import RowGrouping
+from analyzer.live.run import LiveRun
+from analyzer.live.tiles import (
+    BINS,
+    BLOCK,
+    STEPS,
+    Tile,
+    Tiles,
+)
+from analyzer.metrics.overhead import flushes
 from analyzer.metrics.profile import profile
 from analyzer.metrics.useful import useful
-from analyzer.moment.moment import moment
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
-from analyzer.timeline.cells import Doing
+from analyzer.snapshot import take_snapshot
+from analyzer.timeline import Doing
 from analyzer.trace import State
-from analyzer.waits.waits import waits
+from analyzer.waits.analysis import analyze_waits
 
 LENGTH = 60
 
@@ -62,7 +68,7 @@ def late(**options):
 
 
 def test_by_hand():
-    run = Run(late(flushes={1: [(0, 50)]}))
+    run = LiveRun(late(flushes={1: [(0, 50)]}))
     found = run.times(np.array([0, 1]), np.array([0, 40, 200, 350, 400]))
     assert found[Doing.COMPUTING].tolist() == [[40, 60, 0, 0], [0, 150, 100, 0]]
     assert found[Doing.WAITING].tolist() == [[0, 100, 100, 0], [0, 0, 0, 0]]
@@ -81,14 +87,14 @@ def whole_tiles(run, level, by):
     ], axis=1)  # fmt: skip
 
 
-@given(runs(), st.integers(2, 14), st.sampled_from(list(By)), st.data())
+@given(runs(), st.integers(2, 14), st.sampled_from(list(RowGrouping)), st.data())
 @settings(max_examples=10)
 def test_any_stretch_is_what_other_analyses_say(tmp_path_factory, drawn, level, by, data):
     ranks, tsc_per_us = drawn
     trace = open_trace(write_run(tmp_path_factory.mktemp("live"), ranks, tsc_per_us=tsc_per_us))
-    run, team = Run(trace), Team()
+    run, team = LiveRun(trace), Team()
     computed, calls = useful(trace, team), profile(trace, team)
-    waited = waits(trace, team, calls, causes=False).time_ns.sum(axis=1)
+    waited = analyze_waits(trace, team, calls, causes=False).time_ns.sum(axis=1)
     assert (run.by_rank[Doing.COMPUTING] == computed.by_rank()).all()
     assert (run.by_rank[Doing.WAITING] + run.by_rank[Doing.IN_MPI] == calls.mpi_ns()).all()
     assert (run.by_rank[Doing.TRACER] == computed.tracer_by_rank() + flushes(trace, team).time_ns).all()
@@ -103,7 +109,7 @@ def _at_a_moment(run, data):
     trace = run.trace
     time = data.draw(st.integers(0, trace.duration_ns - 1))
     for rank in range(trace.size):
-        for one in moment(trace, rank, time, messages=False).threads:
+        for one in take_snapshot(trace, rank, time, messages=False).threads:
             lane = np.array([run.lanes.first[rank] + one.thread])
             ns = run.times(lane, np.array([time, time + 1]))[:, 0, 0]
             assert ns[Doing.COMPUTING] == (one.state == State.RUNNING)
@@ -114,12 +120,12 @@ def _at_a_moment(run, data):
 @pytest.fixture(scope="module")
 def uneven(tmp_path_factory):
     work = iterative(30, 4, lambda k, rank: 1000 + 600 * (rank == k % 4), step_us=100)
-    return Run(open_trace(written(tmp_path_factory.mktemp("run"), work)))
+    return LiveRun(open_trace(written(tmp_path_factory.mktemp("run"), work)))
 
 
 def test_all_waiting_is_there_where_nobody_polls(uneven):
     team = Team()
-    waited = waits(uneven.trace, team, profile(uneven.trace, team), causes=False)
+    waited = analyze_waits(uneven.trace, team, profile(uneven.trace, team), causes=False)
     assert waited.total_ns > 0
     assert uneven.by_rank[Doing.WAITING].tolist() == waited.time_ns.sum(axis=1).tolist()
 
@@ -129,7 +135,7 @@ def test_all_waiting_is_there_where_nobody_polls(uneven):
 def test_cells_are_the_shares_of_their_ns(uneven, level, data):
     tiles = Tiles(uneven)
     last = (uneven.trace.duration_ns >> level) // BINS
-    tile = Tile(By.RANKS, "", level, data.draw(st.integers(0, last)), 0)
+    tile = Tile(RowGrouping.RANKS, "", level, data.draw(st.integers(0, last)), 0)
     cells = np.frombuffer(tiles.cells(tile), np.uint8).reshape(4, BINS, len(Doing))
     edges = np.minimum(tile.edges, uneven.trace.duration_ns)
     shares = tiles.ns(tile) / np.maximum(np.diff(edges), 1)
@@ -139,17 +145,17 @@ def test_cells_are_the_shares_of_their_ns(uneven, level, data):
 
 def test_a_tile_is_four_of_the_level_below(uneven):
     tiles = Tiles(uneven)
-    coarse = tiles.ns(Tile(By.RANKS, "", 14, 1, 0))
-    fine = np.concatenate([tiles.ns(Tile(By.RANKS, "", 12, index, 0)) for index in range(4, 8)], axis=2)
+    coarse = tiles.ns(Tile(RowGrouping.RANKS, "", 14, 1, 0))
+    fine = np.concatenate([tiles.ns(Tile(RowGrouping.RANKS, "", 12, index, 0)) for index in range(4, 8)], axis=2)
     assert coarse.tolist() == fine.reshape(*fine.shape[:2], BINS, 4).sum(axis=3).tolist() and coarse.any()
 
 
 def test_tiles_are_kept_up_to_a_limit(uneven):
     size = 4 * BINS * len(Doing)
     tiles = Tiles(uneven, most_bytes=3 * size)
-    made = [tiles.cells(Tile(By.RANKS, "", 10, index, 0)) for index in range(5)]
+    made = [tiles.cells(Tile(RowGrouping.RANKS, "", 10, index, 0)) for index in range(5)]
     assert tiles.kept_bytes == 3 * size
-    assert [tiles.cells(Tile(By.RANKS, "", 10, index, 0)) for index in range(5)] == made
+    assert [tiles.cells(Tile(RowGrouping.RANKS, "", 10, index, 0)) for index in range(5)] == made
 
 
 def crowd(ranks):
@@ -160,17 +166,21 @@ def crowd(ranks):
 
 
 def test_rows_are_ranks_or_groups_of_them():
-    run = Run(crowd(130))
-    ranks, groups, some = run.rows(By.RANKS, ""), run.rows(By.GROUPS, ""), run.rows(By.RANKS, "3-7:2,129")
+    run = LiveRun(crowd(130))
+    ranks, groups, some = (
+        run.rows(RowGrouping.RANKS, ""),
+        run.rows(RowGrouping.GROUPS, ""),
+        run.rows(RowGrouping.RANKS, "3-7:2,129"),
+    )
     assert len(ranks) == 130 and [len(ranks.part(low, low + BLOCK)) for low in (0, 64, 128)] == [64, 64, 2]
     assert groups.threads.tolist() == [65, 64, 1] and groups.of_rank[7] == 2
     assert some.names == ("3", "5", "7", "129") and (some.of_rank >= 0).sum() == 4
-    assert whole_tiles(run, 0, By.RANKS)[Doing.COMPUTING].tolist() == run.by_rank[Doing.COMPUTING].tolist()
-    assert whole_tiles(run, 0, By.GROUPS)[Doing.COMPUTING].tolist() == [65 * 100, 64 * 300, 390]
-    assert run.rows(By.THREADS, "7").names == ("7.0",)
+    assert whole_tiles(run, 0, RowGrouping.RANKS)[Doing.COMPUTING].tolist() == run.by_rank[Doing.COMPUTING].tolist()
+    assert whole_tiles(run, 0, RowGrouping.GROUPS)[Doing.COMPUTING].tolist() == [65 * 100, 64 * 300, 390]
+    assert run.rows(RowGrouping.THREADS, "7").names == ("7.0",)
 
 
 def test_the_whole_run_in_stretches(uneven):
-    shares = Tiles(uneven).overview(By.RANKS, "")
+    shares = Tiles(uneven).overview(RowGrouping.RANKS, "")
     lengths = np.diff(np.linspace(0, uneven.trace.duration_ns, shares.shape[1] + 1).astype(np.int64))
     assert np.allclose((shares * lengths * 4).sum(axis=1), uneven.by_rank.sum(axis=1))

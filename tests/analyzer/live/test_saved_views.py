@@ -10,8 +10,8 @@ from uneven_runs import iterative, written
 
 from analyzer.cli import main
 from analyzer.errors import TracelibError
-from analyzer.live.rows import By
-from analyzer.live.view import View, Wanted, read_view
+from analyzer.live.rows import RowGrouping
+from analyzer.live.selection import CallSearch, Viewport, read_view
 from analyzer.metrics.profile import profile
 from analyzer.metrics.useful import useful
 from analyzer.opening import open_trace
@@ -26,8 +26,10 @@ maybe = st.one_of(st.none(), st.integers(0, 2**40))
 @st.composite
 def views(draw):
     begin, end = sorted(draw(st.tuples(*[st.integers(0, DURATION)] * 2)))
-    search = Wanted(draw(words), draw(maybe), draw(maybe), draw(maybe), draw(words), draw(words))
-    return View(begin, end, draw(st.sampled_from(list(By))), draw(st.sampled_from(["", "0-3,7", "5"])), search)
+    search = CallSearch(draw(words), draw(maybe), draw(maybe), draw(maybe), draw(words), draw(words))
+    return Viewport(
+        begin, end, draw(st.sampled_from(list(RowGrouping))), draw(st.sampled_from(["", "0-3,7", "5"])), search
+    )
 
 
 @given(views(), st.text('ab\n"\\', max_size=5))
@@ -40,7 +42,7 @@ def test_a_saved_view_is_read_again(tmp_path_factory, view, name):
 def test_what_a_file_leaves_out_is_of_the_whole_run(tmp_path):
     path = tmp_path / "view.toml"
     path.write_text('begin_s = 1\n[search]\ncall = "MPI_Send"\n')
-    assert read_view(path, 5 * 10**9) == View(10**9, 5 * 10**9, search=Wanted(call="MPI_Send"))
+    assert read_view(path, 5 * 10**9) == Viewport(10**9, 5 * 10**9, search=CallSearch(call="MPI_Send"))
 
 
 @pytest.mark.parametrize(
@@ -89,7 +91,7 @@ def test_numbers_of_a_view(file, capsys, tmp_path):
     parts = []
     for name, (begin, end) in {"first": (0, 7), "second": (7, whole["end_s"] * 1e3)}.items():
         path = tmp_path / f"{name}.toml"
-        view = View(round(begin * 1e6), round(end * 1e6), By.RANKS, "1-2", Wanted(call="send", peer=3))
+        view = Viewport(round(begin * 1e6), round(end * 1e6), RowGrouping.RANKS, "1-2", CallSearch(call="send", peer=3))
         path.write_text(view.toml("run.h5"))
         parts.append(printed(capsys, file, "--view", path, "--json"))
     assert [row["name"] for row in parts[0]["rows"]] == ["1", "2"]
@@ -115,6 +117,6 @@ def test_a_view_that_is_not_there(file, capsys, words):
 
 
 def test_all_fields_of_a_search_are_saved():
-    search = Wanted("a", 1, 2, 3, "b", "c")
-    text = View(0, 1, search=search).toml("run.h5")
+    search = CallSearch("a", 1, 2, 3, "b", "c")
+    text = Viewport(0, 1, search=search).toml("run.h5")
     assert all(f"{name} = " in text for name in asdict(search))

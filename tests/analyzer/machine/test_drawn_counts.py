@@ -12,8 +12,8 @@ from analyzer.machine.description import Exponential, Gaussian, Network, Node, S
 from analyzer.machine.drawn_numbers import with_counts
 from analyzer.machine.parameters import PARAMETERS, vary
 from analyzer.machine.toml import machine_of
+from analyzer.program.model import Program
 from analyzer.program.operation import Flag, Kind, operations
-from analyzer.program.program import Program
 from analyzer.replay import Machine, simulate
 
 

@@ -26,8 +26,8 @@ from analyzer.machine.description import (
 )
 from analyzer.machine.policies import POLICIES, options_of, policy_of
 from analyzer.machine.toml import machine_of, read_toml
+from analyzer.program.model import Program
 from analyzer.program.operation import Kind, operations
-from analyzer.program.program import Program
 from analyzer.replay.simulate import simulate
 
 CLUSTER = """

@@ -15,8 +15,8 @@ from analyzer.machine.cfg_text import cfg_text
 from analyzer.machine.description import Network, Node
 from analyzer.machine.toml import machine_of, read_toml
 from analyzer.machine.toml_text import machine_text
+from analyzer.program.model import Program
 from analyzer.program.operation import Kind, operations
-from analyzer.program.program import Program
 from analyzer.replay import Machine, simulate
 
 TWO = """

@@ -8,8 +8,8 @@ from analyzer.loggp.model import Interval, LoOgGP
 from analyzer.machine.description import Machine, Network, Node
 from analyzer.machine.measured_network import costs_of
 from analyzer.machine.toml import read_toml
+from analyzer.program.model import Program
 from analyzer.program.operation import Flag, Kind, operations
-from analyzer.program.program import Program
 from analyzer.replay.simulate import simulate
 
 

@@ -9,8 +9,8 @@ from analyzer.cli import main
 from analyzer.machine.observed_machine import own_machine
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
+from analyzer.program.model import Program
 from analyzer.program.operation import Flag, Kind, operations
-from analyzer.program.program import Program
 from analyzer.replay.simulate import simulate
 
 

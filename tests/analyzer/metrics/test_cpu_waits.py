@@ -18,8 +18,8 @@ from analyzer.machine.description import Machine, Node, Priority, Scheduling
 from analyzer.machine.options import read_machine
 from analyzer.opening import open_trace
 from analyzer.operations.program import program_of
+from analyzer.program.model import Program
 from analyzer.program.operation import Kind, operations
-from analyzer.program.program import Program
 from analyzer.replay.cpu_waits import wait_events
 from analyzer.replay.predicted import TimeMap, write_predicted
 from analyzer.replay.simulate import simulate

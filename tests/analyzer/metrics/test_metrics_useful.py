@@ -9,10 +9,9 @@ from synthetic import call, write_run
 from synthetic import flush as flush_rows
 
 from analyzer.efficiency.factors import efficiency
-from analyzer.metrics.bursts import bursts
-from analyzer.metrics.flushes import flushes
+from analyzer.metrics.overhead import flushes
 from analyzer.metrics.unrecorded import unrecorded
-from analyzer.metrics.useful import useful
+from analyzer.metrics.useful import bursts, useful
 from analyzer.parallel import Team
 from analyzer.recording.run.trace import open_run
 from analyzer.trace import State

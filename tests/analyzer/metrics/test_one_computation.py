@@ -14,16 +14,22 @@ from hypothesis import given, settings
 from random_runs import RATES, runs
 from synthetic import WORLD, call, event, write_run
 
-from analyzer.critical.functions import CALL, COMPUTATION, LAUNCH, THREADS, TRACER, UNRECORDED
+from analyzer.critical.activities import (
+    CALL,
+    COMPUTATION,
+    LAUNCH,
+    THREADS,
+    TRACER,
+    UNRECORDED,
+)
 from analyzer.critical.path import critical_path
-from analyzer.critical.shares import Shares, shares
-from analyzer.efficiency.efficiencies import efficiencies
+from analyzer.critical.shares import PathShares, path_shares
+from analyzer.efficiency.analysis import efficiencies
 from analyzer.machine.description import Machine
-from analyzer.metrics.bursts import bursts
 from analyzer.metrics.parallelism import parallelism
 from analyzer.metrics.profile import profile
 from analyzer.metrics.regions import region_sums
-from analyzer.metrics.useful import useful
+from analyzer.metrics.useful import bursts, useful
 from analyzer.opening import open_trace
 from analyzer.operations.program import program_of
 from analyzer.parallel import Team
@@ -32,13 +38,13 @@ from analyzer.report.look.as_json import summary_json
 from analyzer.report.look.summary import summarize
 from analyzer.sensitivity.limits import limits
 from analyzer.trace import State, Trace, TracerTime
+from analyzer.waits.analysis import analyze_waits
 from analyzer.waits.kinds import WAIT
-from analyzer.waits.lanes import Lanes
-from analyzer.waits.paths import Changes, Paths
+from analyzer.waits.region_paths import PathChanges, RegionPaths
 from analyzer.waits.segments import COMPUTING, FIRST_CALL, OF_TRACER, Segments
-from analyzer.waits.waits import waits
+from analyzer.waits.threads import Lanes
 from analyzer.writers.dim import write_dim
-from analyzer.writers.pcf import write_pcf
+from analyzer.writers.paraver_labels import write_pcf
 from analyzer.writers.prv import write_prv
 from tracelib.schema import FLUSH_TYPE
 
@@ -99,7 +105,7 @@ def limited(trace: Trace) -> list[int]:
     return [round(found.computing_ns * trace.size), found.longest]
 
 
-def of_kind(path: Shares, *kinds: str) -> int:
+def of_kind(path: PathShares, *kinds: str) -> int:
     return sum(ns for function, ns in path.total_ns.items() if function.kind in kinds)
 
 
@@ -116,9 +122,9 @@ def flushed(trace: Trace) -> int:
 
 def in_segments(trace: Trace) -> dict[int, int]:
     """What delays are made of, if nobody waits: ns by what is done, calls together."""
-    segments, paths = Segments(trace, Lanes(trace)), Paths(trace)
+    segments, paths = Segments(trace, Lanes(trace)), RegionPaths(trace)
     for ranks, bounds in trace.parts(range(trace.size), 64):
-        segments.add(ranks, bounds, np.zeros(0, WAIT), Changes.of(paths, ranks))
+        segments.add(ranks, bounds, np.zeros(0, WAIT), PathChanges.of(paths, ranks))
     rows, table, sums = segments.rows.mapped(), segments.activities.table(), dict[int, int]()
     for first, last in zip(segments.first, segments.first[1:], strict=False):
         lengths, done = np.diff(rows["begin"][first:last]), table[rows["activity"][first : last - 1], 1]
@@ -151,7 +157,7 @@ def check_sums(trace: Trace) -> list[int]:
     alive = in_states(trace, *(state for state in State if state != State.NOT_CREATED))
     off, mpi = in_states(trace, State.TRACING_DISABLED), profile(trace, ONE).mpi_ns()
     assert alive == total + mpi.sum() + tracer + off
-    assert waits(trace, ONE, summary.profile).mpi_ns.tolist() == mpi.tolist()
+    assert analyze_waits(trace, ONE, summary.profile).mpi_ns.tolist() == mpi.tolist()
     sums = region_sums(trace, ONE)
     assert (sums.time_ns == sums.useful_ns + sums.mpi_ns + sums.lost_ns).all()
     return computing
@@ -159,7 +165,7 @@ def check_sums(trace: Trace) -> list[int]:
 
 def check_path(trace: Trace, computing: list[int]) -> None:
     """What the critical path says. A main thread that waits for others to end computes, to all but it."""
-    path = shares(trace, critical_path(trace))
+    path = path_shares(trace, critical_path(trace))
     assert sum(path.rank_path_ns) == sum(share.path_ns for share in path.functions) == trace.duration_ns
     tracer = useful(trace, ONE).tracer_ns.sum() + flushed(trace)
     if not of_kind(path, THREADS):

@@ -16,8 +16,8 @@ from analyzer.cli import main
 from analyzer.machine.description import DIALECTS, Machine, Network, Node, Scheduling
 from analyzer.metrics.parallelism import COLLECTIVES, COMPUTING, MESSAGES, QUEUE, STATES, parallelism
 from analyzer.parallel import Team
+from analyzer.program.model import Program
 from analyzer.program.operation import Kind, operations
-from analyzer.program.program import Program
 from analyzer.replay.parallelism import replayed_parallelism
 from analyzer.replay.simulate import simulate
 from analyzer.trace import State

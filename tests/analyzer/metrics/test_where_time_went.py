@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from synthetic import call, flush, write_run
 
-from analyzer.efficiency.efficiencies import efficiencies
+from analyzer.efficiency.analysis import efficiencies
 from analyzer.metrics.useful import Useful
 from analyzer.opening import open_trace
 from analyzer.parallel import Team

@@ -25,8 +25,8 @@ from analyzer.montecarlo.results_file import Journal
 from analyzer.montecarlo.spread import is_stable, looks, replayed_until
 from analyzer.montecarlo.workers import workers
 from analyzer.parallel import Team
+from analyzer.program.model import Program
 from analyzer.program.operation import Flag, Kind, operations
-from analyzer.program.program import Program
 
 SCIPY = {
     "latency=1us..5us": stats.uniform(1e-6, 4e-6),

@@ -8,8 +8,8 @@ from thread_team import by_team
 from analyzer.errors import TracelibError
 from analyzer.operations.program import program_of
 from analyzer.parallel import Team
-from analyzer.program import gathered, storage
-from analyzer.program.streams import pieces
+from analyzer.program import files, storage
+from analyzer.program.model import pieces
 from analyzer.recording.run.trace import open_run
 from benchmarks.synthetic.run import PATTERNS
 from benchmarks.synthetic.run import write_run as write_pattern
@@ -25,7 +25,7 @@ def content(program):
 @pytest.mark.parametrize("size", [2, 5])
 def test_the_program_is_that_of_one_process(tmp_path, monkeypatch, pattern, size):
     """Also where it does not fit into one message between the processes."""
-    monkeypatch.setattr(gathered, "IN_MEMORY", 1000)
+    monkeypatch.setattr(files, "IN_MEMORY", 1000)
     monkeypatch.setattr(storage, "IN_MEMORY", 1000)
     run = str(write_pattern(tmp_path, pattern, 8, 300).path)
 

@@ -8,7 +8,7 @@ import pytest
 from path_tables import path_tables
 from whereabouts import THERE, addresses_of, compile_program, noted, tool
 
-from analyzer.places import Known, Places, look_up
+from analyzer.places import NameCache, Places, look_up
 from analyzer.places.elf import Elf, open_elf
 from analyzer.places.modules import Module
 
@@ -72,7 +72,7 @@ def test_places_of_a_stripped_program_have_functions(both):
     notes, by_nm = noted(program), functions_by_nm(program)
     addresses = addresses_of(notes).tolist()
     tables = path_tables([[(str(stripped), address)] for address in addresses], [(str(stripped), "")])
-    known = Known()
+    known = NameCache()
     assert look_up(tables, known)
     places, begins = Places(tables, known), {}
     for path, row in enumerate(tables.paths[1:], 1):
@@ -90,7 +90,7 @@ def test_a_name_that_was_known_stays_when_the_program_is_stripped(tmp_path):
     addresses = addresses_of(noted(program)).tolist()
     build_id = open_elf(program).build_id
     tables = path_tables([[(str(program), address)] for address in addresses], [(str(program), build_id)])
-    known = Known()
+    known = NameCache()
     assert look_up(tables, known)
     before = [known.of(Module(str(program), build_id)).names[i] for i in range(len(set(addresses)))]
     tool("strip", "-s", program)

@@ -7,7 +7,12 @@ import pytest
 from whereabouts import THERE, addresses_of, compile_program, noted, tool
 
 from analyzer.places.elf import open_elf
-from analyzer.places.modules import Module, State, find_module, sentence
+from analyzer.places.modules import (
+    Module,
+    ModuleState,
+    find_module,
+    sentence,
+)
 from analyzer.places.naming import name_places
 
 pytestmark = pytest.mark.skipif("gcc" not in THERE, reason="gcc is not there")
@@ -75,7 +80,7 @@ def test_debug_information_of_another_file_is_not_taken(built, moved, tmp_path):
     program, _ = moved
     other = compile_program(tmp_path / "other", "gcc", "-O1", "-g")
     tool("objcopy", "--only-keep-debug", other, program.parent / "solver.debug")
-    assert find_module(Module(str(program)), folders=[]).state == State.NO_DEBUG_INFO
+    assert find_module(Module(str(program)), folders=[]).state == ModuleState.NO_DEBUG_INFO
 
 
 def test_without_build_ids_the_checksum_decides(tmp_path):
@@ -86,7 +91,7 @@ def test_without_build_ids_the_checksum_decides(tmp_path):
     tool("objcopy", "--strip-all", f"--add-gnu-debuglink={kept}", built, program)
     assert lines_of(program, notes, []) == lines
     kept.write_bytes(kept.read_bytes() + b"\0")
-    assert find_module(Module(str(program)), folders=[]).state == State.NO_DEBUG_INFO
+    assert find_module(Module(str(program)), folders=[]).state == ModuleState.NO_DEBUG_INFO
 
 
 def test_dwz(tmp_path):
@@ -102,19 +107,19 @@ def test_dwz(tmp_path):
 
 def test_states(built, tmp_path):
     path, build_id = str(built), open_elf(built).build_id
-    assert find_module(Module(path, build_id), folders=[]).state == State.GOOD
-    assert find_module(Module(path), folders=[]).state == State.GOOD
-    assert find_module(Module(path, "12" * 20), folders=[]).state == State.REPLACED
-    assert find_module(Module(f"{path}.gone", build_id), folders=[]).state == State.MISSING
-    assert find_module(Module("[vdso]"), folders=[]).state == State.MISSING
+    assert find_module(Module(path, build_id), folders=[]).state == ModuleState.GOOD
+    assert find_module(Module(path), folders=[]).state == ModuleState.GOOD
+    assert find_module(Module(path, "12" * 20), folders=[]).state == ModuleState.REPLACED
+    assert find_module(Module(f"{path}.gone", build_id), folders=[]).state == ModuleState.MISSING
+    assert find_module(Module("[vdso]"), folders=[]).state == ModuleState.MISSING
 
 
 def test_newer_than_the_run(built):
     """Only where there is no build id to compare."""
     path, changed_ns = str(built), built.stat().st_mtime_ns
-    assert find_module(Module(path), changed_ns - 2_000_000_000, []).state == State.NEWER
-    assert find_module(Module(path), changed_ns, []).state == State.GOOD
-    assert find_module(Module(path, open_elf(built).build_id), changed_ns - 2_000_000_000, []).state == State.GOOD
+    assert find_module(Module(path), changed_ns - 2_000_000_000, []).state == ModuleState.NEWER
+    assert find_module(Module(path), changed_ns, []).state == ModuleState.GOOD
+    assert find_module(Module(path, open_elf(built).build_id), changed_ns - 2_000_000_000, []).state == ModuleState.GOOD
 
 
 def test_the_stamp_changes_when_there_may_be_more_to_know(built, moved):
@@ -130,10 +135,10 @@ def test_the_stamp_changes_when_there_may_be_more_to_know(built, moved):
 def test_a_replaced_file_names_nothing(built):
     notes, _ = places_of(built)
     state, frames = name_places(find_module(Module(str(built), "12" * 20)), addresses_of(notes))
-    assert state == State.REPLACED and not any(frames)
+    assert state == ModuleState.REPLACED and not any(frames)
 
 
-@pytest.mark.parametrize("state", State)
+@pytest.mark.parametrize("state", ModuleState)
 def test_each_state_has_one_line(state):
     said = sentence(Module("/home/u/solver", "ab" * 20), state)
     assert "solver" in said and "\n" not in said and len(said) < 200

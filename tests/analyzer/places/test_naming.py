@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from whereabouts import THERE, addresses_of, by_addr2line, compile_program, noted, tool
 
-from analyzer.places import debug_info, naming, tools
-from analyzer.places.modules import Module, State, find_module
+from analyzer.places import naming
+from analyzer.places.modules import Module, ModuleState, find_module
 from analyzer.places.naming import name_places
-from analyzer.places.readable import without_arguments
+from analyzer.places.readable_names import without_arguments
 
 FLAGS = [
     ("-O0", "-g"),
@@ -37,7 +37,7 @@ def program(tmp_path_factory):
     return build
 
 
-def names_of(program, notes, state=State.GOOD, folders=()):
+def names_of(program, notes, state=ModuleState.GOOD, folders=()):
     found, frames = name_places(find_module(Module(str(program)), folders=folders), addresses_of(notes))
     assert found == state
     return frames
@@ -68,7 +68,7 @@ def test_programs_that_know_where_they_are(program, compiler, flags):
     path = program(compiler, *flags)
     notes = noted(path)
     assert len(notes) >= 8
-    if compiler.startswith("clang") and not tools.tool() and "-g1" in flags:
+    if compiler.startswith("clang") and not naming.tool() and "-g1" in flags:
         pytest.skip("clang's -g1 leaves functions out, and there is no tool that reads their lines")
     check(names_of(path, notes), notes)
 
@@ -87,7 +87,7 @@ def test_frames_as_addr2line_has_them(program, compiler, flags):
 @pytest.mark.parametrize("compiler", THERE)
 def test_tools_alone_know_the_lines(program, compiler, monkeypatch):
     """Without symbolic, as on machines that there is none for."""
-    if not tools.tool():
+    if not naming.tool():
         pytest.skip("neither llvm-symbolizer nor addr2line is there")
     monkeypatch.setattr(naming, "can_read", lambda: False)
     path = program(compiler, "-O2", "-g")
@@ -99,22 +99,22 @@ def test_tools_alone_know_the_lines(program, compiler, monkeypatch):
 def test_each_tool_is_understood(program, monkeypatch, command):
     if not shutil.which(command):
         pytest.skip(f"{command} is not there")
-    options = next(options for name, *options in tools._TOOLS if name == command)
-    monkeypatch.setattr(tools, "tool", lambda: (command, *options))
+    options = next(options for name, *options in naming._TOOLS if name == command)
+    monkeypatch.setattr(naming, "tool", lambda: (command, *options))
     path = program("gcc", "-O2", "-g")
     notes = noted(path)
-    found = tools.frames_by_tool(path, [note.address - 1 for note in notes])
+    found = naming.frames_by_tool(path, [note.address - 1 for note in notes])
     assert [[(f.file.rpartition("/")[2], f.line) for f in named] for named in found] == by_addr2line(path, notes)
-    assert tools.frames_by_tool(path, [1]) == [()]
+    assert naming.frames_by_tool(path, [1]) == [()]
 
 
 def test_without_any_reader_there_are_functions(program, monkeypatch):
     monkeypatch.setattr(naming, "can_read", lambda: False)
-    monkeypatch.setattr(tools, "tool", lambda: None)
+    monkeypatch.setattr(naming, "tool", lambda: None)
     monkeypatch.setattr(naming, "tool", lambda: None)
     path = program("gcc", "-O0", "-g")
     notes = noted(path)
-    frames = names_of(path, notes, State.UNREAD)
+    frames = names_of(path, notes, ModuleState.UNREAD)
     assert [[f.function for f in named] for named in frames] == [[symbol_of(note)] for note in notes]
     assert not any(f.line for named in frames for f in named)
 
@@ -123,7 +123,7 @@ def test_symbols_say_the_function_and_the_distance(program):
     """Against the addresses of nm."""
     path = program("gcc", "-O0")
     notes = noted(path)
-    frames = names_of(path, notes, State.NO_DEBUG_INFO)
+    frames = names_of(path, notes, ModuleState.NO_DEBUG_INFO)
     symbols = [line.split() for line in tool("nm", "--defined-only", path).splitlines()]
     begins = {name: int(at, 16) for at, _, name in symbols}
     for named, note in zip(frames, notes, strict=True):
@@ -133,13 +133,13 @@ def test_symbols_say_the_function_and_the_distance(program):
 def test_split_debug_information_is_read_by_llvm_symbolizer_only(program, tmp_path, monkeypatch):
     path = compile_program(tmp_path / "split", "gcc", "-O0", "-g", "-gsplit-dwarf")
     notes = noted(path)
-    monkeypatch.setattr(tools, "tool", lambda: None)
-    frames = names_of(path, notes, State.UNREAD)
+    monkeypatch.setattr(naming, "tool", lambda: None)
+    frames = names_of(path, notes, ModuleState.UNREAD)
     assert [[f.function for f in named] for named in frames] == [[symbol_of(note)] for note in notes]
 
 
 def test_what_has_no_name_is_named_by_what_it_is_inlined_into():
-    frames = (debug_info.Frame("", "a.c", 3), debug_info.Frame("_Z5outeri", "a.c", 9))
+    frames = (naming.Frame("", "a.c", 3), naming.Frame("_Z5outeri", "a.c", 9))
     assert [f.function for f in naming._readable(frames)] == ["outer(int)", "outer(int)"]
 
 
@@ -147,4 +147,4 @@ def test_a_file_that_is_gone_between_two_looks_has_no_frames(tmp_path, program):
     found = find_module(Module(str(program("gcc", "-O0", "-g"))))
     gone = replace(found, debug_file=tmp_path / "gone")
     state, frames = name_places(gone, np.array([0x10], np.uint64))
-    assert (state, frames) == (State.GOOD, [()])
+    assert (state, frames) == (ModuleState.GOOD, [()])

@@ -10,13 +10,12 @@ from hypothesis import strategies as st
 from path_tables import chain_of, path_tables
 from whereabouts import SOURCES, compile_program, load_address, tool
 
-from analyzer.places.frames import Frame
-from analyzer.places.known import Known, ModuleNames
 from analyzer.places.lookup import look_up
-from analyzer.places.modules import Module, State
-from analyzer.places.names import Names
+from analyzer.places.modules import Module, ModuleState
+from analyzer.places.name_cache import ModuleNames, NameCache
+from analyzer.places.name_table import Frame, Names
 from analyzer.places.paths import merged_paths
-from analyzer.places.places import Places
+from analyzer.places.place_table import Places
 from tracelib.schema import PATH_CUT, PATH_LOST
 
 APP, MPI, LIBC, PYTHON = "/bin/app", "/lib/libmpi_mpifh.so.40", "/lib/libc.so.6", "/usr/bin/python3.11"
@@ -52,11 +51,11 @@ START = [(APP, 6), (LIBC, 99), (APP, 1)]
 
 
 def known_names():
-    known = Known()
+    known = NameCache()
     for path, named in NAMES.items():
         names = Names.of(named.values())
         offsets = np.array(list(named), np.uint64)
-        known.add(ModuleNames(Module(path), offsets, names, State.GOOD, "x", is_tool=path == TOOL))
+        known.add(ModuleNames(Module(path), offsets, names, ModuleState.GOOD, "x", is_tool=path == TOOL))
     return known
 
 
@@ -209,7 +208,7 @@ def test_notes_are_on_modules_with_places_that_have_no_line():
     known = known_names()
     places = Places(path_tables([[(APP, 3)], [(APP, 1), (MPI, 1)]], MODULES), known)
     assert places.notes(np.arange(4)) == []
-    known.modules[APP, ""] = ModuleNames(Module(APP), np.empty(0, np.uint64), Names.of(()), State.NO_DEBUG_INFO)
+    known.modules[APP, ""] = ModuleNames(Module(APP), np.empty(0, np.uint64), Names.of(()), ModuleState.NO_DEBUG_INFO)
     chains = [[(APP, 3)], [(APP, 1), (MPI, 1)], [(APP, 1), (OTHER, 1)], [(LIBC, 1)], [(MPI, 1)], [(PYTHON, 1)]]
     places = Places(path_tables(chains, MODULES), known)
     assert places.notes(np.array([0])) == []
@@ -229,7 +228,7 @@ def test_a_program_that_prints_its_stack(tmp_path):
     base = load_address(program)
     chain = [(str(program), base + at) if at else (LIBC, 5) for at in reversed(addresses)]
     tables, _ = merged_paths([path_tables([chain], [(str(program), ""), (LIBC, "")])])
-    known = Known()
+    known = NameCache()
     assert look_up(tables, known)
     expected = "stack.c:{exchange} in exchange < halo stack.c:{halo} < solve stack.c:{solve} < libc.so.6+0x5 < "
     places = Places(tables, known)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analyzer.places.short_files import short_files
+from analyzer.places.readable_names import short_files
 
 
 @pytest.mark.parametrize(

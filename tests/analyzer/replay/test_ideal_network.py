@@ -10,9 +10,9 @@ from thread_team import by_team
 from analyzer.errors import TracelibError
 from analyzer.machine.description import Machine
 from analyzer.parallel import Team
-from analyzer.program.gathered import together
+from analyzer.program.files import together
+from analyzer.program.model import Program
 from analyzer.program.operation import Flag, Kind, operations
-from analyzer.program.program import Program
 from analyzer.replay import ideal_network
 from analyzer.replay.ideal_network import Left, ideal_times
 from analyzer.replay.simulate import simulate

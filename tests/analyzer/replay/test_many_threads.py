@@ -14,8 +14,8 @@ from analyzer.machine.description import Machine
 from analyzer.opening import open_trace
 from analyzer.operations.program import _by_thread, program_of
 from analyzer.parallel import Team
+from analyzer.program.model import Program
 from analyzer.program.operation import OP, Flag, Kind
-from analyzer.program.program import Program
 from analyzer.replay.simulate import simulate
 from tracelib.schema import What
 

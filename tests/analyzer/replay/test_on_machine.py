@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from analyzer.cli import main
 from analyzer.machine.description import Machine, Node, Scheduling
 from analyzer.opening import open_trace
+from analyzer.program.model import Program
 from analyzer.program.operation import Kind, operations
-from analyzer.program.program import Program
 from analyzer.replay import simulate
 from analyzer.replay.on_machine import OnMachine
 

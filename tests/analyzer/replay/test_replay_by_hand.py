@@ -25,8 +25,8 @@ from analyzer.machine.description import (
     Uniform,
     simple_collectives,
 )
+from analyzer.program.model import Program
 from analyzer.program.operation import Flag, Kind, operations
-from analyzer.program.program import Program
 from analyzer.replay.simulate import simulate
 
 both = pytest.mark.parametrize("dialect", ("standard", "thesis"))

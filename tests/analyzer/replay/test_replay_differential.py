@@ -15,8 +15,8 @@ from analyzer.errors import TracelibError
 from analyzer.machine.description import DIALECTS, Exponential, Gaussian, Machine, Network, Node, Scheduling, Uniform
 from analyzer.machine.drawn_numbers import with_counts
 from analyzer.program import storage as spill
+from analyzer.program.model import Program
 from analyzer.program.operation import Kind, operations
-from analyzer.program.program import Program
 from analyzer.program.storage import packed
 from analyzer.replay.simulate import simulate
 

@@ -3,8 +3,8 @@
 import pytest
 
 from analyzer.machine.description import Machine, Network, Node
+from analyzer.program.model import Program
 from analyzer.program.operation import Flag, Kind, operations
-from analyzer.program.program import Program
 from analyzer.replay.simulate import simulate
 
 L, MB, WIRE = 10_000, 1 << 20, 10_000_000

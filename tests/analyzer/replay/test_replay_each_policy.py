@@ -7,8 +7,8 @@ import pytest
 
 from analyzer.machine.description import Machine, Node
 from analyzer.machine.policies import POLICIES, policy_of
+from analyzer.program.model import Program
 from analyzer.program.operation import Kind, operations
-from analyzer.program.program import Program
 from analyzer.replay.simulate import simulate
 
 SLICE = {"slice_us": 0.01}

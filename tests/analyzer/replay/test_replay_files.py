@@ -19,8 +19,8 @@ from analyzer.metrics.unrecorded import unrecorded
 from analyzer.opening import open_trace
 from analyzer.operations.program import program_of
 from analyzer.parallel import Team
+from analyzer.program.model import Program
 from analyzer.program.operation import FileAccess, Flag, Kind, operations
-from analyzer.program.program import Program
 from analyzer.replay.ideal_network import ideal_times
 from analyzer.replay.predicted import write_predicted
 from analyzer.replay.simulate import simulate

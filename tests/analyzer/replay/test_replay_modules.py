@@ -9,8 +9,8 @@ from analyzer.errors import TracelibError
 from analyzer.machine.cfg import Module
 from analyzer.machine.cfg_text import cfg_text
 from analyzer.machine.options import read_machine
+from analyzer.program.model import Program
 from analyzer.program.operation import Kind, operations
-from analyzer.program.program import Program
 from analyzer.replay import Machine, simulate
 from analyzer.what_if.modules import with_modules
 

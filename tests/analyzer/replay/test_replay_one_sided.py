@@ -10,8 +10,8 @@ from synthetic import WORLD, call, request, write_run
 from analyzer.errors import TracelibError
 from analyzer.machine.description import Network, Node
 from analyzer.opening import open_trace
+from analyzer.program.model import Program
 from analyzer.program.operation import Kind, operations
-from analyzer.program.program import Program
 from analyzer.replay import Machine, program_of, simulate
 from analyzer.replay.predicted import write_predicted
 from analyzer.trace import Objects

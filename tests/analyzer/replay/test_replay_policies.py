@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from analyzer.errors import TracelibError
 from analyzer.machine.description import Exponential, Gaussian, Level, Machine, Node, Priority, Scheduling, Uniform
 from analyzer.machine.policies import policy_of
+from analyzer.program.model import Program
 from analyzer.program.operation import Kind, operations
-from analyzer.program.program import Program
 from analyzer.replay.simulate import simulate
 from analyzer.scheduling.sharing import closed
 

@@ -5,11 +5,11 @@ import pytest
 from memory_trace import MemoryTrace
 from synthetic import call, event, label, write_run
 
-from analyzer.efficiency.ideal_regions import replayed_visits
+from analyzer.efficiency.ideal import replayed_visits
 from analyzer.parallel import Team
+from analyzer.program.files import load_program, save_program
+from analyzer.program.model import Program
 from analyzer.program.operation import Kind, operations
-from analyzer.program.program import Program
-from analyzer.program.program_file import load_program, save_program
 from analyzer.recording.run.trace import open_run
 from analyzer.replay import Machine, simulate
 from analyzer.replay.section import section_of

@@ -17,12 +17,11 @@ from analyzer.cli import main
 from analyzer.errors import TracelibError
 from analyzer.machine.description import Machine, Network, Node
 from analyzer.opening import open_trace
+from analyzer.program import model as program_streams
 from analyzer.program import storage as spill
-from analyzer.program import streams as program_streams
+from analyzer.program.model import Program, pieces, rewritten, rewritten_together
 from analyzer.program.operation import OP, Flag, Kind, operations
-from analyzer.program.program import Program
 from analyzer.program.storage import OperationSpill, PackedOperations, packed
-from analyzer.program.streams import pieces, rewritten, rewritten_together
 from analyzer.replay.section import section_of
 from analyzer.replay.simulate import simulate
 from benchmarks.halo import write_halo

@@ -12,8 +12,8 @@ from synthetic import FIRST, WORLD, call, event, request, write_run
 import analyzer
 from analyzer.machine.description import Node
 from analyzer.opening import open_trace
+from analyzer.program.files import load_program, save_program
 from analyzer.program.operation import Kind
-from analyzer.program.program_file import load_program, save_program
 from analyzer.replay import Machine, program_of, simulate
 from analyzer.replay.predicted import CallTimes
 from analyzer.replay.section import section_of

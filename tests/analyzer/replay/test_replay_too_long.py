@@ -8,8 +8,8 @@ from random_replays import random_machine, random_program, with_absurd
 
 from analyzer.errors import TracelibError
 from analyzer.machine.description import DIALECTS, Machine, Network, Node, Scheduling
+from analyzer.program.model import Program
 from analyzer.program.operation import Kind, operations
-from analyzer.program.program import Program
 from analyzer.replay.simulate import simulate
 
 LONGEST = 2**61

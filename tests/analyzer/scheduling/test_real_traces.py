@@ -7,8 +7,8 @@ import pytest
 from paths import ROOT, SHARED
 
 from analyzer.cli import main
+from analyzer.program.model import Program
 from analyzer.program.operation import Kind, operations
-from analyzer.program.program import Program
 from benchmarks.scheduling.real import folds, pairs, read, real_verdicts
 
 MS = 1_000_000

@@ -12,8 +12,8 @@ from analyzer.cli import main
 from analyzer.loggp.lines import fit_line
 from analyzer.machine.description import Machine, Network, Node
 from analyzer.machine.policies import policy_of
+from analyzer.program.model import Program
 from analyzer.program.operation import Kind, operations
-from analyzer.program.program import Program
 from analyzer.replay.simulate import simulate
 from analyzer.scheduling import sharing
 from analyzer.scheduling.ring import Ring

@@ -19,14 +19,14 @@ from analyzer.errors import TracelibError
 from analyzer.machine.description import DIALECTS, Machine, Network, Node, Piece
 from analyzer.machine.parameters import PARAMETERS, vary
 from analyzer.parallel import Team
+from analyzer.program.model import Program
 from analyzer.program.operation import Flag, Kind, operations
-from analyzer.program.program import Program
 from analyzer.replay.replays import counted, end_times
 from analyzer.replay.simulate import simulate
 from analyzer.report.limits import Limited, Origin, below_zero, limits_json, print_limits, verdict
 from analyzer.report.words import units
 from analyzer.report.words.eager import Eager
-from analyzer.report.words.parameters import value_text
+from analyzer.report.words.replays import value_text
 from analyzer.sensitivity import tolerance as tolerance_module
 from analyzer.sensitivity.limits import Latency, Scenario, limits, only
 from analyzer.sensitivity.tolerance import tolerance

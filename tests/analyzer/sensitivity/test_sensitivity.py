@@ -16,8 +16,8 @@ from analyzer.errors import TracelibError
 from analyzer.machine.description import Machine, Network, Node
 from analyzer.machine.parameters import vary
 from analyzer.parallel import Team
+from analyzer.program.model import Program
 from analyzer.program.operation import Flag, Kind, operations
-from analyzer.program.program import Program
 from analyzer.replay.replays import end_times
 from analyzer.sensitivity.knees import bend, knee
 from analyzer.sensitivity.levels import check_number, default_factors, default_sweeps, factor_of, sweep_of

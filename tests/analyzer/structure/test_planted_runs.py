@@ -18,7 +18,7 @@ from rich.console import Console
 from analyzer.cli import main
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
-from analyzer.report.structure.tables import print_structure
+from analyzer.report.structure import print_structure
 from analyzer.structure.levels.by_signals import nodes_of
 from analyzer.structure.levels.parts import agreement, off_by
 from analyzer.structure.levels.run_structure import DEFAULT_SIGNALS, Method, structure, structure_of_signal

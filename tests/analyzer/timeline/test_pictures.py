@@ -8,8 +8,7 @@ from uneven_runs import iterative, written
 from analyzer.cli import main
 from analyzer.opening import open_trace
 from analyzer.report.pictures.timeline import COLOURS, NOTHING, picture
-from analyzer.timeline.cells import Timeline
-from analyzer.timeline.lines import Lines
+from analyzer.timeline import Timeline, TimelineLines
 
 
 def rgb(colour):
@@ -18,7 +17,7 @@ def rgb(colour):
 
 def test_a_line_is_filled_from_below_by_its_shares():
     """One rank computes half of the first bin and waits for a quarter; of the second bin nothing is known."""
-    lines = Lines(("0",), np.zeros(1, np.int64), np.ones(1, np.int64), np.zeros(1, np.int64))
+    lines = TimelineLines(("0",), np.zeros(1, np.int64), np.ones(1, np.int64), np.zeros(1, np.int64))
     ns = np.zeros((4, 1, 2), np.int64)
     ns[:2, 0, 0] = 50, 25
     drawn = picture(Timeline(0, 200, 100, lines, ns))

@@ -8,21 +8,19 @@ from memory_trace import MemoryTrace
 from random_runs import runs
 from synthetic import write_run
 
-from analyzer.metrics.flushes import flushes
+from analyzer.metrics.overhead import flushes
 from analyzer.metrics.profile import profile
 from analyzer.metrics.useful import useful
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
-from analyzer.timeline.cells import Doing, _Filled, timeline
-from analyzer.timeline.lines import MOST_RANKS, lines_of
-from analyzer.timeline.marks import marks_of
-from analyzer.waits.waits import waits
+from analyzer.timeline import MOST_RANKS, Doing, _Filled, lines_of, marks_of, timeline
+from analyzer.waits.analysis import analyze_waits
 
 
 def drawn(trace, bins, **options):
     team = Team()
     calls = profile(trace, team)
-    lines = lines_of(trace, calls, useful(trace, team), waits(trace, team, calls, causes=False))
+    lines = lines_of(trace, calls, useful(trace, team), analyze_waits(trace, team, calls, causes=False))
     return timeline(trace, team, calls, lines, bins, **options)
 
 
@@ -93,7 +91,7 @@ def test_all_bins_together_are_the_sums_of_the_run(tmp_path_factory, run):
     assert (sums[Doing.COMPUTING] == computed.by_rank()).all()
     assert (sums[Doing.WAITING] + sums[Doing.IN_MPI] == calls.mpi_ns()).all()
     assert (sums[Doing.TRACER] == computed.tracer_by_rank() + flushes(trace, team).time_ns).all()
-    whole = waits(trace, team, calls, causes=False).time_ns.sum(axis=1)
+    whole = analyze_waits(trace, team, calls, causes=False).time_ns.sum(axis=1)
     assert (sums[Doing.WAITING] <= whole).all() and (found.ns >= 0).all()
     trace.close()
 

@@ -12,7 +12,7 @@ from synthetic import write_run
 from analyzer import views
 from analyzer.opening import open_trace
 from analyzer.trace.event_types import EventType
-from analyzer.views.kept import Kept
+from analyzer.views.pieces import CachedView
 from analyzer.views.steps import Steps
 from analyzer.views.tabulated import histogram, usual_columns
 from analyzer.views.view_file import find_view
@@ -36,7 +36,7 @@ def test_columns_that_are_found_are_those_that_may_be_given(tmp_path_factory, ma
     ranks, tsc_per_us = made
     trace = open_trace(str(write_run(tmp_path_factory.mktemp("run"), ranks, tsc_per_us=tsc_per_us)), matched=False)
     try:
-        run, length, useful = views.Run(trace), find_view("useful duration").view, views.View("useful")
+        run, length, useful = views.ViewRun(trace), find_view("useful duration").view, views.View("useful")
         for control, plane in ((length, None), (useful, length), (length, useful)):
             given = {"columns": usual_columns(control, run, 0, trace.duration_ns)}
             if plane:
@@ -50,14 +50,14 @@ def test_columns_that_are_found_are_those_that_may_be_given(tmp_path_factory, ma
 
 
 def test_steps_that_are_kept_are_read_again_and_a_look_that_ends_early_keeps_none():
-    run, computed = views.Run(program([*["Bcast", "Allreduce"] * 20], ranks=2)), []
+    run, computed = views.ViewRun(program([*["Bcast", "Allreduce"] * 20], ranks=2)), []
 
     class Counted(views.View):
         def steps(self, run):
             computed.append(1)
             yield from super().steps(run)
 
-    kept = Kept(Counted("useful"))
+    kept = CachedView(Counted("useful"))
     next(kept.steps(run), None)
     first, again = (list(kept.steps(run)) for _ in range(2))
     assert len(computed) == 2
@@ -67,7 +67,7 @@ def test_steps_that_are_kept_are_read_again_and_a_look_that_ends_early_keeps_non
 
 def test_events_of_iterations_alone_are_those_among_all_events():
     trace = program([*["Bcast", "Irecv 1", "Isend 1", "Waitall", "Allreduce"] * 30], ranks=2, jitter=0.2)
-    shown = views.Run(trace).with_iterations
+    shown = views.ViewRun(trace).with_iterations
     begin, end = trace.windows()[[0, -1]].tolist()
     every = shown.events(begin, end)
     wanted = every[every["type"] == ITERATION]

@@ -14,10 +14,10 @@ from analyzer.opening import open_trace
 from analyzer.views import api
 from analyzer.views.filters import Filter
 from analyzer.views.paraver.cfg import read_cfg
-from analyzer.views.run import Run
+from analyzer.views.run import ViewRun
 from analyzer.views.tabulated import Columns
 from analyzer.views.view import Derived, View
-from analyzer.writers.paraver_cfg import write_event_cfg
+from analyzer.writers.paraver_labels import write_event_cfg
 
 ALL = {"evt_type": "All"}
 LOGICAL = Filter(logical=True)
@@ -375,7 +375,7 @@ def test_a_table_by_hand(tmp_path):
     )
     (file,) = read_cfg(write_cfg(tmp_path / "mpi.cfg", mpi, histogram(1, 1, "Time", (0, 5, 1)))).files
     trace = open_trace(write_run(tmp_path, [{"calls": rows} for rows in calls]))
-    values = api.shown(Run(trace), file).values[0][:, :3] * 1e9
+    values = api.shown(ViewRun(trace), file).values[0][:, :3] * 1e9
     end = trace.duration_ns
     assert values.round(6).tolist() == [[end - 20, 20, 0], [end - 50, 0, 50]]
 
@@ -398,7 +398,7 @@ def test_the_published_tables_of_epoch(tmp_path, processes):
     with (EPOCH / "expected.csv").open() as file:
         published = {name: float(row[[1, 2, 4].index(processes)]) for name, *row in csv.reader(file, delimiter=";")}
     trace = open_trace(EPOCH / f"epoch_{processes}proc.prv.gz")
-    run = Run(trace)
+    run = ViewRun(trace)
 
     def column(name, *sections):
         found = read_cfg(write_cfg(tmp_path / "a.cfg", *sections))

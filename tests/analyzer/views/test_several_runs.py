@@ -11,7 +11,7 @@ from analyzer import views
 from analyzer.cli import main
 from analyzer.opening import open_trace
 from analyzer.report.pictures import views as pictures
-from analyzer.views.over_time import Profile
+from analyzer.views.over_time import ViewProfile
 from analyzer.views.tabulated import Columns, together
 from benchmarks.synthetic.run import write_run
 
@@ -121,7 +121,7 @@ def test_names_have_the_same_colours(figures, tmp_path):
 
     def profile(names, longest):
         values = np.array([longest], float)
-        return Profile("call", "", "thread", rows, edges, values, values, values, values, names)
+        return ViewProfile("call", "", "thread", rows, edges, values, values, values, values, names)
 
     first, second = profile({1: "MPI_Send", 2: "MPI_Recv"}, [1, 2]), profile({1: "MPI_Recv", 2: "MPI_Send"}, [1, 2])
     pictures.draw_profiles([("a", first), ("b", second)], "both", tmp_path / "x.png")

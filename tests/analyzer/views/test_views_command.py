@@ -78,7 +78,7 @@ def test_functions_by_their_names_in_paraver():
 def test_totals_are_those_of_info(run, capsys):
     assert main(["look", "--no-files", run, "--json"]) == 0
     info = json.loads(capsys.readouterr().out)
-    trace = views.Run(open_trace(run))
+    trace = views.ViewRun(open_trace(run))
     computing = views.measures(trace, "useful", ["integral"]).columns["integral"]
     assert computing.sum() == pytest.approx(info["useful_s"]["total"])
     assert computing.max() == pytest.approx(info["useful_s"]["max"])

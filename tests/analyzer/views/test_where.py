@@ -69,7 +69,7 @@ def test_the_time_in_regions(by_hand):
 
 
 def test_iterations(tmp_path):
-    run = views.Run(open_trace(write_pattern(tmp_path, "halo", 4, 300).path))
+    run = views.ViewRun(open_trace(write_pattern(tmp_path, "halo", 4, 300).path))
     frame = analyzer.Tables(run.trace).calls.to_pandas()
     for wanted in ("0", "2-4"):
         first, last = (int(text) for text in (wanted.split("-") * 2)[:2])

@@ -15,9 +15,9 @@ from analyzer.pairing.call_paths import calls_with_paths
 from analyzer.parallel import Team
 from analyzer.report.waits import longest_in_words
 from analyzer.trace import CallPaths
+from analyzer.waits.analysis import analyze_waits
 from analyzer.waits.by_place import COMPUTES, IN_CALL, MOST_CALLS, wait_places
-from analyzer.waits.find import Search, find
-from analyzer.waits.waits import waits
+from analyzer.waits.wait_states import WaitSearch, find_wait_states
 
 MAIN = ("main", 40)
 PAIR = {"comm": WORLD, "tag": 3}
@@ -36,7 +36,7 @@ def late_sender(tmp_path, between=()):
 
 def of(run):
     trace = open_trace(run)
-    found = waits(trace, Team(), profile(trace, Team()))
+    found = analyze_waits(trace, Team(), profile(trace, Team()))
     trace.close()
     return found
 
@@ -141,8 +141,8 @@ def test_each_wait_by_all_calls_of_both(tmp_path_factory, run):
     """The path of the call that waited, and the longest of what the other did since, call by call."""
     ranks, tsc_per_us = run
     trace = open_trace(write_run(tmp_path_factory.mktemp("waits"), ranks, tsc_per_us=tsc_per_us))
-    search = Search(trace, Team(), with_syncs=True)
-    found = find(search)
+    search = WaitSearch(trace, Team(), with_syncs=True)
+    found = find_wait_states(search)
     places = wait_places(trace, found)
     if places is None:
         assert not trace.extra(CallPaths).known
@@ -165,7 +165,7 @@ def test_each_wait_by_all_calls_of_both(tmp_path_factory, run):
 
 
 def of_run(trace):
-    return waits(trace, Team(), profile(trace, Team()))
+    return analyze_waits(trace, Team(), profile(trace, Team()))
 
 
 def calls_of(trace, search, lane):

@@ -12,9 +12,9 @@ from synthetic import WORLD, call, event, flush, label, request, write_run
 from analyzer.metrics.profile import profile
 from analyzer.parallel import Team
 from analyzer.recording.run.trace import open_run
-from analyzer.waits.find import Search, find
-from analyzer.waits.kinds import Kind
-from analyzer.waits.waits import waits
+from analyzer.waits.analysis import analyze_waits
+from analyzer.waits.kinds import WaitKind
+from analyzer.waits.wait_states import WaitSearch, find_wait_states
 from tracelib import schema
 from tracelib.schema import What
 
@@ -25,7 +25,7 @@ LABELS = [label(schema.LabelKind.REGION, 1, "solve"), label(schema.LabelKind.REG
 def found(path):
     trace = open_run(str(path))
     try:
-        return waits(trace, ONE, profile(trace, ONE))
+        return analyze_waits(trace, ONE, profile(trace, ONE))
     finally:
         trace.close()
 
@@ -61,7 +61,9 @@ def test_a_delay_goes_on_through_those_that_wait(tmp_path):
         (1, "", "computing"): pytest.approx((8, 0)),
         (1, "", "MPI_Recv"): pytest.approx((12, 0)),
     }
-    assert [(p.kind, p.time_ns, p.indirect_ns) for p in result.places] == [(Kind.LATE_SENDER, 200, pytest.approx(90))]
+    assert [(p.kind, p.time_ns, p.indirect_ns) for p in result.places] == [
+        (WaitKind.LATE_SENDER, 200, pytest.approx(90))
+    ]
     second, first = result.longest
     assert (first.rank, first.cause_rank, first.begin_ns, first.time_ns) == (1, 0, 10, 90)
     assert (first.caused_ns, second.caused_ns) == (pytest.approx(90), 0)
@@ -197,10 +199,10 @@ def test_random_runs(ranks, steps):
         content = [{"calls": calls, "requests": run.requests[r]} for r, calls in enumerate(run.calls)]
         path = write_run(Path(folder), content)
         trace = open_run(str(path))
-        rows = find(Search(trace)).waits
+        rows = find_wait_states(WaitSearch(trace)).waits
         trace.close()
         result = found(path)
-    rows["kind"][rows["kind"] == Kind.WRONG_ORDER] = Kind.LATE_SENDER  # orders have tests of their own
+    rows["kind"][rows["kind"] == WaitKind.WRONG_ORDER] = WaitKind.LATE_SENDER  # orders have tests of their own
     seen = rows[["kind", "lane", "cause", "enter", "end"]].tolist()
     assert sorted(seen) == sorted((w.kind, w.rank, w.cause, w.enter, w.end) for w in run.waits)
     assert (result.time_ns.sum(axis=1) <= result.mpi_ns).all()

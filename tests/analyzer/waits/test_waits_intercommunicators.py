@@ -8,8 +8,8 @@ from analyzer.critical.path import critical_path
 from analyzer.metrics.checks import findings
 from analyzer.parallel import Team
 from analyzer.recording.run.trace import open_run
-from analyzer.waits.find import Search, find
-from analyzer.waits.kinds import Kind, length
+from analyzer.waits.kinds import WaitKind, length
+from analyzer.waits.wait_states import WaitSearch, find_wait_states
 from tracelib.schema import Peer
 
 GROUPS = [((0, 1), (2, 3))]
@@ -25,12 +25,12 @@ def made(tmp_path, name, enters, *, exit_=100, peers=(-1,) * 4, sent=(8,) * 4, r
 
 def waits_in(trace):
     """(kind, rank, the rank it waits for, ns) of each wait."""
-    found = find(Search(trace)).waits
+    found = find_wait_states(WaitSearch(trace)).waits
     rows = zip(found, length(found), strict=True)
-    return sorted((Kind(int(w["kind"])), int(w["lane"]), int(w["cause"]), int(ns)) for w, ns in rows)
+    return sorted((WaitKind(int(w["kind"])), int(w["lane"]), int(w["cause"]), int(ns)) for w, ns in rows)
 
 
-@pytest.mark.parametrize("name, kind", [("MPI_Barrier", Kind.BARRIER), ("MPI_Allgather", Kind.N_TO_N)])
+@pytest.mark.parametrize("name, kind", [("MPI_Barrier", WaitKind.BARRIER), ("MPI_Allgather", WaitKind.N_TO_N)])
 def test_all_wait_for_the_last_of_the_other_group(tmp_path, name, kind):
     """The last of the ranks 0 and 1 comes at 40, of the ranks 2 and 3 at 70: rank 2 waits no longer than for 40."""
     trace = made(tmp_path, name, (10, 40, 20, 70))
@@ -42,14 +42,14 @@ def test_a_broadcast(tmp_path):
     """From rank 1 to the ranks 2 and 3; rank 0, in the root's group, has no part in it."""
     peers, sent, received = (Peer.PROC_NULL, Peer.ROOT, 1, 1), (0, 8, 0, 0), (0, 0, 8, 8)
     trace = made(tmp_path, "MPI_Bcast", (5, 60, 20, 80), peers=peers, sent=sent, received=received)
-    assert waits_in(trace) == [(Kind.LATE_BROADCAST, 2, 1, 40)]
+    assert waits_in(trace) == [(WaitKind.LATE_BROADCAST, 2, 1, 40)]
 
 
 def test_a_reduction(tmp_path):
     """Rank 2 takes what the ranks 0 and 1 give."""
     peers, sent, received = (0, 0, Peer.ROOT, Peer.PROC_NULL), (8, 8, 0, 0), (0, 0, 8, 0)
     trace = made(tmp_path, "MPI_Reduce", (50, 30, 20, 90), peers=peers, sent=sent, received=received)
-    assert waits_in(trace) == [(Kind.EARLY_REDUCE, 2, 0, 30)]
+    assert waits_in(trace) == [(WaitKind.EARLY_REDUCE, 2, 0, 30)]
 
 
 def test_the_path_goes_to_the_last_of_the_other_group(tmp_path):

@@ -13,8 +13,8 @@ from analyzer.metrics.profile import profile
 from analyzer.parallel import Team
 from analyzer.recording.run.trace import open_run
 from analyzer.waits import delays
-from analyzer.waits.find import Search, find
-from analyzer.waits.waits import waits
+from analyzer.waits.analysis import analyze_waits
+from analyzer.waits.wait_states import WaitSearch, find_wait_states
 from benchmarks.halo import write_halo
 from benchmarks.synthetic.run import write_run
 
@@ -28,10 +28,10 @@ SMALL = {
     "analyzer.recording.run.cuts.CALLS_A_BLOCK": WINDOW,
     "analyzer.pairing.collective_calls.RECORDS": WINDOW // RANKS,
     "analyzer.pairing.parts.RECORDS": WINDOW // RANKS,
-    "analyzer.waits.explained.RECORDS": WINDOW // RANKS,
+    "analyzer.waits.delays.RECORDS": WINDOW // RANKS,
     "analyzer.columns.rows.PIECE": WINDOW,
     "analyzer.waits.delays._AT_ONCE": WINDOW,
-    "analyzer.waits.find._AT_ONCE": WINDOW,
+    "analyzer.waits.wait_states._AT_ONCE": WINDOW,
 }
 """What is looked at together."""
 
@@ -46,7 +46,7 @@ def peak_of(folder, calls):
         for name, number in SMALL.items():
             patch.setattr(name, number)
         tracemalloc.start()
-        found = waits(trace, Team(), profiled)
+        found = analyze_waits(trace, Team(), profiled)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
     trace.close()
@@ -69,7 +69,7 @@ def test_what_left_many_ranks_in_step_is_read_in_windows_of_calls_not_of_ranks(t
     whole = waits_of(path)
     monkeypatch.setattr("analyzer.recording.run.matched.RECORDS", WINDOW)
     trace = open_run(path)
-    found = find(Search(trace, Team(), with_syncs=True))
+    found = find_wait_states(WaitSearch(trace, Team(), with_syncs=True))
     syncs = [len(found.syncs(window)) for window in range(len(found.search.windows) - 1)]
     calls, trace_windows = int(profile(trace, Team()).count.sum()), trace.windows()
     trace.close()
@@ -105,7 +105,7 @@ def test_costs_are_the_same_however_many_waits_are_charged_together(tmp_path, mo
 def waits_of(path):
     trace = open_run(path)
     try:
-        return waits(trace, Team(), profile(trace, Team()))
+        return analyze_waits(trace, Team(), profile(trace, Team()))
     finally:
         trace.close()
 

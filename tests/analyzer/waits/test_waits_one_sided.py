@@ -9,9 +9,9 @@ from synthetic import WORLD, call, poll, request, write_run
 from analyzer.critical.path import critical_path
 from analyzer.pairing.epochs import EpochReader
 from analyzer.recording.run.trace import open_run
-from analyzer.waits.fence import FenceCalls
-from analyzer.waits.find import NOT_FOR_MESSAGES, Search, find
-from analyzer.waits.kinds import Kind, length
+from analyzer.waits.kinds import WaitKind, length
+from analyzer.waits.one_sided import FenceCalls
+from analyzer.waits.wait_states import NOT_FOR_MESSAGES, WaitSearch, find_wait_states
 from tracelib.schema import ACCESS_HAS_GROUP, What
 
 EXCLUSIVE, SHARED = 1, 2
@@ -38,10 +38,10 @@ def found(tmp_path):
             )
         rows = [{"group": members} for members in groups]
         trace = open_run(str(write_run(Path(mkdtemp(dir=tmp_path)), content, rows)))
-        waits = find(Search(trace)).waits
+        waits = find_wait_states(WaitSearch(trace)).waits
         names = [trace.procedures[call] for call in waits["call"]]
         return [
-            (Kind(int(w["kind"])), int(w["lane"]), int(w["cause"]), int(w["enter"]), int(ns), name)
+            (WaitKind(int(w["kind"])), int(w["lane"]), int(w["cause"]), int(w["enter"]), int(ns), name)
             for w, ns, name in zip(waits, length(waits), names, strict=True)
         ]
 
@@ -63,12 +63,12 @@ def exposure(post, wait, last="Win_wait"):
 
 def test_a_start_that_blocks_waits_for_the_post(found):
     waits = found(access((10, 65), (66, 70), (71, 75)), exposure((60, 62), (80, 85)))
-    assert waits == [(Kind.LATE_POST, 0, 1, 10, 50, "MPI_Win_start")]
+    assert waits == [(WaitKind.LATE_POST, 0, 1, 10, 50, "MPI_Win_start")]
 
 
 def test_a_complete_waits_for_the_post_where_start_does_not(found):
     waits = found(access((10, 12), (13, 15), (20, 70)), exposure((60, 62), (63, 85)))
-    assert waits == [(Kind.LATE_POST, 0, 1, 20, 40, "MPI_Win_complete")]
+    assert waits == [(WaitKind.LATE_POST, 0, 1, 20, 40, "MPI_Win_complete")]
 
 
 def test_other_calls_do_not_wait_for_the_post(found):
@@ -80,7 +80,7 @@ def test_other_calls_do_not_wait_for_the_post(found):
 
 def test_an_operation_that_blocks_waits_for_the_post(found):
     waits = found(access((10, 12), (13, 65), (66, 70)), exposure((60, 62), (67, 72)))
-    assert waits == [(Kind.LATE_POST, 0, 1, 13, 47, "MPI_Put")]
+    assert waits == [(WaitKind.LATE_POST, 0, 1, 13, 47, "MPI_Put")]
 
 
 def test_who_computes_when_the_post_comes_does_not_wait(found):
@@ -91,7 +91,7 @@ def test_the_target_waits_for_the_last_origin_to_complete(found):
     waits = found(
         access((10, 12), (13, 15), (90, 95)), exposure((5, 6), (20, 120)), access((10, 12), (13, 15), (70, 75))
     )
-    assert waits == [(Kind.EARLY_WAIT, 1, 0, 20, 70, "MPI_Win_wait")]
+    assert waits == [(WaitKind.EARLY_WAIT, 1, 0, 20, 70, "MPI_Win_wait")]
 
 
 def test_epochs_are_told_apart(found):
@@ -99,7 +99,7 @@ def test_epochs_are_told_apart(found):
     epoch begins."""
     first, second = access((10, 12), (13, 15), (16, 18)), access((20, 22), (23, 25), (30, 75))
     target = [*exposure((5, 6), (28, 40)), *exposure((70, 71), (72, 80))]
-    assert found(first + second, target) == [(Kind.LATE_POST, 0, 1, 30, 40, "MPI_Win_complete")]
+    assert found(first + second, target) == [(WaitKind.LATE_POST, 0, 1, 30, 40, "MPI_Win_complete")]
 
 
 def test_an_exposure_to_another_origin_is_not_waited_for(found):
@@ -107,8 +107,8 @@ def test_an_exposure_to_another_origin_is_not_waited_for(found):
     zero = access((10, 12), (41, 43), (45, 95))
     one = [*exposure((5, 6), (20, 40)), *exposure((90, 91), (92, 99))]
     assert found(zero, one, access((7, 8), (9, 10), (30, 32))) == [
-        (Kind.LATE_POST, 0, 1, 45, 45, "MPI_Win_complete"),
-        (Kind.EARLY_WAIT, 1, 2, 20, 10, "MPI_Win_wait"),
+        (WaitKind.LATE_POST, 0, 1, 45, 45, "MPI_Win_complete"),
+        (WaitKind.EARLY_WAIT, 1, 2, 20, 10, "MPI_Win_wait"),
     ]
 
 
@@ -117,7 +117,7 @@ def test_polling_with_win_test_is_an_early_wait(found):
     waits = found(
         access((10, 12), (13, 15), (70, 75)), one, polls={1: [poll("MPI_Win_test", 20, 80, inside=60, count=6)]}
     )
-    assert waits == [(Kind.EARLY_WAIT, 1, 0, 20, 50, "MPI_Win_test")]
+    assert waits == [(WaitKind.EARLY_WAIT, 1, 0, 20, 50, "MPI_Win_test")]
 
 
 def locked(lock, put, unlock, kind=EXCLUSIVE, target=2):
@@ -132,10 +132,10 @@ def test_a_lock_waits_for_who_has_it(found):
     """As MPI has it, in the lock or in the unlock."""
     holder = locked((10, 12), (13, 15), (60, 65))
     assert found(holder, locked((20, 66), (67, 68), (70, 75)), []) == [
-        (Kind.LOCK_CONTENTION, 1, 0, 20, 40, "MPI_Win_lock")
+        (WaitKind.LOCK_CONTENTION, 1, 0, 20, 40, "MPI_Win_lock")
     ]
     assert found(holder, locked((20, 21), (22, 23), (30, 75)), []) == [
-        (Kind.LOCK_CONTENTION, 1, 0, 30, 30, "MPI_Win_unlock")
+        (WaitKind.LOCK_CONTENTION, 1, 0, 30, 30, "MPI_Win_unlock")
     ]
 
 
@@ -147,21 +147,21 @@ def test_locks_that_do_not_exclude_each_other(found):
         alone = locked((10, 12), (13, 15), (60, 65))
         assert found(alone, locked((20, 66), (67, 68), (70, 75), target=other), []) == []
     assert found(holder, locked((20, 66), (67, 68), (70, 75)), []) == [
-        (Kind.LOCK_CONTENTION, 1, 0, 20, 40, "MPI_Win_lock")
+        (WaitKind.LOCK_CONTENTION, 1, 0, 20, 40, "MPI_Win_lock")
     ]
 
 
 def test_lock_all_excludes_an_exclusive_lock(found):
     holder = [on_window("Win_lock_all", 10, 12), on_window("Get", 13, 15, 2), on_window("Win_unlock_all", 60, 65)]
     assert found(holder, locked((20, 66), (67, 68), (70, 75)), []) == [
-        (Kind.LOCK_CONTENTION, 1, 0, 20, 40, "MPI_Win_lock")
+        (WaitKind.LOCK_CONTENTION, 1, 0, 20, 40, "MPI_Win_lock")
     ]
 
 
 def test_who_got_the_lock_first_did_not_wait(found):
     """Rank 1 has it already when rank 0 asks, and is still inside its put when rank 0 enters MPI_Win_unlock."""
     assert found(locked((20, 21), (22, 23), (30, 90)), locked((10, 12), (13, 45), (50, 55)), []) == [
-        (Kind.LOCK_CONTENTION, 0, 1, 30, 20, "MPI_Win_unlock")
+        (WaitKind.LOCK_CONTENTION, 0, 1, 30, 20, "MPI_Win_unlock")
     ]
 
 
@@ -170,8 +170,8 @@ def test_all_members_of_a_group_are_waited_for(found):
     start = [on_window("Win_start", 10, 65, lock=1), on_window("Win_complete", 71, 75)]
     posts = [[on_window("Win_post", t, t + 1, lock=2), on_window("Win_wait", *wait)] for t, wait in POSTS]
     assert found(start, *posts, groups=([1, 2], [0])) == [
-        (Kind.LATE_POST, 0, 2, 10, 50, "MPI_Win_start"),
-        (Kind.EARLY_WAIT, 2, 0, 70, 1, "MPI_Win_wait"),
+        (WaitKind.LATE_POST, 0, 2, 10, 50, "MPI_Win_start"),
+        (WaitKind.EARLY_WAIT, 2, 0, 70, 1, "MPI_Win_wait"),
     ]
 
 
@@ -187,8 +187,8 @@ def test_groups_say_which_exposure_an_epoch_belongs_to(found):
     first = [on_window("Win_start", 10, 98, lock=1), on_window("Win_complete", 110, 115)]
     other = [on_window("Win_start", 20, 30, lock=1), on_window("Win_complete", 85, 88)]
     assert found(first, target, other, groups=([1], [2], [0])) == [
-        (Kind.LATE_POST, 0, 1, 10, 85, "MPI_Win_start"),
-        (Kind.EARLY_WAIT, 1, 2, 80, 5, "MPI_Win_wait"),
+        (WaitKind.LATE_POST, 0, 1, 10, 85, "MPI_Win_start"),
+        (WaitKind.EARLY_WAIT, 1, 2, 80, 5, "MPI_Win_wait"),
     ]
 
 
@@ -213,8 +213,8 @@ def test_waits_for_messages_are_the_same_where_only_these_matter(tmp_path):
     trace = open_run(str(write_run(tmp_path, content)))
     of_messages = []
     for used in (None, frozenset(trace.procedures) - NOT_FOR_MESSAGES):
-        waits = find(Search(trace, used=used)).waits
-        of_messages.append(waits[waits["kind"] <= Kind.WRONG_ORDER].tolist())
+        waits = find_wait_states(WaitSearch(trace, used=used)).waits
+        of_messages.append(waits[waits["kind"] <= WaitKind.WRONG_ORDER].tolist())
     assert of_messages[0] == of_messages[1] and len(of_messages[0]) == 1
 
 
@@ -225,5 +225,5 @@ def test_without_a_window_no_rank_is_read_for_epochs(tmp_path, monkeypatch):
     assert not EpochReader(trace).has_any
     monkeypatch.setattr(EpochReader, "of", None)
     monkeypatch.setattr(FenceCalls, "_calls", None)
-    assert find(Search(trace)).waits.tolist() == []
+    assert find_wait_states(WaitSearch(trace)).waits.tolist() == []
     assert critical_path(trace).length_ns > 0

@@ -6,20 +6,20 @@ from thread_team import by_team
 
 from analyzer.parallel import Team
 from analyzer.recording.run.trace import open_run
-from analyzer.waits.find import Search, find
-from analyzer.waits.kinds import Kind, length
-from analyzer.waits.lanes import Lanes
-from analyzer.waits.partitioned import partitioned_candidates
+from analyzer.waits.kinds import WaitKind, length
+from analyzer.waits.point_to_point import partitioned_candidates
+from analyzer.waits.threads import Lanes
+from analyzer.waits.wait_states import WaitSearch, find_wait_states
 from tracelib.schema import What
 
 
 def waits_of(tmp_path, *ranks):
     """(kind, rank, the other's rank and thread, ns) of each wait."""
     trace = open_run(str(write_run(tmp_path, ranks)))
-    found = find(Search(trace)).waits
+    found = find_wait_states(WaitSearch(trace)).waits
     lanes = [(rank, thread) for rank in range(trace.size) for thread in range(int(trace.threads[rank]))]
     rows = zip(found, length(found), strict=True)
-    return [(Kind(int(w["kind"])), lanes[w["lane"]][0], *lanes[w["cause"]], int(ns)) for w, ns in rows]
+    return [(WaitKind(int(w["kind"])), lanes[w["lane"]][0], *lanes[w["cause"]], int(ns)) for w, ns in rows]
 
 
 def sender(last):
@@ -50,7 +50,7 @@ def receiver(started, waits):
 def test_for_the_last_part(tmp_path, started, records, monkeypatch):
     """Also where the receive was started after the send; whatever is read at a time."""
     monkeypatch.setattr("analyzer.pairing.parts.RECORDS", records)
-    assert waits_of(tmp_path, receiver(started, 60), sender(300)) == [(Kind.LATE_SENDER, 0, 1, 1, 240)]
+    assert waits_of(tmp_path, receiver(started, 60), sender(300)) == [(WaitKind.LATE_SENDER, 0, 1, 1, 240)]
 
 
 def test_a_team_finds_the_same(tmp_path):
@@ -76,4 +76,4 @@ def test_a_plain_message_has_no_parts(tmp_path):
     plain = {"calls": [call("MPI_Send", 20, 25, comm=WORLD, peer=2, tag=3, sent=8), handed]}
     receives = {"calls": [call("MPI_Recv", 10, 400, comm=WORLD, peer=1, tag=3, received=8)]}
     found = waits_of(tmp_path, {"calls": [call("MPI_Comm_rank", 1, 2)]}, plain, receives)
-    assert found == [(Kind.LATE_SENDER, 2, 1, 0, 10)]
+    assert found == [(WaitKind.LATE_SENDER, 2, 1, 0, 10)]

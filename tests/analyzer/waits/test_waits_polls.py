@@ -9,9 +9,9 @@ from synthetic import WORLD, call, poll, request, write_run
 from analyzer.metrics.profile import profile
 from analyzer.parallel import Team
 from analyzer.recording.run.trace import open_run
-from analyzer.waits.find import Search, find
-from analyzer.waits.kinds import Kind, Polled, length
-from analyzer.waits.waits import waits
+from analyzer.waits.analysis import analyze_waits
+from analyzer.waits.kinds import Polled, WaitKind, length
+from analyzer.waits.wait_states import WaitSearch, find_wait_states
 from tracelib.schema import What
 
 ONE = Team()
@@ -23,10 +23,10 @@ def found(tmp_path):
 
     def of(*ranks):
         trace = open_run(str(write_run(tmp_path, ranks)))
-        every = find(Search(trace)).waits
+        every = find_wait_states(WaitSearch(trace)).waits
         columns = [every[name].tolist() for name in ("kind", "lane", "cause", "end", "overlap", "polled")]
         return [
-            (Kind(kind), rank, cause, end, ns, overlap, polled)
+            (WaitKind(kind), rank, cause, end, ns, overlap, polled)
             for kind, rank, cause, end, overlap, polled, ns in zip(*columns, length(every).tolist(), strict=True)
         ]
 
@@ -48,12 +48,12 @@ def receiver(polls, test, posted=10, tag=1, before=(), name="MPI_Test"):
 def test_polls_wait_as_long_as_they_are_in_mpi(found):
     """100 ns of polls of which 60 in MPI, until the message is sent; it arrives a little later."""
     one = receiver([poll("MPI_Test", 20, 120, inside=60, count=12)], (130, 140))
-    assert found(sender(120), one) == [(Kind.LATE_SENDER, 1, 0, 120, 60, 40, Polled.BEGIN)]
+    assert found(sender(120), one) == [(WaitKind.LATE_SENDER, 1, 0, 120, 60, 40, Polled.BEGIN)]
 
 
 def test_what_is_polled_after_the_message_was_sent_is_no_waiting(found):
     one = receiver([poll("MPI_Test", 20, 120, inside=50, count=10)], (130, 140))
-    assert found(sender(60), one) == [(Kind.LATE_SENDER, 1, 0, 60, 20, 20, Polled.BEGIN)]
+    assert found(sender(60), one) == [(WaitKind.LATE_SENDER, 1, 0, 60, 20, 20, Polled.BEGIN)]
 
 
 def test_computing_between_runs_of_polls_is_overlap(found):
@@ -62,8 +62,8 @@ def test_computing_between_runs_of_polls_is_overlap(found):
     polls = [poll("MPI_Test", 20, 30, inside=10, count=2), poll("MPI_Test", 1000, 1010, inside=10, count=2)]
     one = receiver(polls, (2000, 2010), before=[call("MPI_Comm_rank", 500, 600)])
     assert found(sender(1500), one) == [
-        (Kind.LATE_SENDER, 1, 0, 30, 10, 970 - 100, Polled.BEGIN),
-        (Kind.LATE_SENDER, 1, 0, 1010, 10, 1500 - 1010, Polled.MORE),
+        (WaitKind.LATE_SENDER, 1, 0, 30, 10, 970 - 100, Polled.BEGIN),
+        (WaitKind.LATE_SENDER, 1, 0, 1010, 10, 1500 - 1010, Polled.MORE),
     ]
 
 
@@ -71,15 +71,15 @@ def test_the_completing_poll_waits_on(found):
     """A Testall that finds the message only inside: one wait in two calls."""
     one = receiver([poll("MPI_Testall", 20, 60, inside=40, count=4)], (60, 140), name="MPI_Testall")
     assert found(sender(100), one) == [
-        (Kind.LATE_SENDER, 1, 0, 60, 40, 0, Polled.BEGIN),
-        (Kind.LATE_SENDER, 1, 0, 100, 40, 0, Polled.MORE),
+        (WaitKind.LATE_SENDER, 1, 0, 60, 40, 0, Polled.BEGIN),
+        (WaitKind.LATE_SENDER, 1, 0, 100, 40, 0, Polled.MORE),
     ]
 
 
 def test_polls_before_the_receive_was_posted_did_not_wait_for_it(found):
     polls = [poll("MPI_Testsome", 20, 30, inside=10, count=2), poll("MPI_Testsome", 60, 80, inside=20, count=2)]
     one = receiver(polls, (90, 95), posted=40, name="MPI_Testsome")
-    assert found(sender(85), one) == [(Kind.LATE_SENDER, 1, 0, 80, 20, 5, Polled.BEGIN)]
+    assert found(sender(85), one) == [(WaitKind.LATE_SENDER, 1, 0, 80, 20, 5, Polled.BEGIN)]
 
 
 def test_each_run_of_polls_waits_once(found):
@@ -90,16 +90,16 @@ def test_each_run_of_polls_waits_once(found):
     both = {"calls": calls} | {name: first[name] + second[name] for name in ("polls", "requests")}
     sent = {"calls": sender(65)["calls"] + sender(125, tag=2)["calls"]}
     assert found(sent, both) == [
-        (Kind.LATE_SENDER, 1, 0, 60, 40, 5, Polled.BEGIN),
-        (Kind.LATE_SENDER, 1, 0, 120, 40, 5, Polled.BEGIN),
+        (WaitKind.LATE_SENDER, 1, 0, 60, 40, 5, Polled.BEGIN),
+        (WaitKind.LATE_SENDER, 1, 0, 120, 40, 5, Polled.BEGIN),
     ]
 
 
 def test_a_wait_ends_what_polls_began(found):
     one = receiver([poll("MPI_Testany", 20, 60, inside=40, count=4)], (70, 145), name="MPI_Waitany")
     assert found(sender(130), one) == [
-        (Kind.LATE_SENDER, 1, 0, 60, 40, 10, Polled.BEGIN),
-        (Kind.LATE_SENDER, 1, 0, 130, 60, 0, Polled.MORE),
+        (WaitKind.LATE_SENDER, 1, 0, 60, 40, 10, Polled.BEGIN),
+        (WaitKind.LATE_SENDER, 1, 0, 130, 60, 0, Polled.MORE),
     ]
 
 
@@ -111,7 +111,7 @@ def test_iprobe(found):
         call("MPI_Recv", 130, 140, comm=WORLD, peer=0, tag=1, received=8),
     ]
     one = {"calls": calls, "polls": [poll("MPI_Iprobe", 20, 110, inside=90, count=9)]}
-    assert found(sender(100), one) == [(Kind.LATE_SENDER, 1, 0, 100, 80, 0, Polled.BEGIN)]
+    assert found(sender(100), one) == [(WaitKind.LATE_SENDER, 1, 0, 100, 80, 0, Polled.BEGIN)]
 
 
 def test_improbe(found):
@@ -121,7 +121,7 @@ def test_improbe(found):
     ]
     rows = [request(What.RECEIVED, 120, 140, peer=0, tag=1, bytes=8)]
     one = {"calls": calls, "requests": rows, "polls": [poll("MPI_Improbe", 20, 110, inside=90, count=9)]}
-    assert found(sender(115), one) == [(Kind.LATE_SENDER, 1, 0, 110, 90, 5, Polled.BEGIN)]
+    assert found(sender(115), one) == [(WaitKind.LATE_SENDER, 1, 0, 110, 90, 5, Polled.BEGIN)]
 
 
 def test_iprobe_before_a_matched_receive(found):
@@ -136,7 +136,7 @@ def test_iprobe_before_a_matched_receive(found):
             call("MPI_Mrecv", t + 150, t + 160, comm=WORLD, peer=0, tag=1, received=8),
         ]
         one["requests"].append(request(What.RECEIVED, t + 130, t + 160, peer=0, tag=1, bytes=8))
-    expected = [(Kind.LATE_SENDER, 1, 0, t + 100, 80, 0, Polled.BEGIN) for t in range(0, 4000, 200)]
+    expected = [(WaitKind.LATE_SENDER, 1, 0, t + 100, 80, 0, Polled.BEGIN) for t in range(0, 4000, 200)]
     assert found(zero, one) == expected
 
 
@@ -164,7 +164,7 @@ def test_polls_for_a_send_wait_for_the_receive(found):
         "polls": [poll("MPI_Test", 20, 120, inside=100, count=10)],
     }
     one = {"calls": [call("MPI_Recv", 90, 132, comm=WORLD, peer=0, tag=1, received=8)]}
-    assert found(zero, one) == [(Kind.LATE_RECEIVER, 0, 1, 90, 70, 0, Polled.BEGIN)]
+    assert found(zero, one) == [(WaitKind.LATE_RECEIVER, 0, 1, 90, 70, 0, Polled.BEGIN)]
 
 
 def test_polls_for_a_nonblocking_collective(found):
@@ -174,7 +174,7 @@ def test_polls_for_a_nonblocking_collective(found):
         return {"calls": calls, "requests": rows, "polls": list(polls)}
 
     zero = member(10, (130, 135), [poll("MPI_Test", 20, 120, inside=100, count=10)])
-    assert found(zero, member(80, (90, 95))) == [(Kind.N_TO_N, 0, 1, 80, 60, 0, Polled.BEGIN)]
+    assert found(zero, member(80, (90, 95))) == [(WaitKind.N_TO_N, 0, 1, 80, 60, 0, Polled.BEGIN)]
 
 
 @pytest.mark.parametrize("last", ["MPI_Test", "MPI_Wait", "MPI_Waitany"])
@@ -189,7 +189,7 @@ def test_a_collective_that_nobody_was_late_for_takes_the_polls_before_it(found, 
     other = call("MPI_Iallreduce", 5, 7, comm=WORLD, sent=8, received=8)
     done = [request(What.COLLECTIVE_DONE, 5, 20, peer=-1, bytes=16)]
     zero = {"calls": [other, call("MPI_Wait", 15, 20), *sender(130)["calls"]], "requests": done}
-    assert found(zero, one) == [(Kind.LATE_SENDER, 1, 0, 130, 50, 0, Polled.NO)]
+    assert found(zero, one) == [(WaitKind.LATE_SENDER, 1, 0, 130, 50, 0, Polled.NO)]
 
 
 def test_polls_that_lead_to_nothing_are_no_waiting(found):
@@ -212,11 +212,11 @@ def test_waiting_and_overlap_are_all_of_the_time(tmp_path_factory, runs, sent):
         now += inside
     path = write_run(tmp_path_factory.mktemp("run"), [sender(20 + sent), receiver(polls, (now + 5, now + 800))])
     trace = open_run(str(path))
-    result = waits(trace, ONE, profile(trace, ONE))
+    result = analyze_waits(trace, ONE, profile(trace, ONE))
     begin, end = polls[0]["enter"], min(20 + sent, now + 5)
     inside, last = is_inside[:end].sum() if end > begin else 0, max(0, 20 + sent - (now + 5))
-    assert result.time_ns[1, Kind.LATE_SENDER] == inside + last
-    assert result.overlap_ns[1, Kind.LATE_SENDER] == max(0, end - begin) - inside
+    assert result.time_ns[1, WaitKind.LATE_SENDER] == inside + last
+    assert result.overlap_ns[1, WaitKind.LATE_SENDER] == max(0, end - begin) - inside
     assert result.count.sum() == (20 + sent > begin)
 
 
@@ -230,7 +230,7 @@ def test_many_runs_of_polls_are_put_together(tmp_path, monkeypatch):
     for kept in (1 << 20, 64):
         monkeypatch.setattr("analyzer.waits.point_to_point.POLLS_KEPT", kept)
         trace = open_run(str(run))
-        result = waits(trace, ONE, profile(trace, ONE))
+        result = analyze_waits(trace, ONE, profile(trace, ONE))
         sums.append((int(result.time_ns.sum()), int(result.overlap_ns.sum()), int(result.count.sum())))
         trace.close()
     assert sums[0] == (8000, 72_000 - 24_000, 1)
@@ -260,9 +260,9 @@ def test_windows_of_any_size_give_the_same_waits(tmp_path, monkeypatch):
         trace = open_run(str(path))
         cut = trace.windows
         monkeypatch.setattr(trace, "windows", lambda records=records, cut=cut: cut(records))
-        results.append(find(Search(trace)).waits.tolist())
+        results.append(find_wait_states(WaitSearch(trace)).waits.tolist())
         trace.close()
     assert results[0] == results[1] == results[2]
-    kinds = [Kind(row[7]) for row in results[0]]
+    kinds = [WaitKind(row[7]) for row in results[0]]
     # The message that was sent first is received after all the others.
-    assert kinds == 20 * [Kind.LATE_RECEIVER] + 20 * [Kind.WRONG_ORDER] + [Kind.LATE_SENDER]
+    assert kinds == 20 * [WaitKind.LATE_RECEIVER] + 20 * [WaitKind.WRONG_ORDER] + [WaitKind.LATE_SENDER]

@@ -11,7 +11,7 @@ from analyzer.cli import main
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.waits.annotated import WithWaits
-from analyzer.waits.kinds import LABELS, Kind
+from analyzer.waits.kinds import LABELS, WaitKind
 
 TYPE = 49000020
 
@@ -37,10 +37,10 @@ def events_of(path):
 def test_each_wait_begins_and_ends(run, tmp_path):
     assert main(["prv", str(run), "--waits", "-q"]) == 0
     found, trace = events_of(tmp_path / "run.prv")
-    late, barrier = Kind.LATE_SENDER + 1, Kind.BARRIER + 1
+    late, barrier = WaitKind.LATE_SENDER + 1, WaitKind.BARRIER + 1
     assert found == [(1, 40, late), (1, 100, 0), (0, 120, barrier), (0, 190, 0)]
     assert trace.event_labels[TYPE][1] == {0: "No wait"} | {
-        kind + 1: LABELS[kind][0].upper() + LABELS[kind][1:] for kind in Kind
+        kind + 1: LABELS[kind][0].upper() + LABELS[kind][1:] for kind in WaitKind
     }
 
 
@@ -51,7 +51,7 @@ def test_one_wait_ends_where_the_next_one_begins(tmp_path):
     one = [barriers[1], call("MPI_Recv", 90, 150, comm=WORLD, peer=0, tag=1, received=8)]
     events = WithWaits(open_trace(str(write_run(tmp_path, [{"calls": zero}, {"calls": one}]))), Team()).events()
     found = [(int(e["time"]), int(e["value"])) for e in events[events["type"] == TYPE]]
-    assert found == [(20, Kind.BARRIER + 1), (90, 0), (90, Kind.LATE_SENDER + 1), (140, 0)]
+    assert found == [(20, WaitKind.BARRIER + 1), (90, 0), (90, WaitKind.LATE_SENDER + 1), (140, 0)]
 
 
 def test_the_rest_of_the_trace_is_the_same(run, tmp_path):
@@ -85,7 +85,7 @@ def test_a_window_that_shows_them(run, tmp_path):
     assert text.count("< NEW DISPLAYING WINDOW ") == 1 and tags["window_type"] == "single"
     assert f"window_filter_module evt_type 1 {TYPE}\n" in text
     assert "{thread, Last Evt Val}" in tags["window_selected_functions"]
-    assert float(tags["window_maximum_y"]) == len(Kind)
+    assert float(tags["window_maximum_y"]) == len(WaitKind)
     for name in ("window_selected_functions", "window_compose_functions"):
         count, items = re.fullmatch(r"\{ (\d+), \{ (.*) \} \}", tags[name]).groups()
         assert len(re.findall(r"\{[^{}]+\}", items)) == int(count)

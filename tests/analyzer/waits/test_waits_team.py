@@ -16,7 +16,7 @@ from analyzer.metrics.profile import profile
 from analyzer.parallel import Team
 from analyzer.recording.run.cuts import Cuts
 from analyzer.recording.run.trace import open_run
-from analyzer.waits.waits import waits
+from analyzer.waits.analysis import analyze_waits
 from benchmarks.synthetic.run import PATTERNS
 from benchmarks.synthetic.run import write_run as write_pattern
 from tracelib import schema
@@ -28,7 +28,7 @@ SOLVE, WRITE = 1, 2
 
 def found(trace, team):
     """All that is found, as it is printed."""
-    every = vars(waits(trace, team, profile(trace, Team())))
+    every = vars(analyze_waits(trace, team, profile(trace, Team())))
     return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in every.items()}
 
 
@@ -66,7 +66,7 @@ def test_by_hand(tmp_path, monkeypatch, size):
     0 waits for rank 1. Then come two barriers, window by window."""
     cut = Cuts.windows
     monkeypatch.setattr(Cuts, "windows", lambda self, records=4, rank=-1, **_: cut(self, min(records, 4), rank))
-    monkeypatch.setattr("analyzer.waits.find._AT_ONCE", 4)
+    monkeypatch.setattr("analyzer.waits.wait_states._AT_ONCE", 4)
     begun, waited = (10, 12, 60, 14), (20, 22, 62, 24)
     barriers = ((300, 330), (400, 430)), ((310, 322), (420, 428)), ((320, 321), (410, 425)), ((315, 325), (405, 426))
     regions = (WRITE,), (SOLVE, WRITE), (), (WRITE, SOLVE)

@@ -16,8 +16,8 @@ from analyzer.machine.description import Machine
 from analyzer.opening import open_trace
 from analyzer.operations.program import program_of
 from analyzer.parallel import Team
+from analyzer.program.model import Program
 from analyzer.program.operation import Flag, Kind
-from analyzer.program.program import Program
 from analyzer.replay.simulate import simulate
 from analyzer.report.what_if import Asked, print_what_if, what_if_json
 from analyzer.report.words.eager import Eager

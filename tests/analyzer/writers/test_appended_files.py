@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from analyzer.whole import append, whole_file
+from analyzer.atomic_file import append, whole_file
 
 
 def refused(*_):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analyzer.writers.deflate import deflated
+from analyzer.writers.rank_groups import deflated
 from tracelib import schema
 
 STUBS = """

@@ -9,13 +9,12 @@ from memory_trace import MemoryTrace
 from patience import patient
 
 from analyzer.errors import TracelibError
-from analyzer.metrics.bursts import bursts
 from analyzer.metrics.checks import findings
 from analyzer.metrics.collectives import collectives
-from analyzer.metrics.flushes import flushes
 from analyzer.metrics.messages import messages
+from analyzer.metrics.overhead import flushes
 from analyzer.metrics.profile import profile
-from analyzer.metrics.useful import useful
+from analyzer.metrics.useful import bursts, useful
 from analyzer.parallel import Team
 from analyzer.writers.dim import write_dim
 

@@ -12,7 +12,7 @@ from synthetic import call, event, flush, write_run
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.sources.paraver.labels import read_labels
-from analyzer.writers.pcf import write_pcf
+from analyzer.writers.paraver_labels import write_pcf
 from analyzer.writers.prv import write_prv
 from tracelib import schema
 from tracelib.schema import event_types

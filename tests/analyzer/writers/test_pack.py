@@ -12,10 +12,14 @@ import analyzer
 from analyzer.cli import main
 from analyzer.errors import TracelibError
 from analyzer.opening import open_trace
-from analyzer.places import Known, ModuleNames, places_file, write_names
-from analyzer.places.frames import Frame
+from analyzer.places import (
+    ModuleNames,
+    NameCache,
+    places_file,
+    write_names,
+)
 from analyzer.places.modules import Module
-from analyzer.places.names import Names
+from analyzer.places.name_table import Frame, Names
 from analyzer.recording.rank_file import file as rank_file
 from analyzer.recording.run.rank_files import find_ranks
 from analyzer.writers.hdf5_groups import CODECS
@@ -143,7 +147,7 @@ def test_names_of_places_are_packed(tmp_path):
     rank = {"calls": calls, "call_paths": [2, 1], "paths": call_from, "modules": modules}
     run = write_run(tmp_path, [rank, rank])
     names = Names.of([(Frame(*frame),) for frame in frames.values()])
-    known = Known()
+    known = NameCache()
     offsets = np.array([offset + 1 for offset in frames], np.uint64)
     known.add(ModuleNames(Module("/nowhere/solver", "ab12"), offsets, names))
     assert write_names(known, [places_file(tmp_path / "run.ranks")])

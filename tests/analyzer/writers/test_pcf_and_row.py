@@ -10,9 +10,8 @@ from grammar import check_pcf, check_row
 
 from analyzer.sources.paraver.labels import read_labels, read_nodes
 from analyzer.trace import EVENT, MESSAGE, STATE, Nodes
-from analyzer.writers.pcf import write_pcf
+from analyzer.writers.paraver_labels import write_pcf, write_row
 from analyzer.writers.prv import write_prv
-from analyzer.writers.row import write_row
 
 
 def empty(size=1, **attributes) -> ColumnTrace:

@@ -6,9 +6,8 @@ import pytest
 from column_trace import ring
 from grammar import check_dim, check_pcf, check_prv, check_row
 
-from analyzer.writers.pcf import write_pcf
+from analyzer.writers.paraver_labels import write_pcf, write_row
 from analyzer.writers.prv import write_prv
-from analyzer.writers.row import write_row
 
 
 @pytest.fixture(scope="module")

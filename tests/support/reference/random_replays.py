@@ -33,8 +33,8 @@ from analyzer.machine.description import (
     Uniform,
     simple_collectives,
 )
+from analyzer.program.model import Program
 from analyzer.program.operation import FileAccess, Flag, Kind, operations
-from analyzer.program.program import Program
 
 WINDOWS = (Kind.PUT, Kind.GET, Kind.ACCESSES_WAIT, Kind.LOCK, Kind.UNLOCK)
 MORE_THAN_COMMS = 1000

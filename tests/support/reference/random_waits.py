@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from hypothesis import strategies as st
 from synthetic import WORLD, call, request
 
-from analyzer.waits.kinds import Kind
+from analyzer.waits.kinds import WaitKind
 from tracelib.schema import What
 
 STEP = st.tuples(
@@ -25,7 +25,7 @@ STEPS = st.lists(STEP, min_size=1, max_size=24)
 
 @dataclass
 class Wait:
-    kind: Kind
+    kind: WaitKind
     rank: int
     cause: int
     enter: int
@@ -90,7 +90,7 @@ def _message(run: Run, a: int, b: int, times) -> None:
     sent, posted = run.compute(a, times[0]), run.compute(b, times[1])
     run.enter(a, "MPI_Send", sent + 1, comm=WORLD, peer=b, tag=1, sent=8)
     received = max(sent, posted) + 3 + times[3]
-    wait = Wait(Kind.LATE_SENDER, b, a, posted, sent, sent)
+    wait = Wait(WaitKind.LATE_SENDER, b, a, posted, sent, sent)
     run.enter(b, "MPI_Recv", received, wait, comm=WORLD, peer=a, tag=1, received=8)
     run.meet(a, b)
 
@@ -99,9 +99,9 @@ def _rendezvous(run: Run, a: int, b: int, times) -> None:
     """A message that is sent when it is received."""
     sent, posted = run.compute(a, times[0]), run.compute(b, times[1])
     begin = max(sent, posted)
-    late = Wait(Kind.LATE_RECEIVER, a, b, sent, posted, posted)
+    late = Wait(WaitKind.LATE_RECEIVER, a, b, sent, posted, posted)
     run.enter(a, "MPI_Ssend", begin + 1 + times[2], late, comm=WORLD, peer=b, tag=2, sent=8)
-    early = Wait(Kind.LATE_SENDER, b, a, posted, sent, sent)
+    early = Wait(WaitKind.LATE_SENDER, b, a, posted, sent, sent)
     run.enter(b, "MPI_Recv", begin + 2 + times[3], early, comm=WORLD, peer=a, tag=2, received=8)
     run.meet(a, b)
 
@@ -113,7 +113,7 @@ def _waitall(run: Run, a: int, b: int, times) -> None:
     sent, waited = run.compute(a, times[1]), run.compute(b, times[2])
     run.enter(a, "MPI_Send", sent + 1, comm=WORLD, peer=b, tag=3, sent=8)
     done = max(sent, waited) + 2 + times[3]
-    run.enter(b, "MPI_Waitall", done, Wait(Kind.LATE_SENDER, b, a, waited, sent, sent))
+    run.enter(b, "MPI_Waitall", done, Wait(WaitKind.LATE_SENDER, b, a, waited, sent, sent))
     run.requests[b].append(request(What.RECV_DONE, posted, done, peer=a, tag=3, bytes=8))
     run.meet(a, b)
 
@@ -124,11 +124,11 @@ def _collective(run: Run, kind: str, root: int, times) -> None:
     for rank in range(run.ranks):
         others = [r for r in range(run.ranks) if r != root]
         if kind == "barrier":
-            causes, label = range(run.ranks), Kind.BARRIER
+            causes, label = range(run.ranks), WaitKind.BARRIER
         elif kind == "reduce":
-            causes, label = others if rank == root else [], Kind.EARLY_REDUCE
+            causes, label = others if rank == root else [], WaitKind.EARLY_REDUCE
         else:
-            causes, label = [root] if rank != root else [], Kind.LATE_BROADCAST
+            causes, label = [root] if rank != root else [], WaitKind.LATE_BROADCAST
         last = max(causes, key=lambda r: (entered[r], r), default=rank)
         ready = max(entered[rank], entered[last])
         wait = Wait(label, rank, last, entered[rank], entered[last], entered[last]) if last != rank else None

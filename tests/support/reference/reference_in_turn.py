@@ -12,7 +12,7 @@ from reference_machine import Costs
 from reference_state import ARRIVE, FREE, Instance, Message
 
 from analyzer.machine.description import Machine
-from analyzer.program.program import Program
+from analyzer.program.model import Program
 
 
 class InTurn:

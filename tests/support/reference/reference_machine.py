@@ -22,7 +22,7 @@ from analyzer.machine.description import (
     constant_both_ways,
     simple_collectives,
 )
-from analyzer.program.program import Program
+from analyzer.program.model import Program
 
 
 def nearest(x: float) -> int:

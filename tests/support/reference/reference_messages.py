@@ -13,8 +13,8 @@ from reference_machine import Costs
 from reference_state import Instance, Message, Receive, Thread
 
 from analyzer.machine.description import AS_CALLS, Machine
+from analyzer.program.model import Program
 from analyzer.program.operation import Flag, Kind
-from analyzer.program.program import Program
 
 
 class Messages:

@@ -14,7 +14,7 @@ from reference_machine import Costs
 from reference_state import DISPATCH, TICK, VIRTUAL, Receive, Thread
 
 from analyzer.machine.description import Count, Priority, Scheduling
-from analyzer.program.program import Program
+from analyzer.program.model import Program
 
 TIMES = ("slice_ns", "context_switch_ns", "busy_wait_ns", "least_run_ns")
 INTERVALS = ("decay_ns", "load_ns", "settle_ns")

@@ -36,8 +36,8 @@ from reference_state import (
 from reference_windows import Windows
 
 from analyzer.machine.description import SPIN, Machine, Priority
+from analyzer.program.model import Program
 from analyzer.program.operation import Flag, Kind
-from analyzer.program.program import Program
 
 
 class Reference(Policies, Messages, Links, Windows, Files):

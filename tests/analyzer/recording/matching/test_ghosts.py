@@ -20,7 +20,7 @@ from analyzer.recording.rank_file import index
 from analyzer.recording.run.trace import open_run
 from analyzer.report.look.summary import summarize
 from analyzer.trace import Leftovers, Losses, State, TracerTime
-from analyzer.waits.fence import fences
+from analyzer.waits.one_sided import fences
 from tracelib import schema
 from tracelib.schema import What
 

@@ -10,7 +10,7 @@ import pytest
 from patience import patient
 from synthetic_net import LARGE, in_visits, write_net
 
-from analyzer import signals
+from analyzer import signal_handling
 from analyzer.recording.rank_file.limited import limited
 
 _COLLECTION = b"GCOL"
@@ -85,7 +85,7 @@ def test_who_imports_the_package_has_no_limit():
 
 
 def test_a_command_has_its_limit_while_it_reads_and_no_longer():
-    with counting() as found, signals.raised():
+    with counting() as found, signal_handling.raised():
         with limited("run.h5"):
             assert 0 < signal.getitimer(signal.ITIMER_PROF)[0] < 11
             with limited("run.ranks/000000.h5", rows=10**9):
@@ -97,12 +97,12 @@ def test_a_command_has_its_limit_while_it_reads_and_no_longer():
 
 
 def test_more_rows_have_more_time():
-    with signals.raised(), limited("run.h5", rows=10**7):
+    with signal_handling.raised(), limited("run.h5", rows=10**7):
         assert 100 < signal.getitimer(signal.ITIMER_PROF)[0] < 111
 
 
 def test_a_timer_that_runs_is_left_alone():
-    with counting(), signals.raised():
+    with counting(), signal_handling.raised():
         signal.setitimer(signal.ITIMER_PROF, 1000)
         with limited("run.h5"):
             assert signal.getitimer(signal.ITIMER_PROF)[0] > 900

@@ -13,10 +13,9 @@ from synthetic import WORLD, call, write_run
 
 from analyzer.columns.arrays import joined
 from analyzer.errors import TracelibError
-from analyzer.metrics.bursts import bursts
 from analyzer.metrics.collectives import collectives
 from analyzer.metrics.profile import profile
-from analyzer.metrics.useful import useful
+from analyzer.metrics.useful import bursts, useful
 from analyzer.opening import open_trace
 from analyzer.pairing import parts as parts_of
 from analyzer.pairing.call_paths import CallsByRank, calls_with_paths

@@ -15,7 +15,7 @@ from analyzer.recording.rank_file import index
 from analyzer.recording.run.trace import open_run
 from analyzer.sources.paraver.trace import open_prv
 from analyzer.trace import CpuWaits
-from analyzer.writers.pcf import write_pcf
+from analyzer.writers.paraver_labels import write_pcf
 from analyzer.writers.prv import write_prv
 from tracelib import schema
 

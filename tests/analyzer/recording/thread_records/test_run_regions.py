@@ -16,7 +16,7 @@ from analyzer.recording.run.trace import open_run
 from analyzer.recording.thread_records import regions as regions_of
 from analyzer.recording.thread_records.regions import Regions as LaneRegions
 from analyzer.trace import Regions
-from analyzer.writers.pcf import write_pcf
+from analyzer.writers.paraver_labels import write_pcf
 from tracelib import schema
 from tracelib.schema import PARALLEL_TYPE, PARAMETER_TYPE, REGION_TYPE, LabelKind
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from analyzer.cli import main
 from analyzer.critical.path import critical_path
-from analyzer.efficiency.efficiencies import efficiencies
+from analyzer.efficiency.analysis import efficiencies
 from analyzer.machine.description import Machine
 from analyzer.metrics.parallelism import COMPUTING, parallelism
 from analyzer.metrics.useful import useful

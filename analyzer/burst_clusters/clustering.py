@@ -1,0 +1,230 @@
+"""Finds the kinds of bursts by DBSCAN or k-means on a sample, labels all bursts, and adds up each kind.
+
+A sample of a run's bursts that fits into memory, the same however many processes draw it.
+
+scikit-learn, imported where it is used: it takes a second, and need not be installed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import (
+    dataclass,
+    field,
+)
+from typing import (
+    Any,
+)
+
+import numpy as np
+
+from analyzer.burst_clusters.bursts import (
+    BurstTable,
+    bursts,
+)
+from analyzer.burst_clusters.model import (
+    NOISE,
+    SHORT,
+    BurstClusters,
+    coordinates,
+)
+from analyzer.errors import (
+    TracelibError,
+)
+from analyzer.parallel import (
+    Team,
+)
+from analyzer.trace import (
+    Trace,
+)
+from analyzer.trace.trace import (
+    check_computing,
+)
+
+SIZE = 10_000
+"""Bursts in the sample. Half are drawn from all alike, half by their length, so that rare long ones are in it."""
+
+
+@dataclass
+class _Lowest:
+    """The rows with the lowest keys."""
+
+    keys: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    ids: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint64))
+    values: np.ndarray | None = None
+
+    def add(self, keys: np.ndarray, ids: np.ndarray, values: np.ndarray) -> None:
+        if self.values is None:
+            self.values = np.zeros((0, values.shape[1]))
+        keys, ids = np.concatenate([self.keys, keys]), np.concatenate([self.ids, ids])
+        values = np.concatenate([self.values, values])
+        kept = np.lexsort((ids, keys))[: SIZE // 2]
+        self.keys, self.ids, self.values = keys[kept], ids[kept], values[kept]
+
+
+def draw_sample(
+    trace: Trace, team: Team, counters: tuple[str, ...] = (), shortest_ns: int = 0, stretches: np.ndarray | None = None
+) -> np.ndarray:
+    """The values (as `Bursts` has them) of at most SIZE of the bursts with known counts that are not shorter, and lie
+    in the stretches (see `bursts`).
+
+    One pass in bounded memory; collective over the team.
+    """
+    alike, by_length = _Lowest(), _Lowest()
+    for found in bursts(trace, trace.share(team), counters, stretches):
+        duration = found.values[:, 0]
+        wanted = ~np.isnan(found.values).any(axis=1) & (duration >= shortest_ns)
+        ids = _ids(found, int(trace.threads.max()))[wanted]
+        chance = -np.log((ids >> np.uint64(11)).astype(float) * 2.0**-53 + 2.0**-54)
+        alike.add(chance, ids, found.values[wanted])
+        by_length.add(chance / duration[wanted], ids, found.values[wanted])
+    parts = [_merged(team, part, 1 + len(counters)) for part in (alike, by_length)]
+    ids, values = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    return values[np.unique(ids, return_index=True)[1]]
+
+
+def _merged(team: Team, mine: _Lowest, columns: int) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers and values of the rows with the lowest keys of all members."""
+    every = team.allgather((mine.keys, mine.ids, np.zeros((0, columns)) if mine.values is None else mine.values))
+    keys, ids, values = (np.concatenate(part) for part in zip(*every, strict=True))
+    kept = np.lexsort((ids, keys))[: SIZE // 2]
+    return ids[kept], values[kept]
+
+
+def _ids(found: BurstTable, most_threads: int) -> np.ndarray:
+    """A random number of each burst that depends on its place and begin alone (splitmix64)."""
+    lane = found.states["rank"].astype(np.uint64) * np.uint64(most_threads) + found.states["thread"].astype(np.uint64)
+    x = found.states["begin"].astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + lane * np.uint64(0xD1B54A32D192ED03)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def import_sklearn() -> Any:
+    """The module with `cluster`. Raises TracelibError where it is not installed."""
+    try:
+        import sklearn.cluster
+    except ImportError as error:
+        raise TracelibError("scikit-learn is not installed", "pip install 'tracelib[clusters]'") from error
+    return sklearn
+
+
+DBSCAN, KMEANS = "dbscan", "kmeans"
+KINDS = 4
+"""n_clusters of Casas' experiments, section 5.4.1."""
+REACH = 0.1
+_SEED = 0
+_STARTS = 10
+"""k-means depends on where it starts: the best of so many is taken."""
+
+
+@dataclass(frozen=True)
+class BurstKind:
+    """Sums over all bursts of a kind; `values`: sums of duration (ns) and counters."""
+
+    number: int
+    count: int
+    values: np.ndarray
+    by_rank: np.ndarray  # number on each rank
+
+    @property
+    def time_ns(self) -> float:
+        return float(self.values[0])
+
+
+@dataclass(frozen=True)
+class FoundClusters:
+    """The clusters of a run, the longest in sum first, and what is of no kind."""
+
+    clusters: BurstClusters
+    kinds: tuple[BurstKind, ...]
+    noise: BurstKind
+    short: BurstKind
+    sample: np.ndarray  # values of the bursts that were clustered, shape (n, 1 + counters)
+
+    @property
+    def time_ns(self) -> float:
+        return sum(kind.time_ns for kind in (*self.kinds, self.noise, self.short))
+
+
+def find_clusters(
+    trace: Trace,
+    team: Team,
+    *,
+    method: str = DBSCAN,
+    counters: tuple[str, ...] = (),
+    reach: float = REACH,
+    least: int | None = None,
+    kinds: int = KINDS,
+    shortest_ns: int = 0,
+    stretches: np.ndarray | None = None,
+) -> FoundClusters:
+    """The kinds of a run's bursts.
+
+    reach, least: DBSCAN's eps, in ln(duration) and ln(1 + count), and its min_samples in the sample (None: 0.5 % of
+    it, 4 at least). kinds: how many k-means is to find. shortest_ns: shorter bursts are of no kind. stretches: only
+    what lies in these is looked at (see `bursts`); the kinds can be told in the whole run. Two passes over the run, in
+    bounded memory; collective over the team. Raises TracelibError where scikit-learn or a counter is not there, or
+    it is not known what is computing.
+    """
+    check_computing(trace)
+    sample = draw_sample(trace, team, counters, shortest_ns, stretches)
+    model = None
+    if team.rank == 0:
+        model = _clustered(trace, sample, method, (counters, shortest_ns), reach, least, kinds)
+    model = team.bcast(model)
+    found = _sums(trace, team, model, stretches)
+    order = sorted(range(1, model.count + 1), key=lambda kind: -found[kind].time_ns)
+    numbered = tuple(
+        BurstKind(number, found[kind].count, found[kind].values, found[kind].by_rank)
+        for number, kind in enumerate(order, 1)
+    )
+    return FoundClusters(model.renumbered(np.array(order, np.int64)), numbered, found[NOISE], found[SHORT], sample)
+
+
+def _clustered(
+    trace: Trace, sample: np.ndarray, method: str, common: tuple[tuple[str, ...], int], reach: float,
+    least: int | None, kinds: int,
+) -> BurstClusters:  # fmt: skip
+    points = coordinates(sample)
+    size = trace.size, trace.duration_ns
+    if method == KMEANS:
+        spread = points.std(axis=0) if len(points) else np.ones(points.shape[1])
+        scale = np.where(spread > 0, spread, 1.0)
+        centres = _centroids(points / scale, kinds)
+        return BurstClusters(method, *common, np.inf, scale, centres, np.arange(1, len(centres) + 1), *size)
+    least = max(4, round(0.005 * len(points))) if least is None else least
+    cores, labels = _cores(points, reach, least)
+    return BurstClusters(method, *common, reach, np.ones(points.shape[1]), cores, labels, *size)
+
+
+def _cores(points: np.ndarray, reach: float, least: int) -> tuple[np.ndarray, np.ndarray]:
+    """The core points of DBSCAN and the kind of each, from 1."""
+    if not len(points):
+        return points, np.zeros(0, np.int64)
+    found = import_sklearn().cluster.DBSCAN(eps=reach, min_samples=least).fit(points)
+    cores = found.core_sample_indices_
+    return points[cores], found.labels_[cores].astype(np.int64) + 1
+
+
+def _centroids(points: np.ndarray, kinds: int) -> np.ndarray:
+    kinds = min(kinds, len(np.unique(points, axis=0)))
+    if not kinds:
+        return points[:0]
+    found = import_sklearn().cluster.KMeans(kinds, n_init=_STARTS, random_state=_SEED).fit(points)
+    return found.cluster_centers_
+
+
+def _sums(trace: Trace, team: Team, model: BurstClusters, stretches: np.ndarray | None) -> dict[int, BurstKind]:
+    """By label; the second pass."""
+    labels = [NOISE, SHORT, *range(1, model.count + 1)]
+    sums = np.zeros((len(labels), 1 + len(model.counters)))
+    by_rank = np.zeros((len(labels), trace.size), np.int64)
+    for found in bursts(trace, trace.share(team), model.counters, stretches):
+        row = model.label(found.values) - NOISE
+        np.add.at(sums, row, np.nan_to_num(found.values))
+        np.add.at(by_rank, (row, found.states["rank"]), 1)
+    sums = np.sum(team.allgather(sums), axis=0)
+    by_rank = np.sum(team.allgather(by_rank), axis=0)
+    return {
+        label: BurstKind(label, int(by_rank[row].sum()), sums[row], by_rank[row]) for row, label in enumerate(labels)
+    }

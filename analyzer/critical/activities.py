@@ -1,0 +1,133 @@
+"""What a thread does at a time, as one number: computation in a region, a call, or what is not the program's.
+
+What threads did when, and how much of the critical path that was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import (
+    Iterator,
+)
+from dataclasses import (
+    dataclass,
+)
+
+import numpy as np
+
+from analyzer.critical.thread_nodes import (
+    JOINED,
+    NO_CPU,
+    NODE,
+    NOT_RECORDED,
+    OF_TRACER,
+)
+from analyzer.trace import (
+    Regions,
+    Trace,
+)
+
+COMPUTATION, CALL, TRACER, UNRECORDED = "computation", "call", "tracer", "unrecorded"
+LAUNCH, THREADS, CPU_WAIT = "launch", "threads", "cpu"
+"""Kinds of functions: outside MPI, an MPI call, the tracer's own time, times in which nothing was recorded, before the
+process, a main thread's waiting for others, a predicted thread's for a CPU."""
+
+
+@dataclass(frozen=True)
+class ThreadActivity:
+    """Its kind, and the name of the region (computation; "": in no region) or of the procedure."""
+
+    kind: str
+    name: str = ""
+
+
+class ThreadActivities:
+    """All functions of a trace by their number, and those of nodes."""
+
+    def __init__(self, trace: Trace) -> None:
+        computation = [ThreadActivity(COMPUTATION, name) for name in ("", *trace.extra(Regions).names)]
+        calls = [ThreadActivity(CALL, name) for name in trace.procedures]
+        kinds = TRACER, UNRECORDED, LAUNCH, THREADS, CPU_WAIT
+        self.every = (*computation, *calls, *map(ThreadActivity, kinds))
+        self._first_call, self.calls = len(computation), len(calls)
+        first = len(computation) + len(calls)
+        self.tracer, unrecorded, self.launch, threads, cpu_wait = range(first, first + len(kinds))
+        self._special = {OF_TRACER: self.tracer, NOT_RECORDED: unrecorded, JOINED: threads, NO_CPU: cpu_wait}
+
+    def of_nodes(self, rows: np.ndarray) -> np.ndarray:
+        """What a thread does from the entry of each node (NODE) to its exit; points in time may have any number."""
+        call = rows["call"]
+        found = self._first_call + call.astype(np.int64)
+        for special, number in self._special.items():
+            found[call == special] = number
+        return found
+
+    def of_calls(self, calls: range) -> np.ndarray:
+        """The same (int32) by `call` of a node."""
+        rows = np.zeros(len(calls), NODE)
+        rows["call"] = calls
+        return self.of_nodes(rows).astype(np.int32)
+
+    def before_nodes(self, rows: np.ndarray) -> np.ndarray:
+        """What it computes before it enters each."""
+        return rows["region"].astype(np.int64) + 1
+
+
+_NODES_AT_ONCE = 1 << 16
+"""So that what is computed of them stays in the cache."""
+
+
+@dataclass(frozen=True)
+class Did:
+    """What a thread did: in [begin, held) the tracer had it, in [held, enter) it did `ahead`, in [enter, exit)
+    `inside` (numbers of Functions). Arrays of one length."""
+
+    begin: np.ndarray
+    held: np.ndarray
+    enter: np.ndarray
+    exit: np.ndarray
+    ahead: np.ndarray
+    inside: np.ndarray
+
+
+def activities_in(functions: ThreadActivities, rows: np.ndarray, begin: int, held: int) -> Did:
+    """From `begin` on, with the nodes (NODE) of a thread that the tracer holds until `held`."""
+    enter, exit_ = rows["enter"], rows["exit"]
+    begins = np.append(begin, exit_[:-1])
+    until = np.maximum.accumulate(np.append(held, (exit_ + rows["tracer"])[:-1]))
+    return Did(
+        begins, np.clip(until, begins, np.maximum(enter, begins)), enter, exit_,
+        functions.before_nodes(rows), functions.of_nodes(rows),
+    )  # fmt: skip
+
+
+def pieces_of(functions: ThreadActivities, whole: np.ndarray, begin: int) -> Iterator[tuple[int, Did]]:
+    """What a thread with these nodes (NODE) did from `begin` on, piece by piece, each with the number of its first."""
+    held = begin
+    for first in range(0, len(whole), _NODES_AT_ONCE):
+        rows = whole[first : first + _NODES_AT_ONCE]
+        did = activities_in(functions, rows, begin, held)
+        if first == 0:
+            did.ahead[:1] = functions.launch
+        yield first, did
+        begin, held = int(rows["exit"][-1]), max(held, int((rows["exit"] + rows["tracer"]).max()))
+
+
+class Before:
+    """The time on the path of one thread before any time."""
+
+    def __init__(self, segments: np.ndarray) -> None:
+        self._begin = segments["begin"]
+        self._length = segments["end"] - segments["begin"]
+        self._sums = np.concatenate([[0], np.cumsum(self._length)])
+
+    @property
+    def total(self) -> int:
+        return int(self._sums[-1])
+
+    def until(self, times: np.ndarray) -> np.ndarray:
+        """ns of the path before each time, which no segment need contain."""
+        if not len(self._begin):
+            return np.zeros(len(times), np.int64)
+        at = np.searchsorted(self._begin, times, "right") - 1
+        last = at.clip(min=0)
+        return np.where(at < 0, 0, self._sums[last] + np.minimum(times - self._begin[last], self._length[last]))

@@ -1,0 +1,107 @@
+"""A trace with its critical path as events, for Paraver.
+
+Source: "Dimemas specification", sections 1.11 and 1.16.1 (thesis, Table 7): events of type 90, 1 enters the path, 0
+leaves it.
+
+The critical path as changes of priority, for policies that favour who is on it.
+
+Source: "Dimemas specification", sections 1.10 (Critical Path) and 1.11; section 8.1.2.2: a task is favoured from before
+the receive that brings it onto the path until it has sent what takes the path elsewhere.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analyzer.columns.sorted_runs import (
+    sort_rows,
+)
+from analyzer.critical.path import (
+    CriticalPath,
+)
+from analyzer.trace import (
+    EVENT,
+    Trace,
+)
+from analyzer.trace.annotated import (
+    Annotated,
+)
+from analyzer.trace.paraver import (
+    EventType,
+)
+
+PATH_TYPE = 90
+_LABELS = {PATH_TYPE: ("Critical path", {0: "Not on the critical path", 1: "On the critical path"})}
+
+
+class WithPath(Annotated):
+    """The same trace with more events (EVENT, in order of time): those of its path."""
+
+    def __init__(self, trace: Trace, added: np.ndarray) -> None:
+        super().__init__(trace, _LABELS, lambda begin, end: added[slice(*np.searchsorted(added["time"], (begin, end)))])
+
+
+def path_events(trace: Trace, path: CriticalPath) -> np.ndarray:
+    """EVENT in order of time: 1 where the path comes to a thread, 0 where it leaves it; stays without length and the
+    time before a process began have none."""
+    nodes = path.nodes
+    stays = path.segments[path.segments["end"] > path.segments["begin"]]
+    goes_on = stays["thread"][1:] == stays["thread"][:-1]
+    first, last = np.append(True, ~goes_on)[: len(stays)], np.append(~goes_on, True)[: len(stays)]
+    found = np.zeros((int(first.sum()), 2), EVENT)
+    thread = stays["thread"][first]
+    found["time"][:, 0] = np.maximum(stays["begin"][first], nodes.enter[nodes.offsets[thread]])
+    found["time"][:, 1] = stays["end"][last]
+    found["value"][:, 0] = 1
+    found["type"] = PATH_TYPE
+    cpus = _cpus(trace, path)
+    for column, values in (("rank", nodes.rank[thread]), ("thread", nodes.thread[thread]), ("cpu", cpus[thread])):
+        found[column] = values[:, None]
+    return sort_rows(found.ravel(), "time", "rank", "thread")
+
+
+def _cpus(trace: Trace, path: CriticalPath) -> np.ndarray:
+    """The CPU that each thread is first seen on; 0: unknown."""
+    found = np.zeros(path.nodes.threads, np.int64)
+    begin, end = trace.windows()[:2].tolist()
+    states = trace.states(begin, end)[::-1]
+    found[path.nodes.first_thread[states["rank"]] + states["thread"]] = states["cpu"]
+    return found
+
+
+CRITICAL = 0
+"""Priority of a rank on the critical path; a smaller number is favoured."""
+
+OUTSIDE = CRITICAL + 1
+"""Priority of a rank off the critical path."""
+
+
+def path_priorities(path: CriticalPath) -> np.ndarray:
+    """EVENT in order of time: CRITICAL where a rank enters the call in which it waits for the path, OUTSIDE where it
+    has left the call that hands the path on, and at the begin of each rank that is not on the path then."""
+    begins, ends, ranks = _favoured(path)
+    known = np.setdiff1d(np.arange(len(path.nodes.first_thread)), ranks[begins <= 0])
+    found = np.zeros(2 * len(begins) + len(known), EVENT)
+    stay, over, start = np.split(found, [len(begins), 2 * len(begins)])
+    stay["time"], stay["rank"], stay["value"] = begins, ranks, CRITICAL
+    over["time"], over["rank"], over["value"] = ends, ranks, OUTSIDE
+    start["rank"], start["value"] = known, OUTSIDE
+    found["type"] = EventType.PRIORITY
+    return sort_rows(found[found["time"] < path.length_ns], "time", "rank")
+
+
+def _favoured(path: CriticalPath) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Begin and end (ns) of each time for which a rank is favoured, and the rank; those of a rank do not touch."""
+    nodes = path.nodes
+    stays = path.segments[path.segments["end"] > path.segments["begin"]]
+    rank, thread = nodes.rank[stays["thread"]], nodes.thread[stays["thread"]]
+    waits, hands_on = (nodes.entered(rank, thread, stays[edge]) for edge in ("begin", "end"))
+    begin = np.where(waits >= 0, nodes.enter[waits], stays["begin"])
+    end = np.where(hands_on >= 0, nodes.exit[hands_on], stays["end"])
+    apart = rank.astype(np.int64) * (path.length_ns + 1)  # so that times of different ranks do not meet
+    order = np.argsort(begin + apart, kind="stable")
+    begin, end, rank, apart = begin[order], end[order], rank[order], apart[order]
+    reached = np.maximum.accumulate(end + apart)
+    first = np.flatnonzero(np.append(True, begin[1:] + apart[1:] > reached[:-1])[: len(rank)])
+    last = np.append(first[1:], len(rank))[: len(first)] - 1
+    return begin[first], reached[last] - apart[last], rank[first]

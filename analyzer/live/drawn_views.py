@@ -1,0 +1,301 @@
+"""A view of a run (analyzer.views) at any zoom: numbers by mean and extremes, names by shares of time.
+
+Which views (analyzer.views) may be drawn: those that the user gave, and those of the library, by name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import (
+    Mapping,
+)
+from dataclasses import (
+    replace,
+)
+from functools import (
+    cached_property,
+    lru_cache,
+)
+from typing import (
+    Any,
+    NamedTuple,
+)
+
+import numpy as np
+
+from analyzer.errors import (
+    TracelibError,
+)
+from analyzer.live.axis import (
+    Axis,
+)
+from analyzer.live.course import (
+    Course,
+)
+from analyzer.live.rows import (
+    RowSet,
+    present_ranks,
+)
+from analyzer.live.search import (
+    Marked,
+)
+from analyzer.live.tiles import (
+    BINS,
+    BLOCK,
+    STEPS,
+    TileCache,
+)
+from analyzer.views.constant import (
+    bursts,
+)
+from analyzer.views.filters import (
+    Numbers,
+)
+from analyzer.views.lanes import (
+    Level,
+)
+from analyzer.views.run import (
+    ViewRun,
+)
+from analyzer.views.value_names import (
+    value_names,
+)
+from analyzer.views.view import (
+    View,
+)
+from analyzer.views.view_file import (
+    ViewFile,
+    find_view,
+    library,
+)
+from analyzer.waits.threads import (
+    Lanes,
+)
+
+MOST_COLOURS = 14
+"""Values with names that have a colour each; the others have one together."""
+OTHERS = "others"
+_STRETCHES = 400
+_CHOICES = 8
+_ROWS = 64
+
+
+class DrawnTile(NamedTuple):
+    """Of the rows that have some of these ranks: level, number of the stretch and of the block of rows (live.tiles)."""
+
+    ranks: str
+    level: int
+    stretch: int
+    block: int
+
+
+class Chosen(NamedTuple):
+    """Rows of a view: as threads of the run, and by their numbers in the view."""
+
+    rows: RowSet
+    numbers: np.ndarray  # int64 (rows,)
+
+
+class DrawnMeasure(NamedTuple):
+    """A view in a stretch of time. float64 (rows,) each; NaN: no value is known there."""
+
+    mean: np.ndarray
+    least: np.ndarray
+    most: np.ndarray
+    seconds: (
+        np.ndarray
+    )  # float64 (rows, colours): that a row has each of the values with a colour; (rows, 0) of numbers
+
+
+class DrawnViews:
+    """One view of one run, in temporary files."""
+
+    def __init__(self, file: ViewFile, run: ViewRun, lanes: Lanes) -> None:
+        """file: the view, and which of its rows are shown; lanes: those of the live view.
+
+        Raises TracelibError where the run does not have what the view looks at.
+        """
+        view = file.view
+        rows = view.rows(run)
+        self._shown = np.ones(len(rows), bool) if file.objects is None else file.objects.shown(run.lanes, rows.level)
+        if not self._shown.any():
+            raise TracelibError(f"{view.name}: its window selects no {rows.level} of this run")
+        self.name, self.unit, self.level = view.name, view.unit_of(), rows.level.value
+        self._trace = run.trace
+        self._rows = _row_set(rows.names, rows.of_lane, lanes.of(run.lanes.rank, run.lanes.thread), lanes)
+        self.course = Course(bursts(view, run), len(rows), run.trace.duration_ns)
+        self._names = value_names(view, run.trace)
+        self.is_named = bool(self._names)  # values stand for something: calls, states, regions
+        self.colours = self._colours() if self.is_named else ()
+        self.chosen = lru_cache(_CHOICES)(self._chosen)
+        self.hits = lru_cache(_CHOICES)(self._hits)
+        self.tile = TileCache(self._tile).get
+
+    def _colours(self) -> tuple[str, ...]:
+        """Names of the values that take most time, which get a colour; of each the intervals. 0 is nothing."""
+        values, times = self._times_of_values()
+        order = np.argsort(-times, kind="stable")
+        order = order[(values[order] != 0) & (times[order] > 0)]
+        own, rest = values[order[:MOST_COLOURS]], values[order[MOST_COLOURS:]]
+        self._axes = [Axis(self.course.duration_ns + 1) for _ in range(len(own) + bool(len(rest)))]
+        for row, begin, length, value in self.course.pieces():
+            for k, axis in enumerate(self._axes):
+                here = (value == own[k]) if k < len(own) else np.isin(value, rest)
+                axis.append(row[here], begin[here], length[here])
+        for axis in self._axes:
+            axis.close()
+        named = [
+            self._names.get(int(value), f"{value:g}") if value == int(value) else f"{value:g}" for value in own.tolist()
+        ]
+        return (*named, *([OTHERS] if len(rest) else []))
+
+    def _times_of_values(self) -> tuple[np.ndarray, np.ndarray]:
+        values: np.ndarray = np.zeros(0)
+        times: np.ndarray = np.zeros(0)
+        for _, _, length, value in self.course.pieces():
+            known = ~np.isnan(value)
+            every = np.concatenate([values, value[known]])
+            values, which = np.unique(every, return_inverse=True)
+            times = np.bincount(which, np.concatenate([times, length[known]]), len(values))
+        return values, times
+
+    def _chosen(self, ranks: str) -> Chosen:
+        """Rows in which some of these ranks are ("0-63,1000"; "": all). Raises TracelibError."""
+        wanted = np.zeros(self._trace.size, bool)
+        wanted[present_ranks(self._trace, ranks)] = True
+        of_row = np.repeat(np.arange(len(self._rows)), self._rows.threads)
+        numbers = np.unique(of_row[wanted[self._lane_rank]])
+        numbers = numbers[self._shown[numbers]]
+        parts = [self._rows.lanes[self._rows.first[row] : self._rows.first[row + 1]] for row in numbers.tolist()]
+        lanes = np.concatenate([np.zeros(0, np.int64), *parts])
+        first = np.append(0, np.cumsum([len(part) for part in parts])).astype(np.int64)
+        place = np.full(len(self._rows) + 1, -1, np.int64)
+        place[numbers] = np.arange(len(numbers))
+        names = tuple(self._rows.names[row] for row in numbers.tolist())
+        return Chosen(RowSet(names, lanes, first, self._rows.rank[numbers], place[self._rows.of_rank]), numbers)
+
+    @cached_property
+    def _lane_rank(self) -> np.ndarray:
+        return np.repeat(np.arange(self._trace.size), self._trace.threads)[self._rows.lanes]
+
+    def _hits(self, wanted: str) -> Marked:
+        """Bursts whose value is wanted; lanes are numbers of rows. Raises TracelibError."""
+        matches = self._matching(wanted)
+        found = Marked(self.course.duration_ns)
+        for row, begin, length, value in self.course.pieces():
+            here = matches(value) & (length > 0)
+            found.append(row[here], begin[here], length[here], np.zeros(int(here.sum()), np.int64))
+        found.close()
+        return found
+
+    def _matching(self, wanted: str) -> Any:
+        if not self.is_named:
+            return Numbers.of(wanted).matches
+        try:
+            pattern = re.compile(wanted, re.IGNORECASE)
+        except re.error as error:
+            raise TracelibError(f"{wanted!r} is not a regular expression: {error}") from None
+        fits = np.array([value for value, name in self._names.items() if pattern.search(name)], np.float64)
+        return lambda values: np.isin(values, fits)
+
+    def said(self, value: float) -> str:
+        """The name of a value; "": it is a number."""
+        return self._names.get(int(value), "") if value.is_integer() else ""
+
+    def measured(self, ranks: str, begin: int, end: int) -> DrawnMeasure:
+        """Of the rows that have some of these ranks, in [begin, end) ns."""
+        numbers, edges = self.chosen(ranks).numbers, np.array([begin, end])
+        found = self.course.stretches(numbers, edges)
+        seconds = [axis.times(numbers, edges)[:, 0] / 1e9 for axis in self._axes] if self.is_named else []
+        table = np.stack(seconds, axis=1) if seconds else np.zeros((len(numbers), 0))
+        return DrawnMeasure(found.mean[:, 0], found.least[:, 0], found.most[:, 0], table)
+
+    def overview(self, ranks: str) -> np.ndarray:
+        """Of all rows together in equal stretches of the run: the mean of numbers, (1, stretches); the shares of the
+        values with a colour, (colours, stretches)."""
+        edges = np.linspace(0, self.course.duration_ns, _STRETCHES + 1).astype(np.int64)
+        numbers = self.chosen(ranks).numbers
+        sums = np.zeros((len(self.colours) or 1, _STRETCHES))
+        for first in range(0, len(numbers), _ROWS):
+            some = numbers[first : first + _ROWS]
+            if self.is_named:
+                for k, axis in enumerate(self._axes):
+                    sums[k] += axis.times(some, edges).sum(axis=0)
+            else:
+                sums[0] += np.nan_to_num(self.course.stretches(some, edges).mean).sum(axis=0)
+        whole = np.maximum(np.diff(edges), 1) if self.is_named else 1
+        return sums / (max(len(numbers), 1) * whole)
+
+    @cached_property
+    def scale(self) -> tuple[float, float, float]:
+        """The least and the largest value, and the largest mean of a row in a stretch of the run; of numbers."""
+        least, most, peak = np.inf, -np.inf, -np.inf
+        edges = np.linspace(0, self.course.duration_ns, _STRETCHES + 1).astype(np.int64)
+        rows = np.flatnonzero(self._shown)
+        for first in range(0, len(rows), _ROWS):
+            found = self.course.stretches(rows[first : first + _ROWS], edges)
+            known = np.isfinite(found.mean)
+            least = min(least, float(found.least[known].min(initial=np.inf)))
+            most = max(most, float(found.most[known].max(initial=-np.inf)))
+            peak = max(peak, float(found.mean[known].max(initial=-np.inf)))
+        return (least, most, peak) if most >= least else (0.0, 0.0, 0.0)
+
+    def _tile(self, tile: DrawnTile) -> bytes:
+        """Of numbers the mean, the least and the largest, float32 of shape (rows, BINS, 3), NaN where nothing is known;
+        of names shares of time in steps of 1 / STEPS, uint8 of shape (rows, BINS, colours)."""
+        numbers = self.chosen(tile.ranks).numbers[tile.block * BLOCK : (tile.block + 1) * BLOCK]
+        edges = (np.arange(BINS + 1, dtype=np.int64) + tile.stretch * BINS) << tile.level
+        if not self.is_named:
+            return np.stack(self.course.stretches(numbers, edges), axis=-1).astype("<f4").tobytes()
+        if not self._axes:
+            return b""
+        lengths = np.diff(edges.clip(max=self.course.duration_ns)).clip(1)
+        below = np.cumsum([axis.times(numbers, edges) for axis in self._axes], axis=0) / lengths
+        steps = np.rint(np.minimum(below, 1.0) * STEPS).astype(np.int64)  # of sums: rounding does not add up
+        cells = np.diff(steps, axis=0, prepend=0).astype(np.uint8)
+        return np.ascontiguousarray(np.moveaxis(cells, 0, -1)).tobytes()
+
+
+def _row_set(names: tuple[str, ...], of_lane: np.ndarray, lane: np.ndarray, lanes: Lanes) -> RowSet:
+    """Rows of a view as threads of the run: thread `lane[k]` is in row `of_lane[k]`."""
+    order = np.argsort(of_lane, kind="stable")
+    first = np.searchsorted(of_lane[order], np.arange(len(names) + 1)).astype(np.int64)
+    every = lane[order]
+    of_rank = np.full(int(lanes.rank.max(initial=-1)) + 1, -1, np.int64)
+    of_rank[lanes.rank[lane][::-1]] = of_lane[::-1]  # of several rows the first
+    return RowSet(names, every, first, lanes.rank[every[first[:-1]]], of_rank)
+
+
+def listed_name(name: str) -> str:
+    """The name under which a view is listed: one of the library may be written with hyphens."""
+    spaced = name.lower().replace("-", " ")
+    return spaced if spaced in library() else name
+
+
+class ViewChoice:
+    """Views by name. A page asks by name only, so that it cannot have any other file read."""
+
+    def __init__(self, given: Mapping[str, ViewFile] | None = None) -> None:
+        """given: by name."""
+        self._given = dict(given or {})
+        self._library = library()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All, those that were given first."""
+        return (*self._given, *(name for name in self._library if name not in self._given))
+
+    def find(self, name: str, level: str = "") -> ViewFile:
+        """A view on a level; "": its own. Raises TracelibError where there is none such."""
+        if name not in self.names:
+            raise TracelibError(f"there is no view {name!r} here", f"there are {', '.join(self.names)}", 2)
+        found = self._given[name] if name in self._given else find_view(name)
+        if not level:
+            return found
+        if not isinstance(found.view, View):
+            raise TracelibError(f"{name}: its level is that of the views that it is made of", "", 2)
+        return replace(found, view=replace(found.view, level=level))
+
+    def levels(self, name: str) -> tuple[str, ...]:
+        """Levels that a view may be taken on; none: it is made of others."""
+        return tuple(level.value for level in Level) if isinstance(self.find(name).view, View) else ()

@@ -1,0 +1,166 @@
+"""What is looked at: a stretch of time, rows, and calls that are searched for. As a small TOML file it can be kept."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from analyzer.errors import TracelibError
+from analyzer.live.rows import RowGrouping
+
+_NS = 10**9
+_FORMAT = "tracelib-view"
+FOREVER_NS = 2**62
+"""Later than the end of any run."""
+
+
+@dataclass(frozen=True)
+class CallSearch:
+    """Calls by what they are; what is empty or None chooses all. Bytes are what a call hands over or takes, whichever
+    is more. Raises TracelibError of an expression that is none."""
+
+    call: str = ""  # regular expression, found anywhere in the procedure's name, in upper or lower case
+    peer: int | None = None  # world rank
+    least_bytes: int | None = None
+    most_bytes: int | None = None
+    region: str = ""  # regular expression, found in the regions around the call: "solve/exchange"
+    place: str = ""  # regular expression, found in a function, file:line or module that the call comes through
+
+    def __post_init__(self) -> None:
+        for name in ("call", "region", "place"):
+            try:
+                re.compile(getattr(self, name))
+            except re.error as error:
+                raise TracelibError(f"{name} = {getattr(self, name)!r} is not a regular expression: {error}") from None
+
+    @property
+    def anything(self) -> bool:
+        """Whether something is searched for."""
+        return self != CallSearch()
+
+
+STATES = "states"
+"""What is drawn where it is no view: computing, waiting, the rest of MPI, the tracer."""
+
+
+@dataclass(frozen=True)
+class Draw:
+    """What is drawn under each other: states, or a view (analyzer.views) by name, on a level ("": the view's own)."""
+
+    view: str = STATES
+    level: str = ""
+
+    @classmethod
+    def of(cls, given: Any) -> Draw:
+        """From a table of a file or a request. Raises TracelibError."""
+        good = isinstance(given, dict) and all(isinstance(value, str) for value in given.values())
+        if not good or not set(given) <= {"view", "level"}:
+            raise TracelibError(f"draws: {given!r} is no table of view and level", '[[draws]] and view = "useful"')
+        return cls(**given)
+
+
+@dataclass(frozen=True)
+class Viewport:
+    """A stretch [begin, end) of the run in ns, which rows, what is searched for, and what is drawn."""
+
+    begin_ns: int
+    end_ns: int
+    by: RowGrouping = RowGrouping.RANKS
+    ranks: str = ""  # "0-63,1000"; "": all
+    search: CallSearch = field(default_factory=CallSearch)
+    draws: tuple[Draw, ...] = (Draw(),)
+
+    def within(self, duration_ns: int) -> Viewport:
+        """The part of it that is in a run so long."""
+        return replace(self, begin_ns=min(self.begin_ns, duration_ns), end_ns=min(self.end_ns, duration_ns))
+
+    def toml(self, name: str) -> str:
+        """Of the view of a run of this name, in full: read again it is the same view."""
+        search = {one.name: getattr(self.search, one.name) for one in fields(CallSearch)}
+        given = {key: value for key, value in search.items() if value not in ("", None)}
+        lines = [
+            f"# A view of {name}: analyze view {name} --view THIS_FILE", f"format = {_text(_FORMAT)}",
+            f"begin_s = {_seconds(self.begin_ns)}", f"end_s = {_seconds(self.end_ns)}", f"rows = {_text(self.by)}",
+            *([f"ranks = {_text(self.ranks)}"] if self.ranks else []),
+            *(["", "[search]"] if given else []),
+            *(f"{key} = {value if isinstance(value, int) else _text(value)}" for key, value in given.items()),
+        ]  # fmt: skip
+        for draw in self.draws if self.draws != (Draw(),) else ():
+            lines += ["", "[[draws]]", f"view = {_text(draw.view)}"]
+            lines += [f"level = {_text(draw.level)}"] if draw.level else []
+        return "\n".join(lines) + "\n"
+
+
+def read_view(path: str | Path, duration_ns: int) -> Viewport:
+    """Of a file. What it leaves out is that of the whole run. Raises TracelibError of one that cannot be read."""
+    try:
+        given = tomllib.loads(Path(path).read_text(), parse_float=Decimal)
+    except OSError as error:
+        raise TracelibError(f"cannot read {path}: {error.strerror or error}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise TracelibError(f"{path} is no TOML: {' '.join(str(error).split())}") from None
+    if given.pop("format", _FORMAT) != _FORMAT:
+        raise TracelibError(f"{path} is no view of analyze view", f'its format would be "{_FORMAT}"')
+    search = given.pop("search", {})
+    if not isinstance(search, dict):
+        raise TracelibError(f"{path}: search is a table", "[search] on a line of its own")
+    draws = given.pop("draws", [{}])
+    if not isinstance(draws, list) or not draws:
+        raise TracelibError(f"{path}: draws are tables", "[[draws]] on a line of its own")
+    try:
+        return replace(view_of({**given, **search}, duration_ns), draws=tuple(map(Draw.of, draws)))
+    except TracelibError as error:
+        raise TracelibError(f"{path}: {error}", error.hint) from None
+
+
+_TEXTS, _NUMBERS = ("call", "region", "place"), ("peer", "least_bytes", "most_bytes")
+_KEYS = {"begin_s", "end_s", "rows", "ranks", *_TEXTS, *_NUMBERS}
+
+
+def view_of(given: Mapping[str, Any], duration_ns: int) -> Viewport:
+    """From texts or values by name. Raises TracelibError of a name or value that is none."""
+    for key in given:
+        if key not in _KEYS:
+            raise TracelibError(f"{key} is unknown", f"there are {', '.join(sorted(_KEYS))}")
+    begin, end = (_ns(key, given[key]) if key in given else ns for key, ns in (("begin_s", 0), ("end_s", duration_ns)))
+    if end < begin:
+        raise TracelibError("end_s is before begin_s")
+    by = given.get("rows", RowGrouping.RANKS)
+    if by not in list(RowGrouping):
+        raise TracelibError(f"rows = {by!r} is unknown", f"there are {', '.join(RowGrouping)}")
+    ranks = given.get("ranks", "")
+    texts: dict[str, Any] = {key: given.get(key, "") for key in _TEXTS}
+    for key, text in {"ranks": ranks, **texts}.items():
+        if not isinstance(text, str):
+            raise TracelibError(f"{key} = {text} is no text", f'{key} = "..."')
+    numbers: dict[str, Any] = {key: _number(key, given[key]) for key in _NUMBERS if key in given}
+    return Viewport(begin, end, RowGrouping(by), ranks.strip(), CallSearch(**texts, **numbers))
+
+
+def _number(key: str, value: object) -> int:
+    if isinstance(value, bool) or not re.fullmatch(r"\d{1,18}", str(value)):
+        raise TracelibError(f"{key} = {value} is no whole number, 0 or more")
+    return int(str(value))
+
+
+def _ns(key: str, value: object) -> int:
+    if isinstance(value, bool) or not re.fullmatch(r"\d{1,9}(\.\d{1,30})?([eE][+-]?\d{1,2})?", str(value)):
+        raise TracelibError(f"{key} = {value} is no time in seconds, 0 or more")
+    return min(int(Decimal(str(value)) * _NS), FOREVER_NS)
+
+
+def _seconds(ns: int) -> str:
+    return f"{ns // _NS}.{ns % _NS:09d}"
+
+
+def _text(value: str) -> str:
+    """As a basic string of TOML."""
+    escaped = "".join(
+        f"\\u{ord(c):04X}" if ord(c) < 32 or ord(c) == 127 else "\\" + c if c in '"\\' else c for c in value
+    )
+    return f'"{escaped}"'

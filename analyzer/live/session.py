@@ -1,0 +1,151 @@
+"""A run that is looked at, and anew while it is being written."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from contextlib import suppress
+from threading import Lock, Thread
+
+from analyzer import views
+from analyzer.errors import TracelibError
+from analyzer.live.drawn_views import DrawnViews
+from analyzer.live.marks import Marker
+from analyzer.live.run import LiveRun
+from analyzer.live.search import Hits
+from analyzer.live.selection import CallSearch
+from analyzer.live.tiles import Tiles
+from analyzer.parallel import Team
+from analyzer.structure.iterations import Iterations
+from analyzer.structure.levels.run_structure import Method, structure
+from analyzer.trace import Trace
+from analyzer.views.view_file import ViewFile
+
+_SEARCHES = 4
+"""Searches that are kept."""
+MOST_CALLS = 20_000_000
+"""Of a run with more calls iterations are not looked for."""
+_VIEWS = 12
+"""Views that are kept."""
+_PAUSE_S = 1.0
+_REST = 4.0
+"""Between two readings of a run that is being written; at least so many times as long as a reading takes."""
+
+
+class Reading:
+    """A run as it was when it was read, with what is kept of looking at it."""
+
+    def __init__(self, run: LiveRun, generation: int, again: Callable[[], Trace]) -> None:
+        """again: opens the run once more."""
+        self.run, self.generation = run, generation
+        self.tiles, self.marker = Tiles(run), Marker(run)
+        self.iterations: Iterations | None = None
+        self.looked_for_iterations = False
+        self._hits: OrderedDict[CallSearch, Hits] = OrderedDict()
+        self._searching = Lock()
+        self._again = again
+        self._views: views.ViewRun | None = None
+        self._drawn: OrderedDict[Hashable, DrawnViews] = OrderedDict()
+        self._drawing, self._keeping = Lock(), Lock()
+
+    def hits(self, wanted: CallSearch) -> Hits | None:
+        """What a search finds; None: it searches for nothing."""
+        if not wanted.anything:
+            return None
+        with self._searching:
+            if wanted not in self._hits:
+                self._hits[wanted] = Hits(self.run, wanted)
+                if len(self._hits) > _SEARCHES:
+                    self._hits.popitem(last=False)
+            self._hits.move_to_end(wanted)
+            return self._hits[wanted]
+
+    def drawn(self, key: Hashable, view: ViewFile) -> DrawnViews:
+        """A view of the run, by a trace of its own: looking at the run goes on meanwhile.
+
+        key: by which it is kept. Raises TracelibError where the run does not have what the view looks at.
+        """
+        found = self._kept_view(key)
+        if found is None:
+            with self._drawing:  # one after the other: who asks for a view that is there does not wait
+                found = self._kept_view(key) or self._drawn_now(key, view)
+        return found
+
+    def _kept_view(self, key: Hashable) -> DrawnViews | None:
+        with self._keeping:
+            if key in self._drawn:
+                self._drawn.move_to_end(key)
+            return self._drawn.get(key)
+
+    def _drawn_now(self, key: Hashable, view: ViewFile) -> DrawnViews:
+        if self._views is None:
+            self._views = views.ViewRun(self._again())
+        made = DrawnViews(view, self._views, self.run.lanes)
+        with self._keeping:
+            self._drawn[key] = made
+            if len(self._drawn) > _VIEWS:
+                self._drawn.popitem(last=False)
+        return made
+
+    def close(self) -> None:
+        """Remove temporary files. Those of a view that is being computed vanish with it: nobody waits for it."""
+        self.run.close()
+        if self._drawing.acquire(blocking=False):
+            self._drawn.clear()
+            if self._views is not None:
+                self._views.trace.close()
+                self._views = None
+            self._drawing.release()
+
+
+class RunSession:
+    """The newest reading of a run. `again` opens it; `running` says whether it is still being written."""
+
+    def __init__(
+        self, again: Callable[[], Trace], run: LiveRun, running: Callable[[Trace], bool] | None = None
+    ) -> None:
+        self._again, self._running = again, running
+        self.now = Reading(run, 0, again)
+        self._before: Reading | None = None
+        self.follows = running is not None and running(run.trace)
+
+    def start(self) -> None:
+        """Look for iterations, and follow the run, beside all else; both end with the process."""
+        Thread(target=self._beside, daemon=True).start()
+
+    def _beside(self) -> None:
+        while self.follows:
+            began = time.monotonic()
+            self.read_again()
+            time.sleep(max(_PAUSE_S, _REST * (time.monotonic() - began)))
+        self.find_iterations()
+
+    def read_again(self) -> None:
+        """The run as it is now. Where it cannot be read at this instant, what was read before stays."""
+        with suppress(TracelibError, OSError):
+            trace = self._again()
+            follows = bool(self._running and self._running(trace))
+            now = Reading(LiveRun(trace), self.now.generation + 1, self._again)
+            if self._before:
+                self._before.close()
+            self._before, self.now, self.follows = self.now, now, follows
+
+    def find_iterations(self) -> None:
+        """Of the newest reading, by a trace of its own: looking at the run goes on meanwhile."""
+        reading = self.now
+        with suppress(TracelibError, OSError):
+            if reading.run.calls <= MOST_CALLS:
+                trace = self._again()
+                try:
+                    main = structure(trace, Team(), Method.CALLS).main
+                    reading.iterations = main.iterations if main else None
+                finally:
+                    trace.close()
+        reading.looked_for_iterations = True
+
+    def close(self) -> None:
+        """Remove temporary files."""
+        for reading in (self._before, self.now):
+            if reading:
+                reading.close()

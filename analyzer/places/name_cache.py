@@ -1,0 +1,65 @@
+"""All names of a run that are known: by module and address, so that a later look, or another machine, has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from analyzer.places.modules import Module, ModuleState
+from analyzer.places.name_table import NO_NAMES, Names, joined
+
+
+@dataclass(frozen=True)
+class ModuleNames:
+    """Names of places in one module."""
+
+    module: Module
+    offsets: np.ndarray  # u64, sorted: return addresses as the file numbers them
+    names: Names  # of each of these
+    state: ModuleState = ModuleState.MISSING
+    stamp: str = ""
+    """What they were looked up in; while that is the same, nobody looks again."""
+    is_tool: bool = False
+    """Whether it is a library that stands between programs and MPI: it defines procedures of MPI itself."""
+
+    def find(self, offsets: np.ndarray) -> np.ndarray:
+        """The rows of places; -1: not known."""
+        if not len(self.offsets):
+            return np.full(len(offsets), -1)
+        at = np.minimum(np.searchsorted(self.offsets, offsets), len(self.offsets) - 1)
+        return np.where(self.offsets[at] == offsets, at, -1)
+
+    def better(self, other: ModuleNames) -> ModuleNames:
+        """Both together: of each place the better names, and where these are as good those of `other`, which is later.
+        So is the state."""
+        offsets = np.concatenate([other.offsets, self.offsets])
+        names = joined([other.names, self.names])
+        order = np.lexsort((-names.quality(), offsets))
+        offsets, first = np.unique(offsets[order], return_index=True)
+        is_tool = self.is_tool or other.is_tool
+        return ModuleNames(self.module, offsets, names.take(order[first]), other.state, other.stamp, is_tool)
+
+
+@dataclass
+class NameCache:
+    """Names of places of a run, by module."""
+
+    modules: dict[tuple[str, str], ModuleNames] = field(default_factory=dict)
+    """By their identity."""
+    here: dict[tuple[str, str], ModuleState] = field(default_factory=dict)
+    """What the files on this machine can tell now, of those that were looked at. It is not kept."""
+
+    def of(self, module: Module) -> ModuleNames:
+        """What is known of a module, maybe nothing."""
+        return self.modules.get(module.identity) or ModuleNames(module, np.empty(0, np.uint64), NO_NAMES)
+
+    def add(self, found: ModuleNames) -> None:
+        """Names found now."""
+        self.modules[found.module.identity] = self.of(found.module).better(found)
+
+    def update(self, others: Iterable[ModuleNames]) -> None:
+        """Names found elsewhere, or later."""
+        for other in others:
+            self.add(other)

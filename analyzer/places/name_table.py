@@ -1,0 +1,111 @@
+"""Frames: the functions that an address in a program lies in, and where in the source.
+
+Names of many places as columns: frames one behind the other, and texts by number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import (
+    Iterable,
+    Sequence,
+)
+from dataclasses import (
+    dataclass,
+)
+from typing import (
+    NamedTuple,
+)
+
+import numpy as np
+
+
+class Frame(NamedTuple):
+    """A function that an address lies in, inlined or not."""
+
+    function: str
+    """As the compiler wrote it; empty: not named (with `past`: it has bounds, but no name)."""
+    file: str = ""
+    """Source file as the compiler wrote it; empty: not known."""
+    line: int = 0
+    """Of the call or, of the innermost frame, of the address; 0: not known."""
+    past: int = 0
+    """Where the line is not known: bytes from the begin of the function."""
+
+
+Frames = tuple[Frame, ...]
+"""Of one address, the innermost first; empty: nothing is known."""
+
+
+FRAME = np.dtype([("function", "<u4"), ("file", "<u4"), ("line", "<u4"), ("past", "<u4")])
+"""A Frame; `function` and `file` are numbers of texts, of which 0 is "not known"."""
+
+MOST = 2**32 - 1
+"""Of a column of a frame."""
+
+BY_SYMBOL, BY_DEBUG_INFO = 1, 2
+"""How good the names of a place are; 0: there are none."""
+
+
+@dataclass(frozen=True)
+class Names:
+    """Of n places: the frames of place i are rows first[i] to first[i + 1] of `frames`, the innermost first."""
+
+    first: np.ndarray  # n + 1
+    frames: np.ndarray  # FRAME
+    texts: tuple[str, ...]  # the first is empty
+
+    @classmethod
+    def of(cls, places: Iterable[Frames]) -> Names:
+        """Those of frames."""
+        numbers: dict[str, int] = {"": 0}
+        rows: list[tuple[int, int, int, int]] = []
+        first = [0]
+        for frames in places:
+            for frame in frames:
+                function = numbers.setdefault(frame.function, len(numbers))
+                file = numbers.setdefault(frame.file, len(numbers))
+                rows.append((function, file, frame.line, min(frame.past, MOST)))
+            first.append(len(rows))
+        return cls(np.array(first, np.int64), np.array(rows, FRAME), tuple(numbers))
+
+    def __len__(self) -> int:
+        return len(self.first) - 1
+
+    def __getitem__(self, place: int) -> Frames:
+        rows = self.frames[self.first[place] : self.first[place + 1]].tolist()
+        return tuple(Frame(self.texts[function], self.texts[file], line, past) for function, file, line, past in rows)
+
+    def quality(self) -> np.ndarray:
+        """Of each place: 0, BY_SYMBOL or BY_DEBUG_INFO."""
+        lines = np.concatenate([[0], np.cumsum(self.frames["line"] > 0)])
+        return np.where(np.diff(lines[self.first]) > 0, BY_DEBUG_INFO, (np.diff(self.first) > 0) * BY_SYMBOL)
+
+    def unnamed(self) -> np.ndarray:
+        """Whether each place has neither a function nor a line: it has no frame, or one that says only where its
+        function begins."""
+        says = (self.frames["function"] > 0) | (self.frames["line"] > 0)
+        return np.diff(np.concatenate([[0], np.cumsum(says)])[self.first]) == 0
+
+    def take(self, places: np.ndarray) -> Names:
+        """Those of some places, in that order; -1: a place without names."""
+        places = np.asarray(places, np.int64)
+        count = np.where(places >= 0, np.diff(self.first, append=self.first[-1])[places], 0)
+        first = np.concatenate([[0], np.cumsum(count)])
+        rows = np.arange(first[-1]) + np.repeat(self.first[places] - first[:-1], count)
+        return Names(first, self.frames[rows], self.texts)
+
+
+NO_NAMES = Names.of(())
+
+
+def joined(parts: Sequence[Names]) -> Names:
+    """Names of several, one behind the other."""
+    numbers: dict[str, int] = {"": 0}
+    counts, frames = [np.zeros(1, np.int64)], [np.empty(0, FRAME)]
+    for part in parts:
+        number = np.array([numbers.setdefault(text, len(numbers)) for text in part.texts], np.uint32)
+        rows = part.frames.copy()
+        rows["function"], rows["file"] = number[rows["function"]], number[rows["file"]]
+        counts.append(np.diff(part.first))
+        frames.append(rows)
+    return Names(np.cumsum(np.concatenate(counts)), np.concatenate(frames), tuple(numbers))

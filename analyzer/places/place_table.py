@@ -1,0 +1,271 @@
+"""The places of a run: for each call path the place in the program that called, and the chain of its callers."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from analyzer.places.hidden_frames import is_shown_in_detail
+from analyzer.places.modules import ModuleState, sentence
+from analyzer.places.name_cache import NameCache
+from analyzer.places.name_table import FRAME, Frame
+from analyzer.places.paths import PathTables, text_of
+from analyzer.places.readable_names import short_files, without_arguments
+from analyzer.places.sites import NOT_KNOWN, NOT_RECORDED, named_sites
+from tracelib.schema import PATH_IN_FUNCTION
+
+BEFORE = " < "
+"""Between a place and its caller, in a chain."""
+_ENDS = {NOT_RECORDED: "...", NOT_KNOWN: "?"}
+
+
+ON = " and on"
+"""Behind the line from which a loop goes back to an earlier one."""
+
+
+class Places:
+    """Paths of a run, as `merged_paths` gives them, with their names.
+
+    A place is a line of a function; where lines are not known, an address in a function or module. Places have numbers
+    from 0, "not known". Paths have those of `paths`.
+    """
+
+    def __init__(self, tables: PathTables, known: NameCache) -> None:
+        self.paths, self._tables, self.known = tables.paths, tables, known
+        self._up = tables.paths["parent"].astype(np.int64)
+        self._sites = named_sites(tables, known)
+        self._frames, self._texts = self._sites.names.frames, self._sites.names.texts
+        self._short = short_files({self._texts[number] for number in np.unique(self._frames["file"])})
+        self._row_of_path = self._rows_of_places()
+        self._rows, self.place = self._numbered()
+        """`place`: for each path the number of its place, the innermost frame that is neither MPI's nor a binding's."""
+
+    def __len__(self) -> int:
+        """How many places there are, with the unknown one."""
+        return len(self._rows)
+
+    def function(self, place: int) -> str:
+        """Without arguments; of a place of which no function is known, its address: `solver+0x1a2b`."""
+        return without_arguments(self._of(place).function)
+
+    def label(self, frame: Frame) -> str:
+        """The function of a frame as it is told from others of its name: what Python calls `<module>` or `<lambda>`
+        is in every file, and has its file behind it."""
+        function = without_arguments(frame.function)
+        return f"{function} ({self._short[frame.file]})" if function.startswith("<") and frame.file else function
+
+    def labelled(self, place: int) -> str:
+        """`label` of a place."""
+        return self.label(self._of(place))
+
+    def file(self, place: int) -> str:
+        """As the compiler wrote it; empty: not known."""
+        return self._of(place).file
+
+    def line(self, place: int) -> int:
+        """0: not known."""
+        return self._of(place).line
+
+    def where(self, place: int) -> str:
+        """`exchange.c:212`; empty: the line is not known."""
+        return self._where(self._of(place))
+
+    def text(self, place: int) -> str:
+        """`exchange.c:212 in exchange`; where the line is not known, `exchange+0x1a` or `solver+0x1a2b`."""
+        return self._text(self._of(place))
+
+    def frames(self, path: int) -> list[Frame]:
+        """From the place of a path outwards, with inlined frames, up to `main`: what starts programs is left out."""
+        return [self._frame(row) for row in self._shown(path)]
+
+    def named_frames(self, path: int) -> list[tuple[str, str]]:
+        """Of `frames`: the function as it is shown, and `exchange.c:212`; both empty where they are not known."""
+        return [
+            ("", "") if frame.function in _ENDS else (self._called(frame), self._where(frame))
+            for frame in self.frames(path)
+        ]
+
+    def chain(self, path: int) -> str:
+        """`exchange.c:212 in exchange < solve main.c:88 < main main.c:40`. At its end, `...`: the callers were not
+        recorded, `?`: they are not known."""
+        frames = self.frames(path)
+        if not frames:
+            return NOT_KNOWN
+        callers = [
+            _ENDS.get(frame.function) or f"{self._called(frame)} {self._where(frame)}".rstrip() for frame in frames[1:]
+        ]
+        return BEFORE.join([self._text(frames[0]), *callers])
+
+    def through(self, text: str) -> np.ndarray:
+        """Whether each path has a frame of the program in this function, in this file, or at this `file:line`. Files
+        may be named in full or as they are shown, functions with their arguments or without."""
+        is_file = self._named(lambda file: text in (file, self._short.get(file)))
+        is_function = self._named(lambda function: text in (function, without_arguments(function)))
+        found = (is_file[self._frames["file"]] | is_function[self._frames["function"]]) & ~self._sites.hidden
+        file, _, line = text.rpartition(":")
+        if file and line.isdigit():
+            in_file = self._named(lambda name: file in (name, self._short.get(name)))[self._frames["file"]]
+            found |= in_file & (self._frames["line"] == int(line)) & ~self._sites.hidden
+        has = np.zeros(len(self._sites.names), bool)
+        has[self._sites.of_frame[found]] = True
+        return self._reached(has[self._sites.of_path])
+
+    def seen(self) -> np.ndarray:
+        """Whether each path is, without its callers, in code of the program."""
+        seen = np.zeros(len(self._sites.names), bool)
+        seen[self._sites.of_frame[~(self._sites.hidden | self._sites.runtime)]] = True
+        return seen[self._sites.of_path]
+
+    def stretch(self, first: int, second: int) -> tuple[str, str, str] | None:
+        """From the line of one path to that of another, whose callers are the same: `smooth.f90:40-61 in smooth`, the
+        lines alone (empty: not known) and the function. Of a loop, which goes back to an earlier line, only the line
+        where it begins is named: `smooth.f90:61 and on in smooth`. None: they are not in one function of the program.
+        """
+        for one, other in zip(*(self._own_frames(path) for path in (first, second)), strict=False):
+            functions, lines = ({self._called(frame) for frame in (one, other)}, (one.line, other.line))
+            if len(functions) == 1 and one.file == other.file and lines[0] == lines[1]:
+                continue
+            function = without_arguments(one.function)
+            if (function, one.file) != (without_arguments(other.function), other.file) or function in _ENDS:
+                return None
+            if not all(lines):
+                past = f"-{other.past:#x}" if other.past >= one.past else ON
+                return f"{function}+{one.past:#x}{past}", "", function
+            where = f"{self._short[one.file]}:{lines[0]}"
+            if lines[1] < lines[0]:
+                return f"{where}{ON} in {function}", where, function
+            where = f"{where}-{lines[1]}"
+            return f"{where} in {function}", where, function
+        return None
+
+    def _own_frames(self, path: int) -> list[Frame]:
+        """Those of the program that a path adds to its callers', the outermost first."""
+        first, site = self._sites.names.first, self._sites.of_path[path]
+        rows = range(first[site + 1] - 1, first[site] - 1, -1)
+        return [self._frame(row) for row in rows if not (self._sites.hidden[row] or self._sites.runtime[row])]
+
+    def matching(self, pattern: re.Pattern[str]) -> np.ndarray:
+        """Whether each path has a frame of the program whose function, `file:line` or module the pattern finds. Files
+        as they are shown or in full, functions with their arguments or without."""
+        frames, sites = self._frames, self._sites
+        function = self._named(lambda text: bool(pattern.search(text) or pattern.search(without_arguments(text))))
+        found = function[frames["function"]]
+        lines, number = np.unique(frames[["file", "line"]], return_inverse=True)
+        of_line = [
+            line > 0 and bool(pattern.search(f"{self._texts[file]}:{line}\n{self._short[self._texts[file]]}:{line}"))
+            for file, line in lines.tolist()
+        ]
+        found |= np.array(of_line, bool)[number]
+        names = [bool(name and pattern.search(name)) for name in map(text_of, self._tables.modules["path"])]
+        in_module = np.array(names, bool)[np.where(sites.module & PATH_IN_FUNCTION, 0, sites.module)]
+        found |= in_module[sites.of_frame]
+        has = np.zeros(len(sites.names), bool)
+        has[sites.of_frame[found & ~sites.hidden]] = True
+        return self._reached(has[sites.of_path])
+
+    def ends(self) -> np.ndarray:
+        """The paths that are no callers of others."""
+        return np.setdiff1d(np.arange(1, len(self._up)), self._up)
+
+    def in_mpi(self) -> np.ndarray:
+        """Whether each path has a frame of MPI's, of a binding's, or of tracelib's own."""
+        has = np.zeros(len(self._sites.names), bool)
+        has[self._sites.of_frame[self._sites.mpi]] = True
+        return self._reached(has[self._sites.of_path])
+
+    def notes(self, paths: np.ndarray) -> list[str]:
+        """A sentence on each module in which places of these paths lie that are not named well, that with most places
+        first. `paths`: those that calls have; others are only callers' paths."""
+        counts: dict[str, int] = {}
+        for row in self._rows[np.unique(self.place[paths])]:
+            number = int(self._sites.module[self._sites.of_frame[row]]) if row >= 0 else 0
+            if not 0 < number < PATH_IN_FUNCTION:
+                continue
+            module, frame = self._tables.module(number), self._frames[row]
+            if not is_shown_in_detail(module.path):
+                continue
+            state = self.known.of(module).state  # of those that have names, when these were found
+            if not frame["file"] and not frame["past"]:
+                state = self.known.here.get(module.identity, state)
+            if state == ModuleState.NEWER or not frame["file"]:
+                said = sentence(module, state)
+                counts[said] = counts.get(said, 0) + 1
+        return sorted(counts, key=lambda said: -counts[said])
+
+    def _rows_of_places(self) -> np.ndarray:
+        """For each path the row of its place's frame; the innermost one if none is the program's; -1: there is none."""
+        first, of_path = self._sites.names.first, self._sites.of_path
+        own = np.full(len(self._sites.names), -1)
+        shown = np.flatnonzero(~(self._sites.hidden | self._sites.runtime))[::-1]
+        own[self._sites.of_frame[shown]] = shown  # the last that is written is the innermost
+        innermost = np.where(np.diff(first) > 0, first[:-1], -1)
+        at = np.where(own[of_path] >= 0, np.arange(len(of_path)), self._up)
+        while (at != at[at]).any():
+            at = at[at]
+        found = own[of_path][at]
+        return np.where(found >= 0, found, innermost[of_path])
+
+    def _numbered(self) -> tuple[np.ndarray, np.ndarray]:
+        """A row for each place, and the place of each path. Rows are the same place if they are shown as the same."""
+        unknown = np.append(self._named(NOT_KNOWN.__eq__)[self._frames["function"]], True)  # of the last: of -1
+        known = np.where(unknown[self._row_of_path], -1, self._row_of_path)
+        rows, row_of_path = np.unique(np.append(known, -1), return_inverse=True)
+        short: dict[str, int] = {}
+        function = np.array([short.setdefault(without_arguments(text), len(short)) for text in self._texts])
+        frames = self._frames[rows] if len(self._frames) else np.zeros(len(rows), FRAME)
+        columns = [frames["past"], frames["line"], frames["file"], function[frames["function"]], rows >= 0]
+        order = np.lexsort(columns)
+        new = np.any([column[order][1:] != column[order][:-1] for column in columns], axis=0)
+        number = np.empty(len(rows), np.int64)
+        number[order] = np.cumsum([0, *new])
+        return rows[order[np.append(True, new)]], number[row_of_path][:-1]
+
+    def _of(self, place: int) -> Frame:
+        row = int(self._rows[place])
+        return self._frame(row) if row >= 0 else Frame(NOT_KNOWN)
+
+    def _frame(self, row: int) -> Frame:
+        function, file, line, past = self._frames[row].tolist()
+        return Frame(self._texts[function], self._texts[file], line, past)
+
+    def _shown(self, path: int) -> list[int]:
+        """Rows of frames of a path, from its place outwards."""
+        rows, ended = self._chain_rows(path), []
+        rows = rows[rows.index(self._row_of_path[path]) :] if rows else []
+        if len(rows) > 1 and self._texts[self._frames["function"][rows[-1]]] in _ENDS:
+            ended = [rows.pop()]
+        while len(rows) > 1 and self._sites.runtime[rows[-1]]:
+            rows.pop()
+            ended = []
+        return [*rows[:1], *(row for row in rows[1:] if not self._sites.hidden[row]), *ended]
+
+    def _chain_rows(self, path: int) -> list[int]:
+        first = self._sites.names.first
+        rows: list[int] = []
+        while path:
+            site = self._sites.of_path[path]
+            rows += range(first[site], first[site + 1])
+            path = int(self._up[path])
+        return rows
+
+    def _named(self, test) -> np.ndarray:
+        return np.array([bool(text) and test(text) for text in self._texts], bool)
+
+    def _reached(self, has: np.ndarray) -> np.ndarray:
+        """Whether a path, or one of its callers', has it."""
+        above = self._up
+        while above.any():
+            has, above = has | has[above], above[above]
+        return has
+
+    def _where(self, frame: Frame) -> str:
+        return f"{self._short[frame.file]}:{frame.line}" if frame.line else ""
+
+    def _called(self, frame: Frame) -> str:
+        function = without_arguments(frame.function)
+        return f"{function}+{frame.past:#x}" if frame.past and not frame.line else function
+
+    def _text(self, frame: Frame) -> str:
+        where = self._where(frame)
+        return f"{where} in {self._called(frame)}" if where else self._called(frame)

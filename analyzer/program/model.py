@@ -1,0 +1,172 @@
+"""What the ranks of a program do, without the times of any network: the simulator's input.
+
+Source: "Dimemas specification", section 1.2 (what a trace must contain).
+
+The operations of a program's streams, piece by piece or changed, wherever they lie.
+"""
+
+from __future__ import annotations
+
+from collections.abc import (
+    Callable,
+    Iterator,
+    Sequence,
+)
+from dataclasses import (
+    dataclass,
+    field,
+    replace,
+)
+from functools import (
+    cached_property,
+)
+from itertools import (
+    pairwise,
+)
+from typing import (
+    Any,
+)
+
+import numpy as np
+
+from analyzer.program.operation import (
+    OP,
+    PORTS,
+    virtual_threads,
+)
+from analyzer.program.storage import (
+    OperationSpill,
+    PackedOperations,
+)
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Calls of one procedure whose data no network moves: they are none of the operations, or on files; the time in
+    them, of all ranks."""
+
+    procedure: str
+    calls: int
+    time_ns: int
+
+
+@dataclass(frozen=True)
+class Program:
+    """The operations of all threads of an application, stream after stream.
+
+    Stream k is the operations offsets[k] to offsets[k+1] of rank[k], thread[k]; it has at most slots[k] requests open,
+    and those of rank r together shared_slots[r] with Flag.SHARED, which one of them may open and another one close.
+    `factors[b]` multiplies the bursts of operations with block b; negative: such a burst lasts -factor seconds.
+    """
+
+    ops: np.ndarray | PackedOperations  # OP
+    offsets: np.ndarray  # (streams + 1,) int64
+    rank: np.ndarray  # (streams,) int32
+    thread: np.ndarray  # (streams,) int32
+    slots: np.ndarray  # (streams,) int32
+    communicators: tuple[tuple[int, ...], ...]  # members by rank
+    ranks: int
+    name: str = ""
+    factors: np.ndarray = field(default_factory=lambda: np.ones(1))
+    priority: np.ndarray | None = None  # (ranks,) int64, smaller is better
+    shared_slots: np.ndarray | None = None  # (ranks,) int32; None: no stream closes what another one opens
+    cpu_time: bool = False  # bursts are CPU time, not time that passed
+    left_out: tuple[LeftOut, ...] = ()  # of the trace, most time first
+    buffered: int = -1  # bytes up to which Flag.STANDARD does not wait, as the run shows; -1: it is as it says
+
+    def most_virtual_threads(self) -> int:
+        """How many virtual threads the block with the most has; 0: no block is parallel."""
+        return virtual_threads(self.ops) if isinstance(self.ops, np.ndarray) else self.ops.virtual_threads
+
+    def stream_of(self, rank: int, thread: int) -> int:
+        """Index of the stream of a thread. Raises IndexError where there is none."""
+        of_thread = [k for k in self.streams_of(rank) if self.thread[k] == thread]
+        return of_thread[0]
+
+    def streams_of(self, rank: int) -> list[int]:
+        """Indices of the streams of a rank."""
+        order, first = self._by_rank
+        return order[first[rank] : first[rank + 1]].tolist()
+
+    @cached_property
+    def _by_rank(self) -> tuple[np.ndarray, np.ndarray]:
+        """All streams in order of rank, and the first of each rank there, then how many there are."""
+        order = np.argsort(self.rank, kind="stable")
+        return order, np.searchsorted(self.rank[order], np.arange(self.ranks + 1))
+
+    def stream(self, index: int) -> slice:
+        """The operations of a stream."""
+        return slice(int(self.offsets[index]), int(self.offsets[index + 1]))
+
+    @classmethod
+    def of(
+        cls, streams: Sequence[np.ndarray], communicators: Sequence[Sequence[int]] | None = None, **more: Any
+    ) -> Program:
+        """A program of one thread a rank: streams[r] are the operations (OP) of rank r; communicator 0 is the world."""
+        lengths = [len(s) for s in streams]
+        ranks = len(streams)
+        empty = np.zeros(0, OP)
+        world = (tuple(range(ranks)),)
+        return cls(
+            ops=np.concatenate([empty, *streams]),
+            offsets=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+            rank=np.arange(ranks, dtype=np.int32),
+            thread=np.zeros(ranks, np.int32),
+            slots=np.array([int(s["request"].max(initial=-1)) + 1 for s in streams], np.int32),
+            communicators=tuple(map(tuple, communicators)) if communicators is not None else world,
+            ranks=ranks,
+            **more,
+        )
+
+
+_PIECE = 1 << 14
+"""Operations."""
+
+
+def pieces(program: Program, stream: int | None = None) -> Iterator[np.ndarray]:
+    """The operations (OP) of a stream, or of all one after the other, in arrays of limited length."""
+    everything = slice(0, len(program.ops))
+    range_ = everything if stream is None else program.stream(stream)
+    if isinstance(program.ops, PackedOperations):
+        yield from program.ops.pieces(range_.start, range_.stop)
+        return
+    for first in range(range_.start, range_.stop, _PIECE):
+        yield program.ops[first : min(first + _PIECE, range_.stop)]
+
+
+def has_ports(program: Program) -> bool:
+    """Whether it speaks to other applications."""
+    return any(np.isin(ops["kind"], PORTS).any() for ops in pieces(program))
+
+
+def rewritten(program: Program, change: Callable[[int, np.ndarray], None]) -> Program:
+    """The program after `change(stream, operations)` has set fields of the operations (OP) of each stream."""
+
+    def change_each(streams: range, ops: np.ndarray, cuts: np.ndarray) -> None:
+        for stream, first, last in zip(streams, cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
+            change(stream, ops[first:last])
+
+    return rewritten_together(program, change_each)
+
+
+def rewritten_together(program: Program, change: Callable[[range, np.ndarray, np.ndarray], None]) -> Program:
+    """The same, of neighbouring streams that have few operations at once: `change(streams, operations, cuts)`, where
+    those of streams[k] are operations[cuts[k]:cuts[k + 1]]."""
+    spill = OperationSpill()
+    for streams in _neighbours(program):
+        cuts = program.offsets[streams.start : streams.stop + 1]
+        ops = np.array(program.ops[int(cuts[0]) : int(cuts[-1])])
+        change(streams, ops, cuts - cuts[0])
+        for first, last in pairwise((cuts - cuts[0]).tolist()):
+            spill.begin_stream()
+            spill.append(ops[first:last])
+    return replace(program, ops=spill.operations())
+
+
+def _neighbours(program: Program) -> Iterator[range]:
+    """All streams: of those with few operations as many as a piece holds, others alone."""
+    ends, first = program.offsets[1:], 0
+    while first < len(ends):
+        last = int(np.searchsorted(ends, program.offsets[first] + _PIECE, side="right"))
+        yield range(first, max(last, first + 1))
+        first = max(last, first + 1)

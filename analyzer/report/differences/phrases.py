@@ -1,0 +1,95 @@
+"""How differences are said: their size, their direction, and how sure they are."""
+
+from __future__ import annotations
+
+from analyzer.differences.figures import Figure, Unit
+from analyzer.differences.noise import Basis, Verdict
+from analyzer.differences.rows import DifferenceRow
+from analyzer.report.words import units
+
+_MANY = 4
+"""From this relative change on it is a factor."""
+_NOTHING = 0.0005
+"""A share that is "0.0 %"."""
+
+SHORT = {
+    Verdict.MORE: "more than noise",
+    Verdict.WITHIN: "noise",
+    Verdict.UNKNOWN: "not known",
+    Verdict.EXACT: "count",
+    Verdict.SAME: "the same",
+}
+"""A column of tables."""
+
+
+def value(figure: Figure, of: float | None) -> str:
+    """With its unit; "-": not known."""
+    if of is None:
+        return "-"
+    if figure.unit is Unit.NS:
+        return f"-{units.time(-of)}" if of < 0 else units.time(of)
+    if figure.unit is Unit.FRACTION:
+        return f"{of:.3f}" if of > 1 else units.percent(of)
+    return units.size(of) if figure.unit is Unit.BYTES else units.count(of)
+
+
+def signed(row: DifferenceRow) -> str:
+    """ "+1.23 s", "-5.0 points"."""
+    of = row.difference
+    if row.before is None or row.after is None:
+        return "-"
+    sign = "+" if of > 0 else "-" if of < 0 else ""
+    if row.figure.unit is Unit.FRACTION and max(row.before, row.after) <= 1:
+        return f"{sign}{100 * abs(of):.1f}"
+    return f"{sign}{value(row.figure, abs(of))}"
+
+
+def signed_share(share: float | None) -> str:
+    """ "+12.3 %"; "": there is none."""
+    if share is None or abs(share) < _NOTHING:
+        return ""
+    return f"{'+' if share > 0 else '-' if share < 0 else ''}{units.percent(abs(share))}"
+
+
+def by_how_much(row: DifferenceRow) -> str:
+    """ "1.23 s (12.3 %)"."""
+    return f"{value(row.figure, abs(row.difference))}{in_brackets(row.relative)}"
+
+
+def in_brackets(relative: float | None) -> str:
+    """ " (12.3 %)", " (to 12.3 times as much)"; "": there was nothing before."""
+    if relative is None:
+        return ""
+    return f" (to {1 + relative:.1f} times as much)" if relative >= _MANY else f" ({units.percent(abs(relative))})"
+
+
+def more_or_less(row: DifferenceRow, more: str, less: str) -> str:
+    """The word for its direction."""
+    return more if row.difference > 0 else less
+
+
+def sure(row: DifferenceRow) -> str:
+    """ "more than noise (p < 0.001)"."""
+    if row.verdict is Verdict.UNKNOWN:
+        return f"{Verdict.UNKNOWN.value} from one run each" + (f" ({row.why})" if row.why else "")
+    reason = row.why or (chance(row.p) if row.p is not None else "")
+    return row.verdict.value + (f" ({reason})" if reason else "")
+
+
+def chance(p: float) -> str:
+    """ "p = 0.012"."""
+    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
+
+
+BASES = {
+    Basis.REPETITIONS: "Noise is known from repetitions of each (Student's t-test).",
+    Basis.ITERATIONS: (
+        "Noise is known from {0} batches of iterations within each run (Mann and Whitney's test). How runs differ from "
+        "start to start is not in it: for that, name several runs of each."
+    ),
+    Basis.NONE: (
+        "Noise is not known: this needs several runs of each, or runs with 8 iterations and more on CPUs of their own. "
+        "Name them: analyze diff A1 A2 A3 --against B1 B2 B3."
+    ),
+}
+"""What a verdict stands on."""

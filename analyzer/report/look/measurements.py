@@ -1,0 +1,234 @@
+"""The counters of a run as text and as plain data.
+
+The nodes of a run as text and as plain data.
+
+What measuring took in a run, for each driver (Rodriguez 2011, sections 1.2.3 and 2.3: little, and said).
+"""
+
+from __future__ import annotations
+
+from collections.abc import (
+    Callable,
+    Iterator,
+)
+from dataclasses import (
+    asdict,
+    dataclass,
+)
+from typing import (
+    Any,
+)
+
+import numpy as np
+from rich.table import (
+    Table,
+)
+
+from analyzer.metrics.counters import (
+    Counted,
+)
+from analyzer.metrics.system import (
+    NodeSummary,
+    Spread,
+)
+from analyzer.operations.bursts import (
+    CPU_TIME,
+)
+from analyzer.report.look.summary import (
+    Summary,
+)
+from analyzer.report.words import (
+    units,
+)
+from analyzer.report.words.units import (
+    plural,
+    time,
+)
+from analyzer.trace import (
+    Counters,
+    Trace,
+)
+
+MOST = 16
+
+
+def counters_title(counted: Counted) -> str:
+    """The title of the table, with instructions per cycle if they are known."""
+    known = f"; {counted.ipc:.2f} instructions per cycle" if counted.ipc is not None else ""
+    return f"Counters (computation: sum, by rank; MPI: sum){known}"
+
+
+def counter_format(name: str) -> Callable[[float], str]:
+    """How a value of a counter is written: CPU time as a time, all others as numbers."""
+    return units.time if name == CPU_TIME else units.count
+
+
+def counters_table(counted: Counted, present: np.ndarray) -> Table:
+    """A line for each counter."""
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim", expand=False)
+    table.add_column("", no_wrap=True, overflow="ellipsis", max_width=28)
+    for heading in ("total", "least", "mean", "most", "in MPI"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for column, counter in list(enumerate(counted.counters))[:MOST]:
+        useful = counted.useful[present, column]
+        cells = [useful.sum(), useful.min(), useful.mean(), useful.max(), counted.inside[present, column].sum()]
+        table.add_row(counter.name, *(_number(float(value)) for value in cells))
+    return table
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}" if value >= 1e6 else f"{value:.0f}"
+
+
+def counters_json(counted: Counted, present: np.ndarray) -> dict[str, Any]:
+    """By counter: sums over ranks, those of each rank, and the part of all bursts that was counted with it."""
+    calls = int(counted.calls.sum())
+    return {
+        counter.name: {
+            "event_type": counter.type,
+            "useful": int(counted.useful[:, column].sum()),
+            "useful_by_rank": counted.useful[present, column].tolist(),
+            "mpi": int(counted.inside[:, column].sum()),
+            "covered": int(counted.bursts[:, column].sum()) / calls if calls else None,
+        }
+        for column, counter in enumerate(counted.counters)
+    }
+
+
+def ipc_json(counted: Counted, present: np.ndarray) -> dict[str, Any]:
+    """Instructions per cycle in computation; null where they were not counted together."""
+    by_rank = counted.ipc_by_rank
+    return {"all": counted.ipc, "by_rank": [by_rank[rank] for rank in present]}
+
+
+def samples_json(trace: Trace) -> dict[str, int]:
+    """Periodic samples of all ranks: those taken, and those that were due and missed."""
+    by_rank = [trace.extra(Counters).sampled(rank) for rank in range(trace.size)]
+    return {"count": sum(taken for taken, _ in by_rank), "missed": sum(missed for _, missed in by_rank)}
+
+
+MOST_NODES = 8
+
+
+def nodes_title(nodes: list[NodeSummary]) -> str:
+    """What the table holds: "Nodes, sampled every 500 ms"."""
+    return f"{'Nodes' if len(nodes) > 1 else 'Node'}, sampled every {units.time(nodes[0].period_ns)}"
+
+
+def nodes_table(nodes: list[NodeSummary]) -> Table:
+    """A line for each node, of many nodes the busiest; bytes moved are those from the first sample to the last."""
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim", expand=False)
+    table.add_column("", no_wrap=True, overflow="ellipsis", max_width=16)
+    for column in ("CPUs", "busy", "most", "load", "most", "memory", "net in", "out", "disk in", "out"):
+        table.add_column(column, justify="right", no_wrap=True)
+    shown = sorted(nodes, key=_busy, reverse=True)[:MOST_NODES]
+    for node in nodes:
+        if node in shown:
+            table.add_row(node.name, str(node.cpus or "-"), *_cells(node))
+    return table
+
+
+def _busy(node: NodeSummary) -> float:
+    return node.cpu_busy.mean if node.cpu_busy else 0.0
+
+
+def _cells(node: NodeSummary) -> list[str]:
+    busy = [f"{100 * x:.0f} %" for x in (node.cpu_busy.mean, node.cpu_busy.max)] if node.cpu_busy else ["-", "-"]
+    load = [f"{x:.1f}" for x in (node.load.mean, node.load.max)] if node.load else ["-", "-"]
+    moved = [node.totals.get(name) for name in ("network_received", "network_sent", "disk_read", "disk_written")]
+    return [*busy, *load, *(_size(number) for number in (node.memory_used, *moved))]
+
+
+def _size(number: int | None) -> str:
+    return "-" if number is None else units.size(number, "")
+
+
+def node_notes(nodes: list[NodeSummary]) -> list[str]:
+    """What the table leaves out."""
+    found = []
+    if len(nodes) > MOST_NODES:
+        found.append(f"and {units.plural(len(nodes) - MOST_NODES, 'less busy node')}")
+    missing = dict.fromkeys(name for node in nodes for name in node.missing)
+    if missing:
+        where = "on every node" if len(nodes) > 1 else "on this node"
+        found.append(f"not measured {where}: {', '.join(missing)}")
+    return found
+
+
+def system_json(nodes: list[NodeSummary]) -> list[dict[str, Any]]:
+    """The numbers of each node under stable names: seconds, bytes, fractions; null where the node does not tell."""
+    return [
+        {
+            "node": node.name,
+            "samples": node.samples,
+            "period_s": node.period_ns / 1e9,
+            "ended": node.ended,
+            "cpus": node.cpus,
+            "cpu_busy": _spread(node.cpu_busy),
+            "load": _spread(node.load),
+            "cpu_frequency_mhz": _spread(node.frequency_mhz),
+            "memory_total_bytes": node.memory_total,
+            "memory_used_bytes": node.memory_used,
+            "swap_used_bytes": node.swap_used,
+            "totals": node.totals,
+            "missing": list(node.missing),
+        }
+        for node in nodes
+    ]
+
+
+def _spread(spread: Spread | None) -> dict[str, float] | None:
+    return None if spread is None else {"mean": spread.mean, "max": spread.max}
+
+
+MEASURED, ESTIMATED, ELSEWHERE = "measured", "calls times a measured cost", "in processes of their own"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one driver took. count: its calls, answers, samples, or writings; time_s: of all ranks, None: none of
+    theirs."""
+
+    driver: str
+    what: str
+    count: int | None
+    time_s: float | None
+    how: str
+
+
+def costs(summary: Summary) -> tuple[Cost, ...]:
+    """All that took something; () for a trace of another tool, which does not say."""
+    return tuple(_costs(summary)) if summary.trace.origin.tracer_times else ()
+
+
+def _costs(summary: Summary) -> Iterator[Cost]:
+    present, lost = summary.present, summary.flushes
+    calls = int(summary.profile.count[present].sum())
+    if calls:
+        name = "CLOCK and PAPI" if summary.counted.bursts.any() else "CLOCK"
+        yield Cost(name, "call", calls, float(summary.useful.tracer_by_rank()[present].sum()) / 1e9, ESTIMATED)
+    for name, ns in (("callers of calls", lost.paths_ns), ("clocks of nodes", lost.clocks_ns)):
+        if ns[present].any():
+            yield Cost(name, "", None, float(ns[present].sum()) / 1e9, MEASURED)
+    if lost.writing_ns[present].any():
+        yield Cost("writing buffers", "", None, float(lost.writing_ns[present].sum()) / 1e9, MEASURED)
+    for driver in summary.drivers:
+        yield Cost(driver.name, "answer", driver.count, driver.time_ns / 1e9, MEASURED)
+    if samples := sum(node.samples for node in summary.system):
+        yield Cost("System", "sample", samples, None, ELSEWHERE)
+
+
+def measuring_lines(summary: Summary) -> list[str]:
+    """A line for each driver where the program asked some; else the time in the table of the report is enough."""
+    return [_line(cost) for cost in costs(summary)] if summary.drivers else []
+
+
+def _line(cost: Cost) -> str:
+    count = "" if cost.count is None else f"{plural(cost.count, cost.what)}, "
+    took = "" if cost.time_s is None else f"{time(round(cost.time_s * 1e9))}, "
+    return f"{cost.driver}: {count}{took}{cost.how}"
+
+
+def measuring_json(summary: Summary) -> list[dict[str, Any]]:
+    """Numbers under stable names."""
+    return [{name: value for name, value in asdict(cost).items() if name != "what"} for cost in costs(summary)]

@@ -1,1 +1,0 @@
-"""The structure of a run as a sentence, a table, plain data."""

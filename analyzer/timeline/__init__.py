@@ -1,1 +1,0 @@
-"""What ranks do over time, in cells: lines of ranks, bins of time, and the share of each state."""

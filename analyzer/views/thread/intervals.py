@@ -1,0 +1,177 @@
+"""Functions of the states of threads. Where a thread is in no state they are 0.
+
+Source: "Dimemas specification", section 1.16.2, "Thread functions, state group".
+
+Functions of the MPI calls of threads; 0 outside of the calls that a filter leaves.
+
+A row that stands for several cheap calls lasts as long as these were in MPI (docs/computing.md).
+
+Intervals of threads as steps: the value of an interval within it, 0 where there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import (
+    Callable,
+    Iterator,
+)
+
+import numpy as np
+
+from analyzer.trace import (
+    State,
+    Trace,
+)
+from analyzer.views.function import (
+    Function,
+)
+from analyzer.views.labels import (
+    state_numbers,
+)
+from analyzer.views.run import (
+    SelectedRecords,
+)
+from analyzer.views.steps import (
+    Steps,
+)
+
+_NONE = -1
+
+
+class Spans:
+    """Of intervals that come window by window, those of a lane in order of begin."""
+
+    def __init__(self, lanes: int) -> None:
+        self._open = np.full(lanes, _NONE, np.int64)  # when the last interval of each lane ends, if that is to come
+
+    def feed(self, lane: np.ndarray, begin: np.ndarray, end: np.ndarray, value: np.ndarray, until: int) -> Steps:
+        """Steps before `until` of the intervals that begin in a window. Where they overlap, the later one counts."""
+        value = value.astype(np.float64)
+        keep = (value != 0) & (end > begin)
+        if not keep.all():
+            lane, begin, end, value = lane[keep], begin[keep], end[keep], value[keep]
+        later = np.append(lane[1:] == lane[:-1], False)[: len(lane)]  # the next interval is of the same lane
+        ends = ~later
+        ends[:-1] |= later[:-1] & (begin[1:] > end[:-1])
+        closed = self._closed(lane, begin, until)
+        last = ~later & (end >= until)
+        self._open[lane[last]] = end[last]
+        ends &= ~last
+        return _woven(lane, begin, end, value, ends, closed)
+
+    def _closed(self, lane: np.ndarray, begin: np.ndarray, until: int) -> Steps:
+        """The ends of the open intervals, unless another one goes on from there."""
+        waiting = np.flatnonzero(self._open != _NONE)
+        if not len(waiting):
+            return Steps.of(waiting, waiting, waiting)
+        at = np.searchsorted(lane, waiting)
+        found = at < len(lane)
+        found[found] = lane[at[found]] == waiting[found]
+        next_begin = np.full(len(waiting), np.iinfo(np.int64).max)
+        next_begin[found] = begin[at[found]]
+        when = self._open[waiting]
+        over = when < until
+        self._open[waiting[over | found]] = _NONE
+        chosen = over & (next_begin > when)
+        return Steps.of(waiting[chosen], when[chosen], np.zeros(int(chosen.sum())))
+
+
+def _woven(
+    lane: np.ndarray, begin: np.ndarray, end: np.ndarray, value: np.ndarray, ends: np.ndarray, closed: Steps
+) -> Steps:
+    """The begins, each followed by its end where it has one; before those of a lane what is `closed`."""
+    before = np.searchsorted(closed.row, lane, side="right") if len(closed.row) else 0
+    at = np.arange(len(lane)) + np.cumsum(ends) - ends + before
+    count = len(lane) + int(ends.sum()) + len(closed.row)
+    row, time, out = np.empty(count, np.int64), np.empty(count, np.int64), np.zeros(count)
+    row[at], time[at], out[at] = lane, begin, value
+    row[at[ends] + 1], time[at[ends] + 1] = lane[ends], end[ends]
+    if len(closed.row):
+        upto = np.append(0, np.cumsum(1 + ends))[np.searchsorted(lane, closed.row)]
+        place = upto + np.arange(len(closed.row))
+        row[place], time[place] = closed.row, closed.time
+    return Steps(row, time, out)
+
+
+_US = 1000.0
+Values = Callable[[np.ndarray], np.ndarray]
+"""A number of each STATE."""
+
+
+def _useful(_: Function) -> Values:
+    return lambda rows: rows["state"] == State.RUNNING
+
+
+def _sign(_: Function) -> Values:
+    return lambda rows: rows["state"] != State.IDLE
+
+
+def _as_is(_: Function) -> Values:
+    return lambda rows: rows["state"]
+
+
+def _given(function: Function) -> Values:
+    chosen = state_numbers(function.values)
+    return lambda rows: np.where(np.isin(rows["state"], chosen), rows["state"], 0)
+
+
+def _in(function: Function) -> Values:
+    chosen = state_numbers(function.values)
+    return lambda rows: np.isin(rows["state"], chosen)
+
+
+def _not_in(function: Function) -> Values:
+    chosen = state_numbers(function.values)
+    return lambda rows: ~np.isin(rows["state"], chosen)
+
+
+def _duration(function: Function) -> Values:
+    """Of the states given; of all where none is."""
+    chosen = state_numbers(function.values)
+    length: Values = lambda rows: (rows["end"] - rows["begin"]) / _US  # noqa: E731
+    return (lambda rows: np.where(np.isin(rows["state"], chosen), length(rows), 0)) if len(chosen) else length
+
+
+STATE_FUNCTIONS: dict[str, tuple[Callable[[Function], Values], str]] = {
+    "useful": (_useful, ""),
+    "state sign": (_sign, ""),
+    "state as is": (_as_is, "state"),
+    "given state": (_given, "state"),
+    "in state": (_in, ""),
+    "not in state": (_not_in, ""),
+    "state record duration": (_duration, "us"),
+}
+"""By name: what makes the values of a function's parameters, and their unit."""
+
+
+def of_states(selected: SelectedRecords, values: Values) -> Iterator[Steps]:
+    """The value of the state that each thread is in."""
+    spans = Spans(len(selected.lanes))
+    for (_, until), (lane, rows) in zip(selected.windows, selected.states(), strict=True):
+        yield spans.feed(lane, rows["begin"], rows["end"], np.asarray(values(rows)), until)
+
+
+CallValues = Callable[[np.ndarray], np.ndarray]
+
+CALL_FUNCTIONS: dict[str, tuple[CallValues, str]] = {
+    "in call": (lambda rows: np.ones(len(rows)), ""),
+    "call": (lambda rows: rows["call"] + 1, "call"),
+    "call duration": (lambda rows: rows["inside"] / 1000, "us"),
+    "call bytes": (lambda rows: rows["sent"] + rows["received"], "bytes"),
+    "call sent bytes": (lambda rows: rows["sent"], "bytes"),
+    "call received bytes": (lambda rows: rows["received"], "bytes"),
+    "call peer": (lambda rows: np.maximum(rows["peer"], -1) + 1, "rank from 1"),
+}
+"""By name: a number of each CALL, and its unit."""
+
+
+def of_calls(selected: SelectedRecords, values: CallValues) -> Iterator[Steps]:
+    """The value of the call that each thread is in."""
+    spans = Spans(len(selected.lanes))
+    for (_, until), (lane, rows) in zip(selected.windows, selected.calls(), strict=True):
+        yield spans.feed(lane, rows["enter"], rows["enter"] + rows["inside"], np.asarray(values(rows)), until)
+
+
+def call_names(trace: Trace) -> dict[int, str]:
+    """What the values of "call" stand for."""
+    return {number + 1: name for number, name in enumerate(trace.procedures)}

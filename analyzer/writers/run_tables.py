@@ -1,0 +1,195 @@
+"""Communicators of a trace as the tables of rank files.
+
+Windows and files of a trace, and what its calls did to them, as the tables of rank files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import (
+    Callable,
+    Mapping,
+    Sequence,
+)
+from dataclasses import (
+    dataclass,
+)
+from functools import (
+    cached_property,
+)
+
+import numpy as np
+
+from analyzer.trace import (
+    Communicator,
+    Objects,
+    Trace,
+)
+from tracelib import (
+    schema,
+)
+from tracelib.schema import (
+    ObjectKind,
+)
+from tracelib.schema.groups import (
+    MemberTable,
+    progression,
+)
+
+_NONE, _WORLD, _SELF, _FIRST = 0, 1, 2, 3
+"""Rows of `communicators`."""
+
+
+class _Group:
+    """A group that many ranks are asked about."""
+
+    def __init__(self, members: Sequence[int]) -> None:
+        self.members = progression(members) or tuple(members)
+
+    @cached_property
+    def _sorted(self) -> tuple[np.ndarray, np.ndarray]:
+        """World ranks in order, and where in the group they stand."""
+        order = np.argsort(self.members, kind="stable")
+        return np.array(self.members, np.int64)[order], order
+
+    def places(self, ranks: np.ndarray) -> np.ndarray:
+        """Where world ranks stand in it; Peer.NONE: they do not."""
+        if isinstance(self.members, range):
+            place, rest = np.divmod(ranks.astype(np.int64) - self.members.start, self.members.step)
+            inside = (rest == 0) & (place >= 0) & (place < len(self.members))
+        else:
+            known, order = self._sorted
+            at = np.searchsorted(known, ranks, "right") - 1
+            inside = (at >= 0) & (known[at] == ranks) if len(known) else np.zeros(len(ranks), bool)
+            place = order[at] if len(known) else at
+        return np.where(inside, place, schema.Peer.NONE).astype(np.int32)
+
+    def place(self, rank: int) -> int:
+        return int(self.places(np.array([rank]))[0])
+
+
+_NOBODY = _Group(())
+
+
+@dataclass(frozen=True)
+class RankCommunicators:
+    """The communicators of one rank as its file has them."""
+
+    table: np.ndarray
+    members: np.ndarray
+    _peers: tuple[_Group, ...]  # whom `peer` counts in, by row
+    _indices: np.ndarray  # in Trace.communicators, ascending: those that it has a row for, after a first -1
+    _rows: np.ndarray  # of them
+
+    def row_of(self, indices: np.ndarray | int) -> np.ndarray:
+        """The row of each index in Trace.communicators: 1 (the world) where the rank is no member."""
+        at = np.searchsorted(self._indices, indices, "right") - 1
+        return np.where(self._indices[at] == indices, self._rows[at], _WORLD)
+
+    def rows_and_peers(self, records: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Columns comm and peer for records that have indices of communicators and world ranks."""
+        named = (records["comm"] >= 0) | (records["peer"] >= 0)
+        rows = np.where(named, self.row_of(records["comm"]), _NONE)
+        peers = records["peer"].copy()
+        for row in np.unique(rows[peers >= 0]).tolist():
+            mine = (rows == row) & (peers >= 0)
+            peers[mine] = self._peers[row].places(peers[mine])
+        return rows, peers
+
+
+class CommunicatorRows:
+    """The communicators of all ranks. What a rank is a member of is found once, and not among the members of each."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._world = _Group(range(trace.size))
+        self._groups: dict[int, tuple[_Group, _Group]] = {}  # by index in Trace.communicators
+        self._of_rank: dict[int, list[int]] = {}
+        self._selves: dict[int, list[int]] = {}
+        for index, communicator in enumerate(trace.communicators):
+            if index == 0 and _is_whole(communicator, trace.size):
+                continue
+            if len(communicator.members) == 1 and communicator.name == "MPI_COMM_SELF":
+                self._selves.setdefault(communicator.members[0], []).append(index)
+                continue
+            self._groups[index] = _Group(communicator.members), _Group(communicator.remote)
+            for rank in {*communicator.members, *communicator.remote}:
+                self._of_rank.setdefault(rank, []).append(index)
+
+    def of(self, rank: int, named: Sequence[np.ndarray] = ()) -> RankCommunicators:
+        """named: world ranks of the groups that calls on windows named, whose rows are the last."""
+        mine, selves = self._of_rank.get(rank, []), self._selves.get(rank, [])
+        pairs = [(_NOBODY, _NOBODY), (self._world, _NOBODY), (_Group((rank,)), _NOBODY)]
+        for local, remote in (self._groups[index] for index in mine):
+            pairs.append((local, remote) if local.place(rank) >= 0 else (remote, local))
+        pairs += [(_Group(group.tolist()), _NOBODY) for group in named]
+        table, members = np.zeros(len(pairs), schema.COMMUNICATOR), MemberTable()
+        for row, (local, remote) in zip(table, pairs, strict=True):
+            row["members"], row["size"] = members.add(local.members), len(local.members)
+            row["remote"], row["remote_size"] = members.add(remote.members), len(remote.members)
+            row["rank"] = local.place(rank)
+        table["id"][: _FIRST + len(mine)] = _NONE, _WORLD, _SELF, *(_FIRST + index for index in mine)
+        table["rank"][_FIRST + len(mine) :] = -1
+        table["flags"][_FIRST + len(mine) :] = schema.COMMUNICATOR_IS_GROUP
+        row_of = {-1: _WORLD} | dict.fromkeys(selves, _SELF) | {index: _FIRST + k for k, index in enumerate(mine)}
+        indices = np.array(sorted(row_of), np.int64)
+        rows = np.array([row_of[index] for index in indices.tolist()], np.int64)
+        peers = tuple(remote if len(remote.members) else local for local, remote in pairs)
+        return RankCommunicators(table, members.rows, peers, indices, rows)
+
+
+def _is_whole(communicator: Communicator, size: int) -> bool:
+    return progression(communicator.members) == range(size) and not communicator.remote
+
+
+_KINDS = {"window": ObjectKind.WINDOW, "file": ObjectKind.FILE}
+
+
+class ObjectRows:
+    """The windows and files of all ranks; what is written of them has the numbers of Objects.known as `id`, from 1."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._written: set[int] = set()
+        self._of_rank: dict[int, list[int]] = {}
+        for number, one in enumerate(trace.extra(Objects).known):
+            members = trace.communicators[one.comm].members if one.comm >= 0 else ()
+            for rank in members:
+                self._of_rank.setdefault(rank, []).append(number)
+
+    def of(
+        self, rank: int, accesses: np.ndarray, comm_row: Callable[[int], np.ndarray]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """`objects` of one rank, and the row in it of each of its `accesses` (ACCESS).
+
+        comm_row: of `communicators` of this rank, of an index in Trace.communicators. A rank has what its communicators
+        share and what it used. Of a window's bytes only the sum over the ranks is known: the first written has it.
+        """
+        used = np.unique(accesses["object"][accesses["object"] >= 0]).tolist()
+        mine = sorted({*self._of_rank.get(rank, ()), *used})
+        table = np.zeros(1 + len(mine), schema.OBJECT)
+        row_of = np.zeros(len(self._trace.extra(Objects).known) + 1, np.uint32)  # one more: unknown
+        for row, number in enumerate(mine, start=1):
+            one = self._trace.extra(Objects).known[number]
+            row_of[number] = row
+            into = table[row]
+            into["id"], into["kind"], into["flags"] = number + 1, _KINDS.get(one.kind, 0), one.flags
+            into["comm"] = comm_row(one.comm) if one.comm >= 0 else 0
+            into["size"] = 0 if number in self._written else one.bytes
+            into["unit"], into["name"] = one.kind == "window", one.name.encode()[-schema.OBJECT["name"].itemsize :]
+        self._written.update(mine)
+        return table, row_of[accesses["object"]]
+
+
+def access_rows(accesses: np.ndarray, object_rows: np.ndarray, group_rows: Mapping[int, int]) -> np.ndarray:
+    """ACCESS as the rows of a file whose windows all have the displacement unit 1.
+
+    group_rows: rows of `communicators` of the groups that `accesses` name.
+    """
+    found = np.zeros(len(accesses), schema.ACCESS)
+    for column in ("enter", "offset", "detail", "thread"):
+        found[column] = accesses[column]
+    found["object"] = object_rows
+    for group, row in group_rows.items():
+        mine = accesses["group"] == group
+        found["offset"][mine] = row
+        found["detail"][mine] |= schema.ACCESS_HAS_GROUP
+    return found
