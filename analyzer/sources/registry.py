@@ -1,4 +1,4 @@
-"""Registry of trace formats: each package or file of analyzer/sources that holds a `SOURCE`, and those of other
+"""Registry of trace formats: each package or file of analyzer/sources that holds a `SOURCE`, and the sources of other
 installed packages (entry points of the group `tracelib.sources`).
 
 It imports no numpy: `analyze --help` names the formats.
@@ -132,7 +132,7 @@ def formats_text(*, installed: bool = False) -> str:
     """Name all formats: "run.h5, a folder run.ranks, a Dimemas trace (.dim, .dim.gz) or ...".
 
     Args:
-        installed: Also those of other packages, which are loaded for it.
+        installed: Also name the formats of other packages; this loads the packages.
     """
     sources = (*built_in_sources(), *(installed_sources()[0] if installed else ()))
     texts = [source.text for source in sources]
