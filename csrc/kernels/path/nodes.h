@@ -3,9 +3,9 @@
 
 #include <stdint.h>
 
-/* What a thread did at a time: a call (an index), or something else (negative: analyzer/critical/thread_nodes.py). Nodes of
-   a thread are in order and without overlap; before one the thread computed in `region`, after the tracer had held it
-   for `tracer` ns from an exit on. */
+/* What a thread did at a time: a call (an index), or something else (negative: analyzer/critical/thread_nodes.py).
+   Nodes of a thread are in order and without overlap; before one the thread computed in `region`, after the tracer had
+   held it for `tracer` ns from an exit on. */
 struct node {
     int64_t enter, exit;
     int32_t call, region;
