@@ -67,8 +67,7 @@ def _write(network: Network, base: Path, options: Options) -> list[Path]:
     written."""
     from analyzer.network_measurement.intervals import detectors
     from analyzer.report.network import PLACES
-    from analyzer.report.pictures import network
-    from analyzer.report.pictures.network import draw_network
+    from analyzer.report.pictures.network import draw_dendrogram, draw_network
 
     first = network.estimates[0]
     model, picture, clusters = (base.with_name(f"{base.name}.{network.where}{e}") for e in (*_ENDINGS, _CLUSTERS))
@@ -76,7 +75,7 @@ def _write(network: Network, base: Path, options: Options) -> list[Path]:
     draw_network(first, picture)
     for of in network.estimates:
         if of.detector == "thesis" and (found := detectors.clusters(of.curves, of.sample, options)):
-            network.draw_dendrogram(
+            draw_dendrogram(
                 found, f"Clusters of rows: {of.model.about['file']}, {PLACES[network.where].lower()}", clusters
             )
             return [model, picture, clusters]
