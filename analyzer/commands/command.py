@@ -226,11 +226,11 @@ def _shared_options(spec: Spec, iterations: bool | str, repair: bool, picture: b
     if iterations:
         added.append(iteration_options if iterations == "region" else iteration_option)
     if spec.ranks:
-        chosen = isinstance(spec.ranks, Chooses)
-        added.append(options.ranks_option if chosen else options.all_ranks_needed(spec.ranks.why))
+        why = spec.ranks.why if isinstance(spec.ranks, Refuses) else ""
+        added.append(options.all_ranks_needed(why) if why else options.ranks_option)
     if spec.place:
-        chosen = isinstance(spec.place, Chooses)
-        added.append(options.place_option if chosen else options.all_calls_needed(spec.place.why))
+        why = spec.place.why if isinstance(spec.place, Refuses) else ""
+        added.append(options.all_calls_needed(why) if why else options.place_option)
     if repair:
         added.append(options.repair_option)
     if picture:

@@ -5,6 +5,7 @@ The generators of C (csrc/generate) load this file by its path, before the packa
 
 import re
 import tomllib
+from collections.abc import Container
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -122,7 +123,9 @@ def _kind(name: str, row: dict[str, Any]) -> CallKind:
     families = {family: tuple(names.split()) for family, names in row.pop("families", {}).items()}
     unlisted = {one: why for names, why in row.pop("unlisted", {}).items() for one in names.split()}
     call_class = row.pop("class", "")
-    fields = {key: row.pop(key) for key in ("roles", "section", "header", "form_of", "named", "pattern") if key in row}
+    fields: dict[str, Any] = {
+        key: row.pop(key) for key in ("roles", "section", "header", "form_of", "named", "pattern") if key in row
+    }
     fields.setdefault("section", call_class)
     return CallKind(name, call_class, families=families, unlisted=unlisted, details=row, **_tuples(fields))
 
@@ -154,7 +157,7 @@ def _kind_of_each(kinds: dict[str, CallKind]) -> dict[str, str]:
 
 def _check(table: ProcedureTable) -> None:
     for kind in table.kinds.values():
-        known = {
+        known: dict[str, tuple[str, Container[str]]] = {
             "class": (kind.call_class, table.classes),
             "section": (kind.section, table.sections),
             "form_of": (kind.form_of, table.kinds),
