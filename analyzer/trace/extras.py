@@ -48,8 +48,10 @@ class Regions(Extra):
         return np.zeros(0, MARK)
 
     def events(self, rank: int, begin: int = 0, end: int | None = None) -> np.ndarray:
-        """The events (EVENT, in order of time) of a rank that the program itself asked for: regions, their parameters,
-        its own events."""
+        """Return the events (EVENT, in order of time) of a rank that the program itself asked for.
+
+        These are regions, their parameters, and the program's own events.
+        """
         return np.zeros(0, EVENT)
 
 
@@ -142,8 +144,11 @@ class Leftovers(Extra):
         return Unpaired(0, 0, 0)
 
     def leave_out(self) -> None:
-        """From now on the rows of what has no other side say nothing of another rank. A replay needs this: there a send
-        that nobody receives must not wait for its receive, nor a receive for a send that is not in the trace."""
+        """Remove the other rank from rows without another side, from now on.
+
+        A replay needs this: there a send that nobody receives must not wait for its receive, nor a receive for a send
+        that is not in the trace.
+        """
 
     def unmatched(self) -> list[Unmatched]:
         """What matching left over."""
@@ -207,8 +212,10 @@ class SummedCalls(Extra):
     """Calls of which only sums are known."""
 
     def of(self, rank: int) -> np.ndarray:
-        """SUMMED of the calls of a rank that `calls` has only as stretches (count of them, several procedures in one
-        row), by procedure."""
+        """Return SUMMED by procedure, of the calls of a rank that `calls` has only as stretches.
+
+        A stretch is one row for a number of calls of several procedures.
+        """
         return np.zeros(0, SUMMED)
 
 
@@ -232,8 +239,10 @@ class CallPaths(Extra):
         return PathTables.empty()
 
     def of(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
-        """The same blocks as `Trace.calls`: of each record the row of its path (int64; 0: not known) in `tables`; none
-        in a trace without paths."""
+        """Yield, for each block of `Trace.calls`, the rows of the paths in `tables` (int64; 0: not known).
+
+        A trace without paths yields no blocks.
+        """
         yield from ()
 
     def named(self) -> Places:
@@ -258,8 +267,11 @@ class CpuWaits(Extra):
     """Waiting for a CPU in a prediction."""
 
     def of(self, rank: int) -> np.ndarray:
-        """Intervals (FLUSH in state SCHEDULING) in which threads of a rank had to compute and waited for a CPU, or for
-        the change to it. Those inside calls are in `Trace.states` only."""
+        """Return intervals (FLUSH in state SCHEDULING) in which threads of a rank waited for a CPU.
+
+        The threads had to compute, and waited for the CPU or for the change to it. Such intervals inside calls are in
+        `Trace.states` only.
+        """
         return np.zeros(0, FLUSH)
 
 

@@ -86,8 +86,10 @@ class Trace(ABC):
         return self.windows(records * min(self.size, 16))
 
     def share(self, team: Team) -> range:
-        """The ranks that one of a team looks at: neighbours, about as many as others have or, where the source knows
-        how much each recorded, about as much."""
+        """Return the ranks of this member of a team, which are neighbours.
+
+        Members get about the same number of ranks or, if the source knows the amounts, of recorded rows.
+        """
         return team.share(self.size)
 
     def parts(self, ranks: range, records: int) -> Iterator[tuple[range, np.ndarray]]:

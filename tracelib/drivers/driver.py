@@ -29,8 +29,11 @@ class Driver:
         return {}
 
     def read(self, moment: str, experiment: str) -> Mapping[str, float]:
-        """Numbers at the begin or the end of an experiment; they become parameters of its region. Raises TracelibError
-        where it has none: the program goes on without."""
+        """Return numbers at the begin or the end of an experiment, which become parameters of its region.
+
+        Raises:
+            TracelibError: The driver has none. The program goes on without.
+        """
         return {}
 
     def has(self, observable: str) -> bool:
