@@ -185,6 +185,7 @@ def command(
     step: str = "",
     name: str = "",
     group: str = "",
+    kind: type[Command] = Command,
 ) -> Callable[[Callable[..., Result | None]], Command]:
     """Make a command of a function, whose docstring becomes the help.
 
@@ -205,6 +206,7 @@ def command(
         alone: What one process does alone under mpirun. None: nothing that takes long.
         step: What a terminal shows while the function computes; {file} stands for the run.
         name: Name on the command line. By default the function's, without _command, and with - for _.
+        kind: Class of the command, if it reads its arguments in a way of its own.
         group: Folder whose group `analyze --help` lists the command in, if it comes from another package.
     """
     spec = Spec(summary, group, opens, ranks, place, alone, json, step)
@@ -213,7 +215,7 @@ def command(
         shared = _shared_options(spec, iterations, repair, picture, output)
         whole = _with_options(_around(function, spec), shared)
         whole = options.file_argument(whole) if opens else whole
-        made = click.command(name or function.__name__.removesuffix("_command").replace("_", "-"), cls=Command)(whole)
+        made = click.command(name or function.__name__.removesuffix("_command").replace("_", "-"), cls=kind)(whole)
         made.spec = spec
         return made
 

@@ -11,12 +11,7 @@ from dim_text import random_program
 from killed import write_spool
 from synthetic import FIRST, WORLD, Ticks, call, event, flush, label, poll, request, skipped, table_of, write_run
 
-from analyzer.places import (
-    ModuleNames,
-    NameCache,
-    places_file,
-    write_names,
-)
+from analyzer.places import ModuleNames, NameCache, places_file, write_names
 from analyzer.places.modules import Module
 from analyzer.places.name_table import Frame, Names
 from csrc.generate import links, template

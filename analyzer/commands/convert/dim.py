@@ -7,9 +7,7 @@ from pathlib import Path
 
 from analyzer.commands.command import REPLAYS_ALL_CALLS, REPLAYS_ALL_RANKS, command
 from analyzer.commands.shared.iteration_option import open_wanted
-from analyzer.commands.shared.options import (
-    file_argument,
-)
+from analyzer.commands.shared.options import file_argument
 from analyzer.commands.shared.outputs import output_base
 from analyzer.commands.shared.session import Session
 

@@ -9,9 +9,7 @@ import click
 
 from analyzer.commands.command import Alone, Chooses, Refuses, command
 from analyzer.commands.shared.iteration_option import iterations_in, open_wanted
-from analyzer.commands.shared.options import (
-    file_argument,
-)
+from analyzer.commands.shared.options import file_argument
 from analyzer.commands.shared.outputs import output_base
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError

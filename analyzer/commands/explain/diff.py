@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from analyzer.commands.command import Refuses, command
+from analyzer.commands.command import Command, Refuses, command
 from analyzer.commands.shared.conditions import Conditions, condition_options
 from analyzer.commands.shared.outputs import check_replaceable
 from analyzer.commands.shared.session import Session
@@ -17,20 +17,21 @@ if TYPE_CHECKING:
     from analyzer.differences.figures import Measured
 
 
-class _Against(click.Command):
-    """All names behind --against are of the other side, as if each had it before it."""
+class _DiffCommand(Command):
+    """A command whose option --against takes all names that follow it."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        found, against = [], False
+        """Put --against before each name of the other side, then parse as click does."""
+        words, against = [], False
         for word in args:
             if against and not word.startswith("-"):
-                found += ["--against", word]
+                words += ["--against", word]
             elif word == "--against":
                 against = True
             else:
-                found.append(word)
+                words.append(word)
                 against = False
-        return super().parse_args(ctx, found)
+        return super().parse_args(ctx, words)
 
 
 @command(
@@ -38,6 +39,7 @@ class _Against(click.Command):
     ranks=Refuses("runs are compared as a whole"),
     place=Refuses("a comparison is of all calls; its tables show the places that changed"),
     json=1,
+    kind=_DiffCommand,
 )
 @click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="A B | A...")
 @click.option(

@@ -56,7 +56,7 @@ def test_the_choice_in_other_commands(run, capsys):
 @pytest.mark.parametrize(
     "line, said",
     [
-        ("info {0} --cluster 1", "the clusters of {0} are not known"),
+        ("look --no-files {0} --cluster 1", "the clusters of {0} are not known"),
         ("clusters {0} --counter PAPI_L1_DCM", "has no counter 'PAPI_L1_DCM'"),
         ("clusters {0} --cluster 1", "--cluster cannot be used here"),
         ("clusters {0} --reach 0", "Invalid value for '--reach'"),

@@ -11,13 +11,7 @@ from rich.console import Console
 
 from analyzer.cli import main
 from analyzer.metrics.clusters import Column
-from analyzer.report.words.groups import (
-    FEW,
-    MOST_OUTLIERS,
-    alike_ranks,
-    few_lines,
-    print_alike,
-)
+from analyzer.report.words.groups import FEW, MOST_OUTLIERS, alike_ranks, few_lines, print_alike
 from benchmarks.halo import write_halo
 
 RANKS = 2000

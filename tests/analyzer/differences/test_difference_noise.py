@@ -10,14 +10,7 @@ from statsmodels.stats.multitest import multipletests
 from analyzer.differences.batches import batches
 from analyzer.differences.compare import compare
 from analyzer.differences.figures import COMPUTING, ITERATION, RUN_TIME, WAITING, Family, Figure, Measured
-from analyzer.differences.noise import (
-    Basis,
-    Verdict,
-    compare_iterations,
-    compare_repetitions,
-    corrected,
-    spread,
-)
+from analyzer.differences.noise import Basis, Verdict, compare_iterations, compare_repetitions, corrected, spread
 from analyzer.differences.rows import GROUPS
 from analyzer.structure.iterations import Iterations, Source
 

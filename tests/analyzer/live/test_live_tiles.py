@@ -14,13 +14,7 @@ from uneven_runs import iterative, written
 from analyzer.live.axis import Axis
 from analyzer.live.rows import RowGrouping
 from analyzer.live.run import LiveRun
-from analyzer.live.tiles import (
-    BINS,
-    BLOCK,
-    STEPS,
-    Tile,
-    Tiles,
-)
+from analyzer.live.tiles import BINS, BLOCK, STEPS, Tile, Tiles
 from analyzer.metrics.overhead import flushes
 from analyzer.metrics.profile import profile
 from analyzer.metrics.useful import useful

@@ -14,14 +14,7 @@ from hypothesis import given, settings
 from random_runs import RATES, runs
 from synthetic import WORLD, call, event, write_run
 
-from analyzer.critical.activities import (
-    CALL,
-    COMPUTATION,
-    LAUNCH,
-    THREADS,
-    TRACER,
-    UNRECORDED,
-)
+from analyzer.critical.activities import CALL, COMPUTATION, LAUNCH, THREADS, TRACER, UNRECORDED
 from analyzer.critical.path import critical_path
 from analyzer.critical.shares import PathShares, path_shares
 from analyzer.efficiency.analysis import efficiencies

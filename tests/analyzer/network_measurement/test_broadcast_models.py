@@ -7,12 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analyzer.network_measurement.broadcast_models import (
-    ALGORITHMS,
-    Link,
-    broadcast_time,
-    ceil_log2,
-)
+from analyzer.network_measurement.broadcast_models import ALGORITHMS, Link, broadcast_time, ceil_log2
 from analyzer.network_measurement.collectives import accuracy
 
 US, KB = 1e-6, 1024

@@ -6,15 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from synthetic_net import (
-    LARGE,
-    LARGE_CHANGES,
-    LARGE_SIZES,
-    SMALL,
-    SMALL_CHANGES,
-    SMALL_SIZES,
-    measured,
-)
+from synthetic_net import LARGE, LARGE_CHANGES, LARGE_SIZES, SMALL, SMALL_CHANGES, SMALL_SIZES, measured
 
 from analyzer.loggp.lines import misfits
 from analyzer.network_measurement.estimate import estimate, estimates

@@ -7,12 +7,7 @@ import pytest
 from whereabouts import THERE, addresses_of, compile_program, noted, tool
 
 from analyzer.places.elf import open_elf
-from analyzer.places.modules import (
-    Module,
-    ModuleState,
-    find_module,
-    sentence,
-)
+from analyzer.places.modules import Module, ModuleState, find_module, sentence
 from analyzer.places.naming import name_places
 
 pytestmark = pytest.mark.skipif("gcc" not in THERE, reason="gcc is not there")

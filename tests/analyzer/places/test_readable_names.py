@@ -4,12 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analyzer.places.readable_names import (
-    fortran_binding,
-    is_fortran,
-    readable,
-    without_arguments,
-)
+from analyzer.places.readable_names import fortran_binding, is_fortran, readable, without_arguments
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,7 @@ from test_cuts import numbers, run_of_steps
 from analyzer.cli import main
 from analyzer.report.pictures import structure as picture
 from analyzer.report.pictures.files import ORANGE
-from analyzer.report.pictures.structure import (
-    draw_correlation,
-    draw_details,
-    draw_disturbing,
-    largest_details,
-)
+from analyzer.report.pictures.structure import draw_correlation, draw_details, draw_disturbing, largest_details
 from analyzer.structure.perturbations import Cause, Disturbing
 from analyzer.structure.signals import Signal
 

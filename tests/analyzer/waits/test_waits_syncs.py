@@ -4,13 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analyzer.waits.synchronization import (
-    MEMBER,
-    MESSAGE,
-    QUESTION,
-    SYNC,
-    LastSyncs,
-)
+from analyzer.waits.synchronization import MEMBER, MESSAGE, QUESTION, SYNC, LastSyncs
 
 LANES, COMMS_KEPT = 4, 32
 LANE = st.integers(0, LANES - 1)

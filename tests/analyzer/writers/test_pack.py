@@ -12,12 +12,7 @@ import analyzer
 from analyzer.cli import main
 from analyzer.errors import TracelibError
 from analyzer.opening import open_trace
-from analyzer.places import (
-    ModuleNames,
-    NameCache,
-    places_file,
-    write_names,
-)
+from analyzer.places import ModuleNames, NameCache, places_file, write_names
 from analyzer.places.modules import Module
 from analyzer.places.name_table import Frame, Names
 from analyzer.recording.rank_file import file as rank_file
