@@ -13,51 +13,22 @@ load imbalance, serialization and transfer, the additive form of the POP efficie
 
 from __future__ import annotations
 
-from collections.abc import (
-    Iterator,
-)
-from dataclasses import (
-    dataclass,
-    replace,
-)
-from enum import (
-    Enum,
-)
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
 
 import numpy as np
 
-from analyzer.efficiency.cpu_use import (
-    Cpus,
-)
-from analyzer.efficiency.factors import (
-    Efficiency,
-)
-from analyzer.imbalance.analysis import (
-    Imbalance,
-)
-from analyzer.in_notebook import (
-    InNotebook,
-)
-from analyzer.metrics.profile import (
-    Profile,
-)
-from analyzer.metrics.regions import (
-    RegionProfile,
-)
-from analyzer.metrics.useful import (
-    Useful,
-)
-from analyzer.trace import (
-    UnfinishedCall,
-)
-from analyzer.waits.analysis import (
-    Waits,
-)
-from tracelib.schema.procedures import (
-    FINALIZE,
-    INIT,
-    is_of_files,
-)
+from analyzer.efficiency.cpu_use import Cpus
+from analyzer.efficiency.factors import Efficiency
+from analyzer.imbalance.analysis import Imbalance
+from analyzer.in_notebook import InNotebook
+from analyzer.metrics.profile import Profile
+from analyzer.metrics.regions import RegionProfile
+from analyzer.metrics.useful import Useful
+from analyzer.trace import UnfinishedCall
+from analyzer.waits.analysis import Waits
+from tracelib.schema.procedures import FINALIZE, INIT, is_of_files
 
 
 class FindingKind(Enum):

@@ -5,36 +5,15 @@ The calls of a rank around a moment, read from there outwards: as few of its win
 
 from __future__ import annotations
 
-from dataclasses import (
-    dataclass,
-)
-from itertools import (
-    pairwise,
-)
-from typing import (
-    NamedTuple,
-)
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
-from analyzer.columns.arrays import (
-    joined,
-)
-from analyzer.trace import (
-    CALL,
-    EVENT,
-    MARK,
-    MESSAGE,
-    REQUEST,
-    CallPaths,
-    Mark,
-    Regions,
-    Trace,
-)
-from tracelib.schema import (
-    STARTED,
-    is_one_of,
-)
+from analyzer.columns.arrays import joined
+from analyzer.trace import CALL, EVENT, MARK, MESSAGE, REQUEST, CallPaths, Mark, Regions, Trace
+from tracelib.schema import STARTED, is_one_of
 
 RECORDS = 4096
 """Calls in a window: the first ones read are mostly enough."""

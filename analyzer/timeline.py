@@ -7,58 +7,23 @@ What is marked in a timeline: the outermost regions of a rank, flushes, the edge
 
 from __future__ import annotations
 
-from dataclasses import (
-    dataclass,
-)
-from enum import (
-    IntEnum,
-)
+from dataclasses import dataclass
+from enum import IntEnum
 
 import numpy as np
 
-from analyzer.columns.arrays import (
-    by_index,
-)
-from analyzer.metrics.clusters import (
-    Column,
-    groups_of,
-)
-from analyzer.metrics.profile import (
-    Profile,
-)
-from analyzer.metrics.sums import (
-    Sums,
-    add_all,
-)
-from analyzer.metrics.useful import (
-    Useful,
-)
-from analyzer.pairing.parts import (
-    Part,
-)
-from analyzer.parallel import (
-    Team,
-)
-from analyzer.structure.iterations import (
-    Iterations,
-)
-from analyzer.trace import (
-    Losses,
-    Mark,
-    Regions,
-    State,
-    Trace,
-    TracerTime,
-)
-from analyzer.trace.description import (
-    ranks_text,
-)
-from analyzer.waits.analysis import (
-    Waits,
-)
-from analyzer.waits.wait_states import (
-    WaitSearch,
-)
+from analyzer.columns.arrays import by_index
+from analyzer.metrics.clusters import Column, groups_of
+from analyzer.metrics.profile import Profile
+from analyzer.metrics.sums import Sums, add_all
+from analyzer.metrics.useful import Useful
+from analyzer.pairing.parts import Part
+from analyzer.parallel import Team
+from analyzer.structure.iterations import Iterations
+from analyzer.trace import Losses, Mark, Regions, State, Trace, TracerTime
+from analyzer.trace.description import ranks_text
+from analyzer.waits.analysis import Waits
+from analyzer.waits.wait_states import WaitSearch
 
 MOST_RANKS = 128
 """Of more ranks, lines are groups."""

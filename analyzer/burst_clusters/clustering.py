@@ -7,38 +7,17 @@ scikit-learn, imported where it is used: it takes a second, and need not be inst
 
 from __future__ import annotations
 
-from dataclasses import (
-    dataclass,
-    field,
-)
-from typing import (
-    Any,
-)
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from analyzer.burst_clusters.bursts import (
-    BurstTable,
-    bursts,
-)
-from analyzer.burst_clusters.model import (
-    NOISE,
-    SHORT,
-    BurstClusters,
-    coordinates,
-)
-from analyzer.errors import (
-    TracelibError,
-)
-from analyzer.parallel import (
-    Team,
-)
-from analyzer.trace import (
-    Trace,
-)
-from analyzer.trace.trace import (
-    check_computing,
-)
+from analyzer.burst_clusters.bursts import BurstTable, bursts
+from analyzer.burst_clusters.model import NOISE, SHORT, BurstClusters, coordinates
+from analyzer.errors import TracelibError
+from analyzer.parallel import Team
+from analyzer.trace import Trace
+from analyzer.trace.trace import check_computing
 
 SIZE = 10_000
 """Bursts in the sample. Half are drawn from all alike, half by their length, so that rare long ones are in it."""

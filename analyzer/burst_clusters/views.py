@@ -7,19 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from analyzer.burst_clusters.bursts import (
-    BurstTable,
-    bursts,
-    counter_types,
-    measured,
-)
-from analyzer.burst_clusters.model import (
-    ENDING,
-    NOISE,
-    SHORT,
-    BurstClusters,
-    read_clusters,
-)
+from analyzer.burst_clusters.bursts import BurstTable, bursts, counter_types, measured
+from analyzer.burst_clusters.model import ENDING, NOISE, SHORT, BurstClusters, read_clusters
 from analyzer.columns.sorted_runs import SortedRuns
 from analyzer.errors import TracelibError
 from analyzer.trace import EVENT, Chosen, State, Trace

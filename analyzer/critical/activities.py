@@ -5,26 +5,13 @@ What threads did when, and how much of the critical path that was.
 
 from __future__ import annotations
 
-from collections.abc import (
-    Iterator,
-)
-from dataclasses import (
-    dataclass,
-)
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.critical.thread_nodes import (
-    JOINED,
-    NO_CPU,
-    NODE,
-    NOT_RECORDED,
-    OF_TRACER,
-)
-from analyzer.trace import (
-    Regions,
-    Trace,
-)
+from analyzer.critical.thread_nodes import JOINED, NO_CPU, NODE, NOT_RECORDED, OF_TRACER
+from analyzer.trace import Regions, Trace
 
 COMPUTATION, CALL, TRACER, UNRECORDED = "computation", "call", "tracer", "unrecorded"
 LAUNCH, THREADS, CPU_WAIT = "launch", "threads", "cpu"

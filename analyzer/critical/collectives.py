@@ -7,49 +7,18 @@ Collectives that are begun by one call and completed by another: nonblocking and
 
 from __future__ import annotations
 
-from collections.abc import (
-    Collection,
-    Iterator,
-)
-from dataclasses import (
-    dataclass,
-    fields,
-)
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, fields
 
 import numpy as np
 
-from analyzer.critical.dependences import (
-    Dependences,
-)
-from analyzer.critical.thread_nodes import (
-    NOTED,
-    NodeTimeline,
-)
-from analyzer.pairing.collective_calls import (
-    PATTERN,
-    PATTERNS,
-    CollectiveCalls,
-    Pattern,
-    positions,
-    starts,
-)
-from analyzer.pairing.nonblocking_collectives import (
-    PROBABLY_ALL,
-    blocking_name,
-    complete,
-)
-from analyzer.pairing.parts import (
-    RankRows,
-    parts,
-)
-from analyzer.trace import (
-    REQUEST,
-    Losses,
-    Trace,
-)
-from tracelib.schema import (
-    What,
-)
+from analyzer.critical.dependences import Dependences
+from analyzer.critical.thread_nodes import NOTED, NodeTimeline
+from analyzer.pairing.collective_calls import PATTERN, PATTERNS, CollectiveCalls, Pattern, positions, starts
+from analyzer.pairing.nonblocking_collectives import PROBABLY_ALL, blocking_name, complete
+from analyzer.pairing.parts import RankRows, parts
+from analyzer.trace import REQUEST, Losses, Trace
+from tracelib.schema import What
 from tracelib.schema.procedures import (
     BLOCKING_COLLECTIVES,
     FENCES,

@@ -14,20 +14,12 @@ parallel part).
 
 from __future__ import annotations
 
-from dataclasses import (
-    dataclass,
-    field,
-)
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from analyzer.columns.rows import (
-    Rows,
-)
-from analyzer.critical.thread_nodes import (
-    JOINED,
-    NodeTimeline,
-)
+from analyzer.columns.rows import Rows
+from analyzer.critical.thread_nodes import JOINED, NodeTimeline
 
 DEPENDENCE = np.dtype([("sink", "<u4"), ("source", "<u4")])
 """A node that ends, and a node that must have been entered before. Joins, which come when all their sources have come,

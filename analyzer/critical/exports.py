@@ -13,22 +13,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from analyzer.columns.sorted_runs import (
-    sort_rows,
-)
-from analyzer.critical.path import (
-    CriticalPath,
-)
-from analyzer.trace import (
-    EVENT,
-    Trace,
-)
-from analyzer.trace.annotated import (
-    Annotated,
-)
-from analyzer.trace.paraver import (
-    EventType,
-)
+from analyzer.columns.sorted_runs import sort_rows
+from analyzer.critical.path import CriticalPath
+from analyzer.trace import EVENT, Trace
+from analyzer.trace.annotated import Annotated
+from analyzer.trace.paraver import EventType
 
 PATH_TYPE = 90
 _LABELS = {PATH_TYPE: ("Critical path", {0: "Not on the critical path", 1: "On the critical path"})}

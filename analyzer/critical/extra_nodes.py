@@ -5,14 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from analyzer._kernels import lib
-from analyzer.critical.thread_nodes import (
-    JOINED,
-    MARKED,
-    NO_CPU,
-    NODE,
-    NOT_RECORDED,
-    OF_TRACER,
-)
+from analyzer.critical.thread_nodes import JOINED, MARKED, NO_CPU, NODE, NOT_RECORDED, OF_TRACER
 from analyzer.metrics.regions import lost_times
 from analyzer.trace import CpuWaits, Mark, Regions, State, Trace
 

@@ -7,40 +7,18 @@ Calls that found a message before it was received: they waited until it was sent
 
 from __future__ import annotations
 
-from itertools import (
-    pairwise,
-)
+from itertools import pairwise
 
 import numpy as np
 
-from analyzer.columns.spill import (
-    Spill,
-)
-from analyzer.critical.dependences import (
-    Dependences,
-)
-from analyzer.critical.thread_nodes import (
-    NodeTimeline,
-)
-from analyzer.metrics.eager import (
-    LEAST_EAGER,
-    EagerLimit,
-)
-from analyzer.pairing.parts import (
-    Part,
-    Pieces,
-    parts,
-)
-from analyzer.pairing.requests import (
-    Handed,
-)
-from analyzer.trace import (
-    MESSAGE,
-    Trace,
-)
-from tracelib.schema import (
-    What,
-)
+from analyzer.columns.spill import Spill
+from analyzer.critical.dependences import Dependences
+from analyzer.critical.thread_nodes import NodeTimeline
+from analyzer.metrics.eager import LEAST_EAGER, EagerLimit
+from analyzer.pairing.parts import Part, Pieces, parts
+from analyzer.pairing.requests import Handed
+from analyzer.trace import MESSAGE, Trace
+from tracelib.schema import What
 from tracelib.schema.procedures import (
     ARRIVED,
     BUFFERED_SENDS,

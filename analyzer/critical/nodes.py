@@ -11,20 +11,10 @@ from analyzer.c_arrays import pointer
 from analyzer.columns.arrays import joined
 from analyzer.columns.rows import Rows
 from analyzer.critical.dependences import STAY, join_stays
-from analyzer.critical.extra_nodes import (
-    as_nodes,
-    innermost_after,
-    lost_of,
-    marks_of,
-)
+from analyzer.critical.extra_nodes import as_nodes, innermost_after, lost_of, marks_of
 from analyzer.critical.polling import DONE, POLL_GAP_NS, Polls
 from analyzer.critical.single_threaded import nodes_of_plain, plain_ranks
-from analyzer.critical.thread_nodes import (
-    MARKED,
-    NODE,
-    NOTED,
-    NodeTimeline,
-)
+from analyzer.critical.thread_nodes import MARKED, NODE, NOTED, NodeTimeline
 from analyzer.pairing.parts import RankRows
 from analyzer.trace import Trace
 from tracelib.schema.procedures import base_name

@@ -14,42 +14,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from analyzer.critical.collectives import (
-    Groups,
-    joined,
-)
-from analyzer.critical.dependences import (
-    Dependences,
-)
-from analyzer.critical.thread_nodes import (
-    NOTED,
-    NodeTimeline,
-)
-from analyzer.pairing.epochs import (
-    ANY,
-    EpochReader,
-    Epochs,
-    with_windows,
-)
-from analyzer.pairing.requests import (
-    gather_blocks,
-)
-from analyzer.parallel import (
-    Team,
-)
-from analyzer.trace import (
-    ACCESS,
-    Objects,
-    Trace,
-)
-from analyzer.waits.one_sided import (
-    FenceCalls,
-)
-from tracelib.schema.procedures import (
-    FENCES,
-    base_name,
-    is_one_sided,
-)
+from analyzer.critical.collectives import Groups, joined
+from analyzer.critical.dependences import Dependences
+from analyzer.critical.thread_nodes import NOTED, NodeTimeline
+from analyzer.pairing.epochs import ANY, EpochReader, Epochs, with_windows
+from analyzer.pairing.requests import gather_blocks
+from analyzer.parallel import Team
+from analyzer.trace import ACCESS, Objects, Trace
+from analyzer.waits.one_sided import FenceCalls
+from tracelib.schema.procedures import FENCES, base_name, is_one_sided
 
 
 def of_target(locks: np.ndarray, target: int) -> np.ndarray:

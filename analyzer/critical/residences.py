@@ -7,13 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.critical.activities import (
-    CALL,
-    COMPUTATION,
-    ThreadActivities,
-    ThreadActivity,
-    activities_in,
-)
+from analyzer.critical.activities import CALL, COMPUTATION, ThreadActivities, ThreadActivity, activities_in
 from analyzer.critical.by_place import Whereabouts
 from analyzer.critical.path import CriticalPath
 from analyzer.trace import Trace

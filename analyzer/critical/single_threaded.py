@@ -11,12 +11,7 @@ from analyzer._kernels import lib
 from analyzer.c_arrays import pointer
 from analyzer.columns.arrays import joined
 from analyzer.critical.dependences import STAY
-from analyzer.critical.extra_nodes import (
-    as_nodes,
-    innermost_after,
-    lost_of,
-    marks_of,
-)
+from analyzer.critical.extra_nodes import as_nodes, innermost_after, lost_of, marks_of
 from analyzer.critical.polling import Polls
 from analyzer.critical.thread_nodes import NODE
 from analyzer.pairing.parts import RECORDS, RankRows

@@ -9,42 +9,19 @@ Calls and waits by the batch of iterations that they begin in.
 
 from __future__ import annotations
 
-from dataclasses import (
-    dataclass,
-)
+from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.columns.arrays import (
-    by_index,
-)
-from analyzer.metrics.profile import (
-    bytes_of_calls,
-    completing,
-)
-from analyzer.metrics.sums import (
-    Sums,
-)
-from analyzer.pairing.parts import (
-    Part,
-)
-from analyzer.parallel import (
-    Team,
-)
-from analyzer.structure.iterations import (
-    Iterations,
-)
-from analyzer.trace import (
-    CallPaths,
-    Trace,
-)
-from analyzer.waits.kinds import (
-    WaitKind,
-    length,
-)
-from analyzer.waits.wait_states import (
-    WaitSearch,
-)
+from analyzer.columns.arrays import by_index
+from analyzer.metrics.profile import bytes_of_calls, completing
+from analyzer.metrics.sums import Sums
+from analyzer.pairing.parts import Part
+from analyzer.parallel import Team
+from analyzer.structure.iterations import Iterations
+from analyzer.trace import CallPaths, Trace
+from analyzer.waits.kinds import WaitKind, length
+from analyzer.waits.wait_states import WaitSearch
 
 MOST, LEAST = 32, 8
 """Batches; a run with fewer iterations than LEAST has no samples."""

@@ -7,45 +7,17 @@ order.
 from __future__ import annotations
 
 import re
-from collections import (
-    defaultdict,
-)
-from collections.abc import (
-    Iterable,
-    Iterator,
-    Sequence,
-)
-from dataclasses import (
-    dataclass,
-    replace,
-)
-from typing import (
-    TypeVar,
-)
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
-from analyzer.differences.figures import (
-    ADDITIVE,
-    PARTS,
-    RUN_TIME,
-    Family,
-    Figure,
-    Measured,
-    Unit,
-)
-from analyzer.differences.noise import (
-    Basis,
-)
-from analyzer.differences.rows import (
-    DifferenceRow,
-    FigureSamples,
-    judged,
-    untested,
-)
-from tracelib.schema.procedures import (
-    TESTS,
-)
+from analyzer.differences.figures import ADDITIVE, PARTS, RUN_TIME, Family, Figure, Measured, Unit
+from analyzer.differences.noise import Basis
+from analyzer.differences.rows import DifferenceRow, FigureSamples, judged, untested
+from tracelib.schema.procedures import TESTS
 
 _LINES = re.compile(r":(\d+)(?:-(\d+))?")
 _OF_PLACES = (Family.PLACE, Family.COMPUTING)

@@ -7,12 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.efficiency.by_region import (
-    RegionEfficiency,
-    VisitEfficiency,
-    region_efficiencies,
-    visit_efficiencies,
-)
+from analyzer.efficiency.by_region import RegionEfficiency, VisitEfficiency, region_efficiencies, visit_efficiencies
 from analyzer.efficiency.cpu_use import NOT_KNOWN, Cpus, cpus
 from analyzer.efficiency.factors import Efficiency, efficiency
 from analyzer.efficiency.ideal import UNKNOWN_IDEAL, Ideal, ideal_replay

@@ -5,77 +5,27 @@ Where the regions of the program lie in a replay: the time and the computation o
 
 from __future__ import annotations
 
-from dataclasses import (
-    dataclass,
-    field,
-    replace,
-)
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from analyzer.errors import (
-    TracelibError,
-)
-from analyzer.machine.description import (
-    Machine,
-)
-from analyzer.metrics.eager import (
-    shown_eager_limit,
-)
-from analyzer.metrics.unrecorded import (
-    Unrecorded,
-)
-from analyzer.operations.procedures import (
-    FILE,
-    NOTHING,
-    plan_of,
-)
-from analyzer.operations.program import (
-    SharedProgram,
-)
-from analyzer.operations.region_events import (
-    are_of_regions,
-    outermost_visits,
-)
-from analyzer.parallel import (
-    Team,
-)
-from analyzer.program.model import (
-    LeftOut,
-    Program,
-)
-from analyzer.replay.failure import (
-    ReplayBlocked,
-)
-from analyzer.replay.ideal_network import (
-    IdealTimes,
-    Left,
-    ideal_times,
-)
-from analyzer.replay.simulate import (
-    TIME,
-    simulate,
-)
-from analyzer.trace import (
-    Leftovers,
-    Losses,
-    Trace,
-)
-from analyzer.trace.chosen import (
-    ranks_lacking,
-)
-from analyzer.trace.description import (
-    ranks_named,
-)
-from analyzer.trace.trace import (
-    NOT_KNOWN,
-)
-from tracelib.schema.procedures import (
-    TESTS,
-    WAITS,
-    base_name,
-    is_of_files,
-)
+from analyzer.errors import TracelibError
+from analyzer.machine.description import Machine
+from analyzer.metrics.eager import shown_eager_limit
+from analyzer.metrics.unrecorded import Unrecorded
+from analyzer.operations.procedures import FILE, NOTHING, plan_of
+from analyzer.operations.program import SharedProgram
+from analyzer.operations.region_events import are_of_regions, outermost_visits
+from analyzer.parallel import Team
+from analyzer.program.model import LeftOut, Program
+from analyzer.replay.failure import ReplayBlocked
+from analyzer.replay.ideal_network import IdealTimes, Left, ideal_times
+from analyzer.replay.simulate import TIME, simulate
+from analyzer.trace import Leftovers, Losses, Trace
+from analyzer.trace.chosen import ranks_lacking
+from analyzer.trace.description import ranks_named
+from analyzer.trace.trace import NOT_KNOWN
+from tracelib.schema.procedures import TESTS, WAITS, base_name, is_of_files
 
 REPLAYED_VISIT = np.dtype([("rank", "<i4"), ("region", "<i4"), ("number", "<i8"), ("time", "<i8"), ("useful", "<i8")])
 """The visit `number` (from 0) by a rank of a region (index in Trace.region_names) that is in no other visit of it."""

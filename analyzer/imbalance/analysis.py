@@ -8,32 +8,16 @@ begins it. Costs are run time, in ns: of the ranks all or none can use it.
 
 from __future__ import annotations
 
-from dataclasses import (
-    dataclass,
-)
-from itertools import (
-    pairwise,
-)
+from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from analyzer.imbalance.by_iteration import (
-    computing_by_iteration,
-)
-from analyzer.imbalance.pipelines import (
-    Pipeline,
-    pipelines,
-)
-from analyzer.parallel import (
-    Team,
-)
-from analyzer.structure.iterations import (
-    Iterations,
-)
-from analyzer.trace import (
-    CallPaths,
-    Trace,
-)
+from analyzer.imbalance.by_iteration import computing_by_iteration
+from analyzer.imbalance.pipelines import Pipeline, pipelines
+from analyzer.parallel import Team
+from analyzer.structure.iterations import Iterations
+from analyzer.trace import CallPaths, Trace
 
 LEAST_COST = 0.01
 """Of the time of the iterations; what costs less is not named."""

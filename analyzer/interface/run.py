@@ -37,13 +37,7 @@ from analyzer.interface.choices import (
 )
 from analyzer.interface.host import PythonHost
 from analyzer.opening import open_trace
-from analyzer.results.open_part import (
-    ITERATION_REGION,
-    chosen_loop,
-    chosen_windows,
-    iterations_in,
-    open_part,
-)
+from analyzer.results.open_part import ITERATION_REGION, chosen_loop, chosen_windows, iterations_in, open_part
 from analyzer.trace import Chosen, CodeSamples, Regions, Trace
 
 if TYPE_CHECKING:  # an analysis is imported when it is asked for

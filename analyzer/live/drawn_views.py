@@ -6,71 +6,27 @@ Which views (analyzer.views) may be drawn: those that the user gave, and those o
 from __future__ import annotations
 
 import re
-from collections.abc import (
-    Mapping,
-)
-from dataclasses import (
-    replace,
-)
-from functools import (
-    cached_property,
-    lru_cache,
-)
-from typing import (
-    Any,
-    NamedTuple,
-)
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from analyzer.errors import (
-    TracelibError,
-)
-from analyzer.live.axis import (
-    Axis,
-)
-from analyzer.live.course import (
-    Course,
-)
-from analyzer.live.rows import (
-    RowSet,
-    present_ranks,
-)
-from analyzer.live.search import (
-    Marked,
-)
-from analyzer.live.tiles import (
-    BINS,
-    BLOCK,
-    STEPS,
-    TileCache,
-)
-from analyzer.views.constant import (
-    bursts,
-)
-from analyzer.views.filters import (
-    Numbers,
-)
-from analyzer.views.lanes import (
-    Level,
-)
-from analyzer.views.run import (
-    ViewRun,
-)
-from analyzer.views.value_names import (
-    value_names,
-)
-from analyzer.views.view import (
-    View,
-)
-from analyzer.views.view_file import (
-    ViewFile,
-    find_view,
-    library,
-)
-from analyzer.waits.threads import (
-    Lanes,
-)
+from analyzer.errors import TracelibError
+from analyzer.live.axis import Axis
+from analyzer.live.course import Course
+from analyzer.live.rows import RowSet, present_ranks
+from analyzer.live.search import Marked
+from analyzer.live.tiles import BINS, BLOCK, STEPS, TileCache
+from analyzer.views.constant import bursts
+from analyzer.views.filters import Numbers
+from analyzer.views.lanes import Level
+from analyzer.views.run import ViewRun
+from analyzer.views.value_names import value_names
+from analyzer.views.view import View
+from analyzer.views.view_file import ViewFile, find_view, library
+from analyzer.waits.threads import Lanes
 
 MOST_COLOURS = 14
 """Values with names that have a colour each; the others have one together."""

@@ -5,75 +5,28 @@ What every thread does when, as axes: computing, waiting, the rest of MPI, the t
 
 from __future__ import annotations
 
-from collections.abc import (
-    Callable,
-)
-from contextlib import (
-    AbstractContextManager,
-    nullcontext,
-)
-from functools import (
-    cached_property,
-    lru_cache,
-)
-from itertools import (
-    pairwise,
-)
-from threading import (
-    RLock,
-)
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from threading import RLock
 
 import numpy as np
 
-from analyzer.columns.spill import (
-    Spill,
-)
-from analyzer.errors import (
-    TracelibError,
-)
-from analyzer.frames.where import (
-    Where,
-)
-from analyzer.live.axis import (
-    Axis,
-)
-from analyzer.live.messages import (
-    MessageIndex,
-)
-from analyzer.live.rows import (
-    RowGrouping,
-    RowSet,
-    rows_of,
-)
-from analyzer.metrics.sums import (
-    Sums,
-    add_all,
-)
-from analyzer.pairing.parts import (
-    Part,
-)
-from analyzer.parallel import (
-    Team,
-)
-from analyzer.timeline import (
-    Doing,
-)
-from analyzer.trace import (
-    State,
-    Trace,
-    TracerTime,
-)
-from analyzer.waits.kinds import (
-    Polled,
-)
-from analyzer.waits.threads import (
-    Lanes,
-)
-from analyzer.waits.wait_states import (
-    WaitSearch,
-    WaitStates,
-    find_wait_states,
-)
+from analyzer.columns.spill import Spill
+from analyzer.errors import TracelibError
+from analyzer.frames.where import Where
+from analyzer.live.axis import Axis
+from analyzer.live.messages import MessageIndex
+from analyzer.live.rows import RowGrouping, RowSet, rows_of
+from analyzer.metrics.sums import Sums, add_all
+from analyzer.pairing.parts import Part
+from analyzer.parallel import Team
+from analyzer.timeline import Doing
+from analyzer.trace import State, Trace, TracerTime
+from analyzer.waits.kinds import Polled
+from analyzer.waits.threads import Lanes
+from analyzer.waits.wait_states import WaitSearch, WaitStates, find_wait_states
 
 _INTERVAL = np.dtype([("begin", "<i8"), ("end", "<i8"), ("lane", "<i8")])
 _MPI = Doing.IN_MPI

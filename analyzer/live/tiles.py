@@ -8,32 +8,16 @@ Tiles that have been made, those that were asked for last.
 
 from __future__ import annotations
 
-from collections import (
-    OrderedDict,
-)
-from collections.abc import (
-    Callable,
-    Hashable,
-)
-from threading import (
-    Lock,
-)
-from typing import (
-    NamedTuple,
-)
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 
-from analyzer.live.rows import (
-    RowGrouping,
-    RowSet,
-)
-from analyzer.live.run import (
-    LiveRun,
-)
-from analyzer.timeline import (
-    Doing,
-)
+from analyzer.live.rows import RowGrouping, RowSet
+from analyzer.live.run import LiveRun
+from analyzer.timeline import Doing
 
 MOST_BYTES = 64 << 20
 

@@ -5,40 +5,18 @@ Where ranks sleep outside MPI: for a file, a child, a timer, a lock, another thr
 
 from __future__ import annotations
 
-from dataclasses import (
-    dataclass,
-)
+from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.columns.arrays import (
-    joined,
-)
-from analyzer.metrics.sums import (
-    Sums,
-)
-from analyzer.pairing.parts import (
-    Part,
-)
-from analyzer.parallel import (
-    Team,
-)
-from analyzer.places.call_gaps import (
-    CallGaps,
-)
-from analyzer.places.phrases import (
-    computing_at,
-)
-from analyzer.trace import (
-    UNKNOWN,
-    CallPaths,
-    CpuUse,
-    Losses,
-    Trace,
-)
-from tracelib.schema import (
-    OffCpu,
-)
+from analyzer.columns.arrays import joined
+from analyzer.metrics.sums import Sums
+from analyzer.pairing.parts import Part
+from analyzer.parallel import Team
+from analyzer.places.call_gaps import CallGaps
+from analyzer.places.phrases import computing_at
+from analyzer.trace import UNKNOWN, CallPaths, CpuUse, Losses, Trace
+from tracelib.schema import OffCpu
 
 _KEY = ("rank", "before", "path", "call")
 COMPUTED = np.dtype([(name, "<i8") for name in (*_KEY, "ns")])

@@ -5,29 +5,14 @@ What the counters of a run counted in computation and in MPI, and the instructio
 
 from __future__ import annotations
 
-from dataclasses import (
-    dataclass,
-)
-from itertools import (
-    pairwise,
-)
+from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from analyzer.columns.arrays import (
-    by_index,
-)
-from analyzer.parallel import (
-    Team,
-)
-from analyzer.trace import (
-    STATE,
-    UNKNOWN,
-    Counter,
-    Counters,
-    State,
-    Trace,
-)
+from analyzer.columns.arrays import by_index
+from analyzer.parallel import Team
+from analyzer.trace import STATE, UNKNOWN, Counter, Counters, State, Trace
 
 RATIOS = (("PAPI_TOT_INS", "PAPI_TOT_CYC"), ("perf::INSTRUCTIONS", "perf::CYCLES"))
 """Instructions and cycles of one source."""

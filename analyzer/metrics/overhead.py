@@ -7,34 +7,15 @@ How long a run waited for the drivers that it asked (docs/drivers.md).
 
 from __future__ import annotations
 
-from dataclasses import (
-    dataclass,
-    replace,
-)
-from itertools import (
-    pairwise,
-)
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
-from analyzer.columns.arrays import (
-    by_index,
-    joined,
-)
-from analyzer.parallel import (
-    Team,
-)
-from analyzer.trace import (
-    FLUSH,
-    Mark,
-    Regions,
-    State,
-    Trace,
-    TracerTime,
-)
-from tracelib.schema.asking import (
-    asked_driver,
-)
+from analyzer.columns.arrays import by_index, joined
+from analyzer.parallel import Team
+from analyzer.trace import FLUSH, Mark, Regions, State, Trace, TracerTime
+from tracelib.schema.asking import asked_driver
 
 AT_ONCE = 1024
 """So many ranks' flushes are in memory together."""

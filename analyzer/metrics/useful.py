@@ -8,28 +8,14 @@ How long the threads of a prediction had to compute and waited for a CPU.
 
 from __future__ import annotations
 
-from dataclasses import (
-    dataclass,
-    field,
-)
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from analyzer.metrics.sums import (
-    Sums,
-    add_up,
-)
-from analyzer.pairing.parts import (
-    Part,
-)
-from analyzer.parallel import (
-    Team,
-)
-from analyzer.trace import (
-    CpuWaits,
-    State,
-    Trace,
-)
+from analyzer.metrics.sums import Sums, add_up
+from analyzer.pairing.parts import Part
+from analyzer.parallel import Team
+from analyzer.trace import CpuWaits, State, Trace
 
 
 @dataclass(frozen=True)

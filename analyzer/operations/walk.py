@@ -11,15 +11,7 @@ import numpy as np
 from analyzer.operations.bursts import CpuBursts, is_any_measured, is_measured
 from analyzer.operations.events import NO_EVENTS, ProgramEvents
 from analyzer.operations.persistent import tell_bytes
-from analyzer.operations.procedures import (
-    FILE,
-    NOTHING,
-    dimemas_plan_of,
-    is_on_file,
-    is_on_window,
-    moves_data,
-    plan_of,
-)
+from analyzer.operations.procedures import FILE, NOTHING, dimemas_plan_of, is_on_file, is_on_window, moves_data, plan_of
 from analyzer.operations.rank_walk import Arrays, RankWalk, nothing, struct_of
 from analyzer.operations.threads import RankThreads
 from analyzer.operations.translation import Begun, Translation

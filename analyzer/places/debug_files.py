@@ -7,18 +7,10 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import (
-    Iterator,
-    Sequence,
-)
-from pathlib import (
-    Path,
-)
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
-from analyzer.places.elf import (
-    Elf,
-    open_elf,
-)
+from analyzer.places.elf import Elf, open_elf
 
 
 def user_cache() -> Path:

@@ -9,12 +9,7 @@ import numpy as np
 
 from analyzer.places.debug_files import DEBUG_FOLDERS
 from analyzer.places.hidden_frames import BEGINNINGS, is_shown_in_detail
-from analyzer.places.modules import (
-    FoundModule,
-    Module,
-    ModuleState,
-    find_module,
-)
+from analyzer.places.modules import FoundModule, Module, ModuleState, find_module
 from analyzer.places.name_cache import ModuleNames, NameCache
 from analyzer.places.name_table import BY_DEBUG_INFO, Names
 from analyzer.places.naming import name_places, readers

@@ -5,16 +5,9 @@ Names of many places as columns: frames one behind the other, and texts by numbe
 
 from __future__ import annotations
 
-from collections.abc import (
-    Iterable,
-    Sequence,
-)
-from dataclasses import (
-    dataclass,
-)
-from typing import (
-    NamedTuple,
-)
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 

@@ -14,47 +14,19 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import (
-    Callable,
-    Iterable,
-    Iterator,
-    Sequence,
-)
-from functools import (
-    cache,
-    partial,
-)
-from importlib.util import (
-    find_spec,
-)
-from pathlib import (
-    Path,
-)
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, partial
+from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 
-from analyzer.places.elf import (
-    Elf,
-    open_elf,
-)
-from analyzer.places.hidden_frames import (
-    is_start_code,
-)
-from analyzer.places.modules import (
-    FoundModule,
-    ModuleState,
-)
-from analyzer.places.name_table import (
-    Frame,
-    Frames,
-)
-from analyzer.places.readable_names import (
-    is_fortran,
-    readable,
-)
-from analyzer.process_memory import (
-    no_search_for_cycles,
-)
+from analyzer.places.elf import Elf, open_elf
+from analyzer.places.hidden_frames import is_start_code
+from analyzer.places.modules import FoundModule, ModuleState
+from analyzer.places.name_table import Frame, Frames
+from analyzer.places.readable_names import is_fortran, readable
+from analyzer.process_memory import no_search_for_cycles
 
 
 def can_read() -> bool:

@@ -8,21 +8,11 @@ from __future__ import annotations
 import ctypes
 import posixpath
 import re
-from collections import (
-    defaultdict,
-)
-from collections.abc import (
-    Callable,
-    Collection,
-)
-from functools import (
-    cache,
-    lru_cache,
-)
+from collections import defaultdict
+from collections.abc import Callable, Collection
+from functools import cache, lru_cache
 
-from tracelib.schema.procedures import (
-    DECODED,
-)
+from tracelib.schema.procedures import DECODED
 
 _COPY = re.compile(r"(\.(cold|constprop|isra|part|lto_priv|localalias|llvm)(\.\d+)*)+$")
 """What compilers add to the name of a function of which they made a copy or a part."""

@@ -5,34 +5,16 @@ The operations that the processes of a team have written, each some, brought tog
 
 from __future__ import annotations
 
-from collections.abc import (
-    Callable,
-)
-from pathlib import (
-    Path,
-)
-from typing import (
-    TypeVar,
-)
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
-from analyzer.errors import (
-    TracelibError,
-)
-from analyzer.parallel import (
-    Team,
-)
-from analyzer.program.model import (
-    LeftOut,
-    Program,
-)
-from analyzer.program.storage import (
-    IN_MEMORY,
-    OperationSpill,
-    PackedOperations,
-    packed,
-)
+from analyzer.errors import TracelibError
+from analyzer.parallel import Team
+from analyzer.program.model import LeftOut, Program
+from analyzer.program.storage import IN_MEMORY, OperationSpill, PackedOperations, packed
 
 _SMALL = ("offsets", "rank", "thread", "slots", "factors")
 _OPTIONAL = ("priority", "shared_slots")

@@ -7,37 +7,16 @@ The operations of a program's streams, piece by piece or changed, wherever they 
 
 from __future__ import annotations
 
-from collections.abc import (
-    Callable,
-    Iterator,
-    Sequence,
-)
-from dataclasses import (
-    dataclass,
-    field,
-    replace,
-)
-from functools import (
-    cached_property,
-)
-from itertools import (
-    pairwise,
-)
-from typing import (
-    Any,
-)
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
-from analyzer.program.operation import (
-    OP,
-    PORTS,
-    virtual_threads,
-)
-from analyzer.program.storage import (
-    OperationSpill,
-    PackedOperations,
-)
+from analyzer.program.operation import OP, PORTS, virtual_threads
+from analyzer.program.storage import OperationSpill, PackedOperations
 
 
 @dataclass(frozen=True)

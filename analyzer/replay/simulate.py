@@ -13,16 +13,7 @@ from analyzer._replay import ffi, lib
 from analyzer.columns.rows import PIECE, Rows
 from analyzer.errors import TracelibError, about
 from analyzer.in_notebook import InNotebook
-from analyzer.machine.description import (
-    AS_CALLS,
-    COLLECTIVE_NAMES,
-    DIALECTS,
-    Count,
-    FileSystem,
-    Machine,
-    Node,
-    Piece,
-)
+from analyzer.machine.description import AS_CALLS, COLLECTIVE_NAMES, DIALECTS, Count, FileSystem, Machine, Node, Piece
 from analyzer.machine.drawn_numbers import Numbers, set_quantity, with_counts
 from analyzer.program.model import Program
 from analyzer.program.operation import dtype_of

@@ -31,12 +31,7 @@ from analyzer.metrics.clusters import Column
 from analyzer.places.phrases import place_json, stretch_json
 from analyzer.report.words import units
 from analyzer.report.words.cpus import cpus_json, waiting_for_cpus
-from analyzer.report.words.groups import (
-    FEW,
-    AlikeRanks,
-    alike_ranks,
-    print_alike,
-)
+from analyzer.report.words.groups import FEW, AlikeRanks, alike_ranks, print_alike
 from analyzer.report.words.place_notes import print_place_notes
 from analyzer.report.words.replays import NOT_ALL_KNOWN
 from analyzer.report.words.table import plain_table

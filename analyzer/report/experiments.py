@@ -5,41 +5,18 @@ Which settings to measure next, as text and JSON.
 
 from __future__ import annotations
 
-from collections.abc import (
-    Mapping,
-    Sequence,
-)
-from typing import (
-    TYPE_CHECKING,
-    Any,
-)
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.console import (
-    Console,
-)
-from rich.table import (
-    Table,
-)
-from rich.text import (
-    Text,
-)
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
-from analyzer.experiments.columns import (
-    KIND,
-    NAME,
-    REGION,
-)
-from analyzer.experiments.table import (
-    Found,
-)
-from analyzer.models.next_points import (
-    FARTHER,
-    NextPoint,
-)
-from analyzer.report.words.table import (
-    plain_table,
-)
+from analyzer.experiments.columns import KIND, NAME, REGION
+from analyzer.experiments.table import Found
+from analyzer.models.next_points import FARTHER, NextPoint
+from analyzer.report.words.table import plain_table
 
 if TYPE_CHECKING:
     import pandas

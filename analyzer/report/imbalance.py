@@ -11,14 +11,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from analyzer.imbalance.analysis import (
-    LEAST_COST,
-    Drift,
-    Imbalance,
-    MovingImbalance,
-    SlowIterations,
-    UnevenIterations,
-)
+from analyzer.imbalance.analysis import LEAST_COST, Drift, Imbalance, MovingImbalance, SlowIterations, UnevenIterations
 from analyzer.imbalance.pipelines import Pipeline
 from analyzer.report.words import units
 from analyzer.trace.description import ranks_named, ranks_text

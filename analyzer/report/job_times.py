@@ -9,42 +9,18 @@ Source: "TIA specification", formula F30 (section 5.2.3 of the thesis): all node
 
 from __future__ import annotations
 
-from collections.abc import (
-    Callable,
-    Iterator,
-    Sequence,
-)
-from dataclasses import (
-    dataclass,
-)
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from rich.table import (
-    Table,
-)
+from rich.table import Table
 
-from analyzer.jobs.cluster import (
-    Policy,
-    Schedule,
-)
-from analyzer.jobs.generator import (
-    generate,
-)
-from analyzer.jobs.study import (
-    Mean,
-    Study,
-)
-from analyzer.jobs.workload import (
-    NodeRange,
-    RunTimes,
-    Workload,
-    node_ranges,
-    run_times,
-)
-from analyzer.report.words.table import (
-    plain_table,
-)
+from analyzer.jobs.cluster import Policy, Schedule
+from analyzer.jobs.generator import generate
+from analyzer.jobs.study import Mean, Study
+from analyzer.jobs.workload import NodeRange, RunTimes, Workload, node_ranges, run_times
+from analyzer.report.words.table import plain_table
 
 _HOUR, _MINUTE = 3600.0, 60.0
 

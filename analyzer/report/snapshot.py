@@ -5,72 +5,26 @@ What a rank does at a moment, as `analyze what` says it, and what it waits for.
 
 from __future__ import annotations
 
-from collections.abc import (
-    Iterator,
-    Sequence,
-)
-from typing import (
-    Any,
-)
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
-from rich.console import (
-    Console,
-)
-from rich.padding import (
-    Padding,
-)
-from rich.table import (
-    Table,
-)
-from rich.text import (
-    Text,
-)
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
 
-from analyzer.live.run import (
-    LiveRun,
-)
-from analyzer.places import (
-    Places,
-)
-from analyzer.places.phrases import (
-    call_at,
-    known_text,
-    place_json,
-)
-from analyzer.report.words import (
-    units,
-)
-from analyzer.report.words.groups import (
-    few_lines,
-)
-from analyzer.report.words.table import (
-    plain_table,
-)
-from analyzer.snapshot import (
-    Calls,
-    Snapshot,
-    ThreadSnapshot,
-    take_snapshot,
-)
-from analyzer.trace import (
-    CallPaths,
-    State,
-    Trace,
-)
-from analyzer.trace.paraver import (
-    STATE_LABELS,
-    TYPE_LABELS,
-    state_of,
-)
-from analyzer.waits.kinds import (
-    LABELS,
-)
-from tracelib.schema import (
-    WHAT_MASK,
-    Peer,
-    What,
-)
+from analyzer.live.run import LiveRun
+from analyzer.places import Places
+from analyzer.places.phrases import call_at, known_text, place_json
+from analyzer.report.words import units
+from analyzer.report.words.groups import few_lines
+from analyzer.report.words.table import plain_table
+from analyzer.snapshot import Calls, Snapshot, ThreadSnapshot, take_snapshot
+from analyzer.trace import CallPaths, State, Trace
+from analyzer.trace.paraver import STATE_LABELS, TYPE_LABELS, state_of
+from analyzer.waits.kinds import LABELS
+from tracelib.schema import WHAT_MASK, Peer, What
 
 MOST_ROWS = 20
 _MOST_LINES = 24

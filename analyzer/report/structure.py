@@ -8,40 +8,17 @@ The structure of a run as plain data: seconds and fractions under stable names.
 from __future__ import annotations
 
 import math
-from dataclasses import (
-    asdict,
-)
-from pathlib import (
-    Path,
-)
-from typing import (
-    Any,
-)
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
 
-from rich.console import (
-    Console,
-)
-from rich.table import (
-    Table,
-)
+from rich.console import Console
+from rich.table import Table
 
-from analyzer.report.words import (
-    units,
-)
-from analyzer.report.words.table import (
-    plain_table,
-)
-from analyzer.structure.levels.parts import (
-    Kind,
-    Part,
-    Structure,
-    agreement,
-    off_by,
-    ranked,
-)
-from analyzer.structure.signals import (
-    NAMES,
-)
+from analyzer.report.words import units
+from analyzer.report.words.table import plain_table
+from analyzer.structure.levels.parts import Kind, Part, Structure, agreement, off_by, ranked
+from analyzer.structure.signals import NAMES
 
 NOTHING = "No iterations were found: nothing repeats that takes a notable share of the time"
 

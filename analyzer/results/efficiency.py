@@ -8,12 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from analyzer.efficiency.analysis import (
-    Compared,
-    Efficiencies,
-    compare,
-    efficiencies,
-)
+from analyzer.efficiency.analysis import Compared, Efficiencies, compare, efficiencies
 from analyzer.errors import TracelibError
 from analyzer.parallel import Team
 from analyzer.report.efficiencies import efficiencies_json, efficiencies_tables

@@ -13,13 +13,7 @@ import numpy as np
 
 from analyzer.efficiency.by_region import region_efficiencies
 from analyzer.efficiency.cpu_use import cpu_use
-from analyzer.efficiency.ideal import (
-    UNKNOWN_IDEAL,
-    Ideal,
-    ideal_of_program,
-    ideal_replay,
-    obstacle,
-)
+from analyzer.efficiency.ideal import UNKNOWN_IDEAL, Ideal, ideal_of_program, ideal_replay, obstacle
 from analyzer.errors import TracelibError
 from analyzer.metrics.counters import useful_counts
 from analyzer.metrics.unrecorded import unrecorded

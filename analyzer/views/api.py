@@ -12,12 +12,7 @@ from analyzer.errors import TracelibError
 from analyzer.frames.blocks import NS, Block, Coded
 from analyzer.frames.table import Table
 from analyzer.trace import Trace
-from analyzer.views import (
-    constant,
-    measuring,
-    over_time,
-    tabulated,
-)
+from analyzer.views import constant, measuring, over_time, tabulated
 from analyzer.views.lanes import Level
 from analyzer.views.measuring import USUAL, Limits, Measures
 from analyzer.views.over_time import ViewProfile

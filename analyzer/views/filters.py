@@ -8,21 +8,13 @@ Which numbers are wanted: `0-3,8`, `>=64K`, `!5`.
 from __future__ import annotations
 
 import re
-from collections.abc import (
-    Sequence,
-)
-from dataclasses import (
-    dataclass,
-)
-from math import (
-    inf,
-)
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 
-from analyzer.errors import (
-    TracelibError,
-)
+from analyzer.errors import TracelibError
 
 _ONE = re.compile(r"(>=|<=|>|<)?\s*(-?\d+(?:\.\d+)?)\s*([KMG]?)(?:\s*-\s*(-?\d+(?:\.\d+)?)\s*([KMG]?))?", re.IGNORECASE)
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}

@@ -7,24 +7,12 @@ Source: names of Paraver's kernel (semantic functions of threads, levels, compos
 
 from __future__ import annotations
 
-from collections.abc import (
-    Callable,
-    Sequence,
-)
-from dataclasses import (
-    dataclass,
-    field,
-)
-from difflib import (
-    get_close_matches,
-)
-from typing import (
-    Any,
-)
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
 
-from analyzer.errors import (
-    TracelibError,
-)
+from analyzer.errors import TracelibError
 
 THREAD = {
     "State As Is": "state as is", "Useful": "useful", "State Sign": "state sign", "Given State": "given state",

@@ -11,51 +11,20 @@ exchanged), an event is one, a message four.
 
 from __future__ import annotations
 
-from collections.abc import (
-    Callable,
-    Iterable,
-    Iterator,
-)
-from dataclasses import (
-    dataclass,
-    replace,
-)
-from math import (
-    inf,
-)
-from typing import (
-    TYPE_CHECKING,
-    Any,
-)
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from math import inf
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from analyzer.errors import (
-    TracelibError,
-)
-from analyzer.views.constant import (
-    ViewBursts,
-    bursts,
-)
-from analyzer.views.filters import (
-    Filter,
-)
-from analyzer.views.function import (
-    Function,
-)
-from analyzer.views.lanes import (
-    ViewRows,
-    names_of,
-)
-from analyzer.views.run import (
-    SelectedRecords,
-    ViewRun,
-)
-from analyzer.views.thread.messages import (
-    DESTINATION,
-    SOURCE,
-    lane_of,
-)
+from analyzer.errors import TracelibError
+from analyzer.views.constant import ViewBursts, bursts
+from analyzer.views.filters import Filter
+from analyzer.views.function import Function
+from analyzer.views.lanes import ViewRows, names_of
+from analyzer.views.run import SelectedRecords, ViewRun
+from analyzer.views.thread.messages import DESTINATION, SOURCE, lane_of
 
 if TYPE_CHECKING:
     import pandas

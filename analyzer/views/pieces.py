@@ -5,32 +5,16 @@ A view that is read twice, and computed once: to find columns that all of its va
 
 from __future__ import annotations
 
-from collections.abc import (
-    Iterator,
-    Sequence,
-)
-from typing import (
-    Any,
-    NamedTuple,
-)
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from analyzer.columns.spill import (
-    Spill,
-)
-from analyzer.views.lanes import (
-    ViewRows,
-)
-from analyzer.views.run import (
-    ViewRun,
-)
-from analyzer.views.steps import (
-    Steps,
-)
-from analyzer.views.view import (
-    side_by_side,
-)
+from analyzer.columns.spill import Spill
+from analyzer.views.lanes import ViewRows
+from analyzer.views.run import ViewRun
+from analyzer.views.steps import Steps
+from analyzer.views.view import side_by_side
 
 
 class Pieces(NamedTuple):

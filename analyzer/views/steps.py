@@ -5,28 +5,15 @@ Steps whose values are known later than they begin, or that come in another orde
 
 from __future__ import annotations
 
-from collections.abc import (
-    Iterator,
-    Sequence,
-)
-from typing import (
-    NamedTuple,
-)
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from analyzer._kernels import (
-    lib,
-)
-from analyzer.c_arrays import (
-    pointer,
-)
-from analyzer.columns.spill import (
-    Spill,
-)
-from analyzer.pairing.parts import (
-    window_of,
-)
+from analyzer._kernels import lib
+from analyzer.c_arrays import pointer
+from analyzer.columns.spill import Spill
+from analyzer.pairing.parts import window_of
 
 MOST_MERGED = int(lib.MERGE_MOST)
 

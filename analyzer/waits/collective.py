@@ -8,14 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.columns.arrays import Sorted, joined
-from analyzer.pairing.collective_calls import (
-    PATTERN,
-    PATTERNS,
-    Pattern,
-    collectives,
-    positions,
-    starts,
-)
+from analyzer.pairing.collective_calls import PATTERN, PATTERNS, Pattern, collectives, positions, starts
 from analyzer.pairing.nonblocking_collectives import blocking_name, nonblocking_collectives, persistent_collectives
 from analyzer.parallel import Team
 from analyzer.trace import Trace

@@ -13,59 +13,24 @@ What lies behind wait states: on which paths they are, and what all threads did 
 
 from __future__ import annotations
 
-from collections.abc import (
-    Iterator,
-)
-from dataclasses import (
-    dataclass,
-)
-from itertools import (
-    pairwise,
-)
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from analyzer._kernels import (
-    ffi,
-    lib,
-)
-from analyzer.c_arrays import (
-    pointer,
-)
-from analyzer.columns.rows import (
-    Rows,
-    rows_to_first,
-)
-from analyzer.columns.spill import (
-    Spill,
-)
-from analyzer.pairing.parts import (
-    RECORDS,
-)
-from analyzer.trace import (
-    Trace,
-)
-from analyzer.waits.kinds import (
-    length,
-)
-from analyzer.waits.messages import (
-    append_by_window,
-)
-from analyzer.waits.region_paths import (
-    PathChanges,
-    RegionPaths,
-)
-from analyzer.waits.segments import (
-    Segments,
-)
-from analyzer.waits.synchronization import (
-    QUESTION,
-    SYNC,
-    LastSyncs,
-)
-from analyzer.waits.wait_states import (
-    WaitStates,
-)
+from analyzer._kernels import ffi, lib
+from analyzer.c_arrays import pointer
+from analyzer.columns.rows import Rows, rows_to_first
+from analyzer.columns.spill import Spill
+from analyzer.pairing.parts import RECORDS
+from analyzer.trace import Trace
+from analyzer.waits.kinds import length
+from analyzer.waits.messages import append_by_window
+from analyzer.waits.region_paths import PathChanges, RegionPaths
+from analyzer.waits.segments import Segments
+from analyzer.waits.synchronization import QUESTION, SYNC, LastSyncs
+from analyzer.waits.wait_states import WaitStates
 
 
 @dataclass(frozen=True)

@@ -5,53 +5,21 @@ MPI_Win_fence as a collective of the members of its window: the n-th of each on 
 
 from __future__ import annotations
 
-from collections.abc import (
-    Iterator,
-)
+from collections.abc import Iterator
 
 import numpy as np
 
-from analyzer.columns.arrays import (
-    Sorted,
-    joined,
-)
-from analyzer.pairing.collective_calls import (
-    CollectiveCalls,
-    sizes,
-)
-from analyzer.pairing.epochs import (
-    EpochReader,
-    Epochs,
-)
-from analyzer.pairing.parts import (
-    RankRows,
-)
-from analyzer.pairing.requests import (
-    gather_blocks,
-)
-from analyzer.parallel import (
-    Team,
-)
-from analyzer.trace import (
-    ACCESS,
-    CALL,
-    Losses,
-    Objects,
-    Trace,
-)
-from analyzer.waits.kinds import (
-    WaitKind,
-)
-from analyzer.waits.messages import (
-    CANDIDATE,
-)
-from analyzer.waits.threads import (
-    Lanes,
-)
-from tracelib.schema.procedures import (
-    FENCES,
-    base_name,
-)
+from analyzer.columns.arrays import Sorted, joined
+from analyzer.pairing.collective_calls import CollectiveCalls, sizes
+from analyzer.pairing.epochs import EpochReader, Epochs
+from analyzer.pairing.parts import RankRows
+from analyzer.pairing.requests import gather_blocks
+from analyzer.parallel import Team
+from analyzer.trace import ACCESS, CALL, Losses, Objects, Trace
+from analyzer.waits.kinds import WaitKind
+from analyzer.waits.messages import CANDIDATE
+from analyzer.waits.threads import Lanes
+from tracelib.schema.procedures import FENCES, base_name
 
 
 def one_sided_candidates(trace: Trace, lanes: Lanes, team: Team) -> np.ndarray:

@@ -5,55 +5,22 @@ Waiting for the last part of a partitioned message.
 
 from __future__ import annotations
 
-from collections.abc import (
-    Iterator,
-)
-from itertools import (
-    pairwise,
-)
+from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 
-from analyzer._kernels import (
-    ffi,
-    lib,
-)
-from analyzer.c_arrays import (
-    pointer,
-)
-from analyzer.columns.arrays import (
-    joined,
-)
-from analyzer.columns.spill import (
-    Spill,
-)
-from analyzer.pairing.parts import (
-    Part,
-    Pieces,
-    parts,
-)
-from analyzer.pairing.requests import (
-    Handed,
-)
-from analyzer.parallel import (
-    Team,
-)
-from analyzer.trace import (
-    CALL,
-    REQUEST,
-    Trace,
-    TracerTime,
-)
-from analyzer.waits.kinds import (
-    WAIT,
-    WaitKind,
-)
-from analyzer.waits.messages import (
-    CANDIDATE,
-)
-from analyzer.waits.threads import (
-    Lanes,
-)
+from analyzer._kernels import ffi, lib
+from analyzer.c_arrays import pointer
+from analyzer.columns.arrays import joined
+from analyzer.columns.spill import Spill
+from analyzer.pairing.parts import Part, Pieces, parts
+from analyzer.pairing.requests import Handed
+from analyzer.parallel import Team
+from analyzer.trace import CALL, REQUEST, Trace, TracerTime
+from analyzer.waits.kinds import WAIT, WaitKind
+from analyzer.waits.messages import CANDIDATE
+from analyzer.waits.threads import Lanes
 from tracelib.schema.procedures import (
     ARRIVED,
     BUFFERED_SENDS,

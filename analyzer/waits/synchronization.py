@@ -8,36 +8,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from analyzer._kernels import (
-    ffi,
-    lib,
-)
-from analyzer.c_arrays import (
-    pointer,
-)
-from analyzer.columns.arrays import (
-    Sorted,
-)
-from analyzer.columns.spill import (
-    Spill,
-)
-from analyzer.pairing.parts import (
-    Pieces,
-)
-from analyzer.trace import (
-    Trace,
-)
-from analyzer.waits.messages import (
-    append_by_window,
-    some_messages,
-)
-from analyzer.waits.threads import (
-    Lanes,
-)
-from tracelib.schema.procedures import (
-    INIT,
-    base_name,
-)
+from analyzer._kernels import ffi, lib
+from analyzer.c_arrays import pointer
+from analyzer.columns.arrays import Sorted
+from analyzer.columns.spill import Spill
+from analyzer.pairing.parts import Pieces
+from analyzer.trace import Trace
+from analyzer.waits.messages import append_by_window, some_messages
+from analyzer.waits.threads import Lanes
+from tracelib.schema.procedures import INIT, base_name
 
 SYNC = np.dtype(
     [

@@ -5,20 +5,12 @@ How well the clocks of two threads agree: no wait shorter than that is one.
 
 from __future__ import annotations
 
-from dataclasses import (
-    dataclass,
-)
+from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.trace import (
-    Clocks,
-    Trace,
-)
-from analyzer.waits.kinds import (
-    Polled,
-    length,
-)
+from analyzer.trace import Clocks, Trace
+from analyzer.waits.kinds import Polled, length
 
 
 class Lanes:

@@ -8,67 +8,26 @@ The records of one rank of a Dimemas trace: its operations, formatted by a kerne
 
 from __future__ import annotations
 
-from collections.abc import (
-    Callable,
-    Iterator,
-)
-from dataclasses import (
-    dataclass,
-)
-from pathlib import (
-    Path,
-)
-from shutil import (
-    copyfileobj,
-)
-from typing import (
-    Any,
-    BinaryIO,
-)
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import copyfileobj
+from typing import Any, BinaryIO
 
 import numpy as np
 
-from analyzer._kernels import (
-    lib,
-)
-from analyzer.atomic_file import (
-    cannot_write,
-    temporary_name,
-    whole_file,
-)
-from analyzer.c_arrays import (
-    pointer,
-)
-from analyzer.metrics.eager import (
-    shown_eager_limit,
-)
-from analyzer.operations.events import (
-    NO_EVENTS,
-)
-from analyzer.operations.virtual import (
-    VirtualThreads,
-)
-from analyzer.operations.walk import (
-    RankOperations,
-    is_definable,
-)
-from analyzer.operations.windows import (
-    window_groups,
-)
-from analyzer.parallel import (
-    Team,
-)
-from analyzer.program.model import (
-    pieces,
-)
-from analyzer.signal_handling import (
-    discard,
-)
-from analyzer.trace import (
-    SELF,
-    Communicator,
-    Trace,
-)
+from analyzer._kernels import lib
+from analyzer.atomic_file import cannot_write, temporary_name, whole_file
+from analyzer.c_arrays import pointer
+from analyzer.metrics.eager import shown_eager_limit
+from analyzer.operations.events import NO_EVENTS
+from analyzer.operations.virtual import VirtualThreads
+from analyzer.operations.walk import RankOperations, is_definable
+from analyzer.operations.windows import window_groups
+from analyzer.parallel import Team
+from analyzer.program.model import pieces
+from analyzer.signal_handling import discard
+from analyzer.trace import SELF, Communicator, Trace
 
 OPERATION_BYTES = 320
 """Room for the text of one operation (see the kernel's header)."""

@@ -8,30 +8,15 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import (
-    Iterator,
-    Mapping,
-    Sequence,
-)
-from dataclasses import (
-    dataclass,
-    field,
-)
-from pathlib import (
-    Path,
-)
-from typing import (
-    Any,
-)
-from xml.sax.saxutils import (
-    escape,
-)
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape
 
 import numpy as np
 
-from analyzer.atomic_file import (
-    whole_file,
-)
+from analyzer.atomic_file import whole_file
 
 Frames = Sequence[tuple[str, str]]
 """Innermost first: function, and `file:line` ("": not known)."""

@@ -8,39 +8,17 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import (
-    Iterator,
-)
-from contextlib import (
-    contextmanager,
-)
-from functools import (
-    cache,
-    lru_cache,
-)
-from pathlib import (
-    Path,
-)
-from typing import (
-    Any,
-    BinaryIO,
-)
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, BinaryIO
 
 import h5py
 import numpy as np
-from h5py import (
-    h5a,
-    h5d,
-    h5g,
-    h5p,
-    h5s,
-    h5t,
-    h5z,
-)
+from h5py import h5a, h5d, h5g, h5p, h5s, h5t, h5z
 
-from analyzer.signal_handling import (
-    called_from_c,
-)
+from analyzer.signal_handling import called_from_c
 
 CODECS = ("gzip", "lzf")
 """How a table is compressed: every h5py has both; gzip is part of HDF5 and the smallest, lzf the fastest."""

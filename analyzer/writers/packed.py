@@ -18,12 +18,7 @@ from analyzer.recording.run.call_paths import RunPaths
 from analyzer.recording.run.rank_files import Findings, find_ranks
 from analyzer.recording.run.system import PACKED, load_samples, sample_places
 from analyzer.signal_handling import discard
-from analyzer.writers.hdf5_groups import (
-    new_group,
-    new_table,
-    set_attribute,
-    write_rows,
-)
+from analyzer.writers.hdf5_groups import new_group, new_table, set_attribute, write_rows
 from analyzer.writers.hdf5_parts import attribute, text_attribute
 from analyzer.writers.rank_groups import CHUNK_ROWS, new_run
 from tracelib import schema

@@ -14,28 +14,12 @@ Source: the tags that Paraver's kernel reads and writes (version 3.4 of its conf
 from __future__ import annotations
 
 import os
-from collections.abc import (
-    Iterable,
-    Iterator,
-)
+from collections.abc import Iterable, Iterator
 
-from analyzer.atomic_file import (
-    whole_file,
-)
-from analyzer.trace import (
-    Trace,
-)
-from analyzer.trace.paraver import (
-    MPI_TYPES,
-    OF_REPLAYS,
-    STATE_LABELS,
-    TYPE_LABELS,
-    EventType,
-    call_labels,
-)
-from analyzer.writers.prv import (
-    application_of,
-)
+from analyzer.atomic_file import whole_file
+from analyzer.trace import Trace
+from analyzer.trace.paraver import MPI_TYPES, OF_REPLAYS, STATE_LABELS, TYPE_LABELS, EventType, call_labels
+from analyzer.writers.prv import application_of
 
 _OPTIONS = """\
 DEFAULT_OPTIONS

@@ -13,12 +13,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from analyzer._kernels import ffi, lib
-from analyzer.atomic_file import (
-    append,
-    cannot_write,
-    temporary_name,
-    whole_file,
-)
+from analyzer.atomic_file import append, cannot_write, temporary_name, whole_file
 from analyzer.errors import TracelibError
 from analyzer.parallel import Team
 from analyzer.signal_handling import discard

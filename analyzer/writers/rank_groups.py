@@ -13,59 +13,23 @@ has blocks of its own, if there are many rows. csrc/runtime/record/compress.c do
 from __future__ import annotations
 
 import zlib
-from collections import (
-    Counter,
-)
-from collections.abc import (
-    Callable,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
-from contextlib import (
-    closing,
-    contextmanager,
-)
-from functools import (
-    cached_property,
-    lru_cache,
-)
-from hashlib import (
-    blake2b,
-)
-from itertools import (
-    chain,
-    pairwise,
-)
-from pathlib import (
-    Path,
-)
-from typing import (
-    BinaryIO,
-)
-from uuid import (
-    uuid4,
-)
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from functools import cached_property, lru_cache
+from hashlib import blake2b
+from itertools import chain, pairwise
+from pathlib import Path
+from typing import BinaryIO
+from uuid import uuid4
 
 import h5py
 import numpy as np
-from h5py import (
-    h5o,
-)
+from h5py import h5o
 
-from analyzer.writers import (
-    hdf5_parts as parts,
-)
-from analyzer.writers.hdf5_groups import (
-    new_group,
-    new_hdf5,
-    new_table,
-    write_rows,
-)
-from tracelib import (
-    schema,
-)
+from analyzer.writers import hdf5_parts as parts
+from analyzer.writers.hdf5_groups import new_group, new_hdf5, new_table, write_rows
+from tracelib import schema
 
 FEW = 1024
 """Of fewer rows a block of their own for noise takes more bytes than it saves."""

@@ -5,35 +5,16 @@ Windows and files of a trace, and what its calls did to them, as the tables of r
 
 from __future__ import annotations
 
-from collections.abc import (
-    Callable,
-    Mapping,
-    Sequence,
-)
-from dataclasses import (
-    dataclass,
-)
-from functools import (
-    cached_property,
-)
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from analyzer.trace import (
-    Communicator,
-    Objects,
-    Trace,
-)
-from tracelib import (
-    schema,
-)
-from tracelib.schema import (
-    ObjectKind,
-)
-from tracelib.schema.groups import (
-    MemberTable,
-    progression,
-)
+from analyzer.trace import Communicator, Objects, Trace
+from tracelib import schema
+from tracelib.schema import ObjectKind
+from tracelib.schema.groups import MemberTable, progression
 
 _NONE, _WORLD, _SELF, _FIRST = 0, 1, 2, 3
 """Rows of `communicators`."""

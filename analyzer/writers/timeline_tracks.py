@@ -5,27 +5,14 @@ Events of the program as instants of a timeline.
 
 from __future__ import annotations
 
-from collections.abc import (
-    Callable,
-    Iterator,
-)
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from analyzer.trace import (
-    Regions,
-    Trace,
-)
-from analyzer.trace.paraver import (
-    TYPE_LABELS,
-)
-from analyzer.trace.system import (
-    NodeSamples,
-)
-from tracelib.schema.node import (
-    SYSTEM,
-    Kind,
-)
+from analyzer.trace import Regions, Trace
+from analyzer.trace.paraver import TYPE_LABELS
+from analyzer.trace.system import NodeSamples
+from tracelib.schema.node import SYSTEM, Kind
 
 _NS = 1e9
 

@@ -18,19 +18,9 @@ from analyzer.live.messages import MOST, MessageLines
 from analyzer.live.rows import RowGrouping, RowSet
 from analyzer.live.run import LiveRun
 from analyzer.live.search import Marked
-from analyzer.live.selection import (
-    STATES,
-    Draw,
-    Viewport,
-    view_of,
-)
+from analyzer.live.selection import STATES, Draw, Viewport, view_of
 from analyzer.live.session import Reading, RunSession
-from analyzer.live.tiles import (
-    BINS,
-    BLOCK,
-    MOST_LEVELS,
-    Tile,
-)
+from analyzer.live.tiles import BINS, BLOCK, MOST_LEVELS, Tile
 from analyzer.report.live.numbers import numbers_json
 from analyzer.report.snapshot import moment_at
 from analyzer.report.views.tables import plain

@@ -12,40 +12,17 @@ from __future__ import annotations
 import gzip
 import json
 import secrets
-from collections.abc import (
-    Mapping,
-    Sequence,
-)
-from contextlib import (
-    suppress,
-)
-from functools import (
-    cache,
-)
-from http import (
-    HTTPStatus,
-)
-from http.server import (
-    BaseHTTPRequestHandler,
-    ThreadingHTTPServer,
-)
-from importlib.resources import (
-    files,
-)
-from typing import (
-    Any,
-)
-from urllib.parse import (
-    parse_qs,
-    urlsplit,
-)
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
-from analyzer.errors import (
-    TracelibError,
-)
-from analyzer.report.live.answers import (
-    Answers,
-)
+from analyzer.errors import TracelibError
+from analyzer.report.live.answers import Answers
 
 RUN = "run"
 

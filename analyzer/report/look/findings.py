@@ -8,28 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from analyzer.findings import (
-    FACTORS,
-    LEAST,
-    Certainty,
-    Evidence,
-    Finding,
-    FindingKind,
-    find_findings,
-    largest_findings,
-)
+from analyzer.findings import FACTORS, LEAST, Certainty, Evidence, Finding, FindingKind, find_findings, largest_findings
 from analyzer.metrics.messages import SIZE_CLASSES
 from analyzer.report.imbalance import in_words
 from analyzer.report.look.sentences import ThreadNames, asleep_part, sufficient_buffer_bytes
 from analyzer.report.look.summary import Summary
 from analyzer.report.words.cpus import crowds, crowds_of_threads
-from analyzer.report.words.units import (
-    count,
-    percent,
-    plural,
-    size,
-    time,
-)
+from analyzer.report.words.units import count, percent, plural, size, time
 from analyzer.trace import Chosen, Losses, ranks_named
 from analyzer.trace.chosen import unreadable
 from tracelib.schema.procedures import FINALIZE, INIT, is_of_files

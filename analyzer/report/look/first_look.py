@@ -12,12 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from analyzer.report.hot import sentence as computing_line
-from analyzer.report.look import (
-    measurements,
-    program_parts,
-    sentences,
-    tables,
-)
+from analyzer.report.look import measurements, program_parts, sentences, tables
 from analyzer.report.look.findings import findings_lines, overlap_note
 from analyzer.report.look.measurements import measuring_lines
 from analyzer.report.look.program_parts import iterations_lines

@@ -7,47 +7,20 @@ What measuring took in a run, for each driver (Rodriguez 2011, sections 1.2.3 an
 
 from __future__ import annotations
 
-from collections.abc import (
-    Callable,
-    Iterator,
-)
-from dataclasses import (
-    asdict,
-    dataclass,
-)
-from typing import (
-    Any,
-)
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
-from rich.table import (
-    Table,
-)
+from rich.table import Table
 
-from analyzer.metrics.counters import (
-    Counted,
-)
-from analyzer.metrics.system import (
-    NodeSummary,
-    Spread,
-)
-from analyzer.operations.bursts import (
-    CPU_TIME,
-)
-from analyzer.report.look.summary import (
-    Summary,
-)
-from analyzer.report.words import (
-    units,
-)
-from analyzer.report.words.units import (
-    plural,
-    time,
-)
-from analyzer.trace import (
-    Counters,
-    Trace,
-)
+from analyzer.metrics.counters import Counted
+from analyzer.metrics.system import NodeSummary, Spread
+from analyzer.operations.bursts import CPU_TIME
+from analyzer.report.look.summary import Summary
+from analyzer.report.words import units
+from analyzer.report.words.units import plural, time
+from analyzer.trace import Counters, Trace
 
 MOST = 16
 

@@ -5,39 +5,18 @@ Calls by the places in the program that they come from, as a table and as data.
 
 from __future__ import annotations
 
-from typing import (
-    Any,
-)
+from typing import Any
 
-from rich.table import (
-    Table,
-)
-from rich.text import (
-    Text,
-)
+from rich.table import Table
+from rich.text import Text
 
-from analyzer.metrics.callers import (
-    FromPlace,
-)
-from analyzer.places import (
-    Places,
-)
-from analyzer.report.imbalance import (
-    evenness_json,
-    told,
-)
-from analyzer.report.look.summary import (
-    Summary,
-)
-from analyzer.report.structure import (
-    structure_sentence,
-)
-from analyzer.report.words import (
-    units,
-)
-from analyzer.report.words.table import (
-    plain_table,
-)
+from analyzer.metrics.callers import FromPlace
+from analyzer.places import Places
+from analyzer.report.imbalance import evenness_json, told
+from analyzer.report.look.summary import Summary
+from analyzer.report.structure import structure_sentence
+from analyzer.report.words import units
+from analyzer.report.words.table import plain_table
 
 _MOST = 3
 

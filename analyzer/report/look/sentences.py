@@ -7,48 +7,20 @@ The ranks of a run, or in traces of other tools their threads, by what they comp
 
 from __future__ import annotations
 
-from collections.abc import (
-    Sequence,
-)
+from collections.abc import Sequence
 
 import numpy as np
 
-from analyzer.findings import (
-    waiting_call,
-)
-from analyzer.metrics.checks import (
-    FEWER_CALLERS,
-)
-from analyzer.places.paths import (
-    shortened,
-)
-from analyzer.report.look.summary import (
-    Summary,
-)
-from analyzer.report.words.groups import (
-    few_lines,
-)
-from analyzer.report.words.units import (
-    count,
-    percent,
-    plural,
-    size,
-    time,
-)
-from analyzer.trace import (
-    Losses,
-    TracerTime,
-    Unmatched,
-)
-from analyzer.trace.chosen import (
-    one_sided,
-)
-from analyzer.trace.error_classes import (
-    error_name,
-)
-from tracelib.schema import (
-    CALL_WAS_LEFT,
-)
+from analyzer.findings import waiting_call
+from analyzer.metrics.checks import FEWER_CALLERS
+from analyzer.places.paths import shortened
+from analyzer.report.look.summary import Summary
+from analyzer.report.words.groups import few_lines
+from analyzer.report.words.units import count, percent, plural, size, time
+from analyzer.trace import Losses, TracerTime, Unmatched
+from analyzer.trace.chosen import one_sided
+from analyzer.trace.error_classes import error_name
+from tracelib.schema import CALL_WAS_LEFT
 
 
 def sufficient_buffer_bytes(summary: Summary) -> int:

@@ -10,53 +10,21 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import (
-    Callable,
-    Sequence,
-)
-from html import (
-    escape,
-)
-from importlib.resources import (
-    files,
-)
-from shlex import (
-    quote,
-)
-from typing import (
-    Any,
-)
+from collections.abc import Callable, Sequence
+from html import escape
+from importlib.resources import files
+from shlex import quote
+from typing import Any
 
 import numpy as np
 
-from analyzer.report.look.findings import (
-    findings_lines,
-    overlap_note,
-)
-from analyzer.report.look.sentences import (
-    communication_efficiency,
-    load_balance,
-    parallel_efficiency,
-)
-from analyzer.report.page.gather import (
-    PageRun,
-)
-from analyzer.report.page.sections import (
-    Section,
-    sections,
-)
-from analyzer.report.words import (
-    replays,
-    units,
-)
-from analyzer.timeline import (
-    NAMES,
-    Doing,
-    Timeline,
-)
-from analyzer.trace import (
-    Losses,
-)
+from analyzer.report.look.findings import findings_lines, overlap_note
+from analyzer.report.look.sentences import communication_efficiency, load_balance, parallel_efficiency
+from analyzer.report.page.gather import PageRun
+from analyzer.report.page.sections import Section, sections
+from analyzer.report.words import replays, units
+from analyzer.timeline import NAMES, Doing, Timeline
+from analyzer.trace import Losses
 
 MARKED = 0.05
 """A difference of this share of the first run's number, and more, is marked; of a share one of so many points."""

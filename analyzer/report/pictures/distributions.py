@@ -5,48 +5,20 @@ The results of a study as a picture: histograms of outputs, and each output over
 
 from __future__ import annotations
 
-from pathlib import (
-    Path,
-)
+from pathlib import Path
 
 import numpy as np
-from matplotlib.axes import (
-    Axes,
-)
-from matplotlib.ticker import (
-    FuncFormatter,
-    MaxNLocator,
-)
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from analyzer.montecarlo.distribution import (
-    LOG,
-    Varied,
-)
-from analyzer.montecarlo.fit import (
-    Fit,
-)
-from analyzer.montecarlo.samples import (
-    Samples,
-)
-from analyzer.montecarlo.spread import (
-    spread,
-)
-from analyzer.report.pictures.files import (
-    BLUE,
-    GREY,
-    ORANGE,
-    new_figure,
-    save,
-)
-from analyzer.report.words import (
-    units,
-)
-from analyzer.report.words.replays import (
-    value_text,
-)
-from analyzer.shots.results import (
-    Results,
-)
+from analyzer.montecarlo.distribution import LOG, Varied
+from analyzer.montecarlo.fit import Fit
+from analyzer.montecarlo.samples import Samples
+from analyzer.montecarlo.spread import spread
+from analyzer.report.pictures.files import BLUE, GREY, ORANGE, new_figure, save
+from analyzer.report.words import units
+from analyzer.report.words.replays import value_text
+from analyzer.shots.results import Results
 
 _MOST = 5
 """Parameters that a picture has room for."""

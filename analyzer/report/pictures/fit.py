@@ -5,57 +5,23 @@ Pictures of genetic searches: evolution of the best model, how often each term w
 
 from __future__ import annotations
 
-from collections.abc import (
-    Mapping,
-    Sequence,
-)
-from itertools import (
-    cycle,
-)
-from pathlib import (
-    Path,
-)
+from collections.abc import Mapping, Sequence
+from itertools import cycle
+from pathlib import Path
 
 import numpy as np
-from matplotlib.axes import (
-    Axes,
-)
-from matplotlib.figure import (
-    Figure,
-)
-from matplotlib.gridspec import (
-    SubplotSpec,
-)
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.gridspec import SubplotSpec
 
-from analyzer.models.applied_models import (
-    apply_to,
-)
-from analyzer.models.guidance import (
-    residuals_of,
-)
-from analyzer.models.model import (
-    Model,
-)
-from analyzer.models.search.genetic import (
-    Found,
-    best_of,
-)
-from analyzer.models.search.selection import (
-    Selection,
-)
-from analyzer.models.study import (
-    Study,
-)
-from analyzer.report.genetic import (
-    shares,
-)
-from analyzer.report.pictures.files import (
-    BLUE,
-    GREY,
-    ORANGE,
-    new_figure,
-    save,
-)
+from analyzer.models.applied_models import apply_to
+from analyzer.models.guidance import residuals_of
+from analyzer.models.model import Model
+from analyzer.models.search.genetic import Found, best_of
+from analyzer.models.search.selection import Selection
+from analyzer.models.study import Study
+from analyzer.report.genetic import shares
+from analyzer.report.pictures.files import BLUE, GREY, ORANGE, new_figure, save
 
 _SEARCH_TERMS = 30
 _LEAST = 1e-2

@@ -5,47 +5,20 @@ A picture of how rows of a network measurement were joined to clusters (Rodrigue
 
 from __future__ import annotations
 
-from pathlib import (
-    Path,
-)
+from pathlib import Path
 
 import numpy as np
-from matplotlib.axes import (
-    Axes,
-)
-from matplotlib.ticker import (
-    FuncFormatter,
-    LogLocator,
-)
-from scipy.cluster.hierarchy import (
-    dendrogram,
-)
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, LogLocator
+from scipy.cluster.hierarchy import dendrogram
 
-from analyzer.loggp.model import (
-    LoOgGP,
-)
-from analyzer.network_measurement.estimate import (
-    Estimate,
-)
-from analyzer.network_measurement.intervals.clustering import (
-    Clusters,
-)
-from analyzer.network_measurement.sample import (
-    Curve,
-)
-from analyzer.report.network import (
-    PLACES,
-)
-from analyzer.report.pictures.files import (
-    BLUE,
-    GREY,
-    ORANGE,
-    new_figure,
-    save,
-)
-from analyzer.report.words import (
-    units,
-)
+from analyzer.loggp.model import LoOgGP
+from analyzer.network_measurement.estimate import Estimate
+from analyzer.network_measurement.intervals.clustering import Clusters
+from analyzer.network_measurement.sample import Curve
+from analyzer.report.network import PLACES
+from analyzer.report.pictures.files import BLUE, GREY, ORANGE, new_figure, save
+from analyzer.report.words import units
 
 _COLOURS = {"gap": BLUE, "way": GREY, "overhead": ORANGE}
 _LABELS = {"gap": "gap", "way": "way (half a ping-pong)", "overhead": "overhead"}

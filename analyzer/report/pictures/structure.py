@@ -6,73 +6,26 @@ over time, the autocorrelation over the lag.
 
 from __future__ import annotations
 
-from pathlib import (
-    Path,
-)
-from textwrap import (
-    fill,
-)
-from typing import (
-    Any,
-)
+from pathlib import Path
+from textwrap import fill
+from typing import Any
 
 import numpy as np
-from matplotlib.axes import (
-    Axes,
-)
-from matplotlib.ticker import (
-    FuncFormatter,
-)
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter
 
-from analyzer.imbalance.analysis import (
-    Imbalance,
-)
-from analyzer.report.pictures.files import (
-    BLUE,
-    GREY,
-    ORANGE,
-    new_figure,
-    save,
-)
-from analyzer.report.pictures.iterations import (
-    Heat,
-    draw_heats,
-)
-from analyzer.report.structure import (
-    structure_sentence,
-)
-from analyzer.report.words import (
-    units,
-)
-from analyzer.structure.levels.by_signals import (
-    undisturbed,
-)
-from analyzer.structure.levels.parts import (
-    Part,
-    Structure,
-)
-from analyzer.structure.period import (
-    coarser,
-    correlation,
-)
-from analyzer.structure.perturbations import (
-    Cause,
-    Disturbing,
-)
-from analyzer.structure.signals import (
-    NAMES,
-    Signal,
-)
-from analyzer.structure.signals.from_calls import (
-    BURSTS,
-)
-from analyzer.structure.wavelets import (
-    NEIGHBOURS,
-    NOTHING,
-    THRESHOLD,
-    details,
-    selected,
-)
+from analyzer.imbalance.analysis import Imbalance
+from analyzer.report.pictures.files import BLUE, GREY, ORANGE, new_figure, save
+from analyzer.report.pictures.iterations import Heat, draw_heats
+from analyzer.report.structure import structure_sentence
+from analyzer.report.words import units
+from analyzer.structure.levels.by_signals import undisturbed
+from analyzer.structure.levels.parts import Part, Structure
+from analyzer.structure.period import coarser, correlation
+from analyzer.structure.perturbations import Cause, Disturbing
+from analyzer.structure.signals import NAMES, Signal
+from analyzer.structure.signals.from_calls import BURSTS
+from analyzer.structure.wavelets import NEIGHBOURS, NOTHING, THRESHOLD, details, selected
 
 _LEVELS = 12
 """Levels of detail that are drawn; the finest ones."""

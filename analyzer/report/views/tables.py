@@ -5,46 +5,21 @@ Numbers of views in tables: five digits, and all that stand before the point; no
 
 from __future__ import annotations
 
-from collections.abc import (
-    Sequence,
-)
-from typing import (
-    Any,
-)
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-from rich.console import (
-    Console,
-)
-from rich.table import (
-    Table,
-)
-from rich.text import (
-    Text,
-)
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
-from analyzer.report.words import (
-    units,
-)
-from analyzer.report.words.table import (
-    plain_table,
-    print_beside,
-)
-from analyzer.views.constant import (
-    ViewBursts,
-)
-from analyzer.views.measuring import (
-    Measures,
-)
-from analyzer.views.over_time import (
-    ViewProfile,
-)
-from analyzer.views.statistics import (
-    statistic_of,
-)
-from analyzer.views.tabulated import (
-    Histogram,
-)
+from analyzer.report.words import units
+from analyzer.report.words.table import plain_table, print_beside
+from analyzer.views.constant import ViewBursts
+from analyzer.views.measuring import Measures
+from analyzer.views.over_time import ViewProfile
+from analyzer.views.statistics import statistic_of
+from analyzer.views.tabulated import Histogram
 
 _FIVE_DIGITS, _LARGEST = 10**5, 10**10
 

@@ -6,12 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from analyzer.efficiency.cpu_use import Cpus, CpuUse, Switches
-from analyzer.report.words.units import (
-    count,
-    percent,
-    plural,
-    time,
-)
+from analyzer.report.words.units import count, percent, plural, time
 from analyzer.trace.description import ranks_named
 from analyzer.trace.sharing import Crowd, Sharing
 

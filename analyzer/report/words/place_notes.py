@@ -5,32 +5,16 @@ Places at which time is lost, in words and as plain data.
 
 from __future__ import annotations
 
-from collections.abc import (
-    Sequence,
-)
-from typing import (
-    Any,
-)
+from collections.abc import Sequence
+from typing import Any
 
-from rich.console import (
-    Console,
-)
-from rich.padding import (
-    Padding,
-)
-from rich.text import (
-    Text,
-)
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
 
-from analyzer.metrics.computing import (
-    UnevenComputing,
-)
-from analyzer.metrics.lost_at import (
-    LostAt,
-)
-from analyzer.report.words import (
-    units,
-)
+from analyzer.metrics.computing import UnevenComputing
+from analyzer.metrics.lost_at import LostAt
+from analyzer.report.words import units
 
 MOST = 3
 """Sentences, one for each program or library."""

@@ -9,27 +9,12 @@ from __future__ import annotations
 
 import math
 
-from analyzer.efficiency.factors import (
-    Efficiency,
-)
-from analyzer.efficiency.ideal import (
-    EAGER_LIMIT,
-    Ideal,
-)
-from analyzer.machine.parameters import (
-    Variable,
-)
-from analyzer.report.words import (
-    units,
-)
-from analyzer.report.words.left_out import (
-    ideal_note,
-)
-from analyzer.report.words.units import (
-    percent,
-    size,
-    time,
-)
+from analyzer.efficiency.factors import Efficiency
+from analyzer.efficiency.ideal import EAGER_LIMIT, Ideal
+from analyzer.machine.parameters import Variable
+from analyzer.report.words import units
+from analyzer.report.words.left_out import ideal_note
+from analyzer.report.words.units import percent, size, time
 
 
 def basis_text(*, cpu_time: bool | None) -> str:

@@ -5,15 +5,9 @@ What files are called in reports: by default all runs are run.h5, each in its ow
 
 from __future__ import annotations
 
-from collections.abc import (
-    Iterable,
-)
-from math import (
-    isinf,
-)
-from pathlib import (
-    Path,
-)
+from collections.abc import Iterable
+from math import isinf
+from pathlib import Path
 
 _TIMES = ((3_600_000_000_000, "h"), (60_000_000_000, "min"), (1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us"))
 _COUNTS = ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))

@@ -21,18 +21,7 @@ from analyzer.replay.simulate import Prediction, simulate
 from analyzer.signal_handling import discard
 from analyzer.sources.dimemas.reader import read_dim
 from analyzer.temporary_files import temporary_folder
-from analyzer.trace import (
-    Chosen,
-    Communicator,
-    Leftovers,
-    Losses,
-    Nodes,
-    Origin,
-    Problem,
-    Regions,
-    Trace,
-    TracerTime,
-)
+from analyzer.trace import Chosen, Communicator, Leftovers, Losses, Nodes, Origin, Problem, Regions, Trace, TracerTime
 from analyzer.trace.chosen import Choice
 from analyzer.trace.trace import Kind
 

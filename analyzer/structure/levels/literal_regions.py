@@ -11,15 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from analyzer.structure.calls.candidates import FEWEST
-from analyzer.structure.period import (
-    FEWEST_SAMPLES,
-    LEAST,
-    MULTIPLE,
-    RIVAL,
-    autocorrelation,
-    coarser,
-    maxima,
-)
+from analyzer.structure.period import FEWEST_SAMPLES, LEAST, MULTIPLE, RIVAL, autocorrelation, coarser, maxima
 from analyzer.structure.wavelets import MOST_PIECES, levels
 
 

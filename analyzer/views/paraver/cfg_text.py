@@ -8,26 +8,14 @@ Which rows a window of a Paraver configuration shows: the objects that are selec
 from __future__ import annotations
 
 import re
-from collections.abc import (
-    Sequence,
-)
-from dataclasses import (
-    dataclass,
-    field,
-)
-from pathlib import (
-    Path,
-)
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
-from analyzer.errors import (
-    TracelibError,
-)
-from analyzer.views.lanes import (
-    Level,
-    ViewLanes,
-)
+from analyzer.errors import TracelibError
+from analyzer.views.lanes import Level, ViewLanes
 
 _MAGIC, _HEADER = "#ParaverCFG", ("ConfigFile.", "version ", "number_of_windows ")
 """Earlier versions of the format have the latter two, and no first line."""

@@ -5,44 +5,18 @@ Functions of what a thread is, and not of what it does: constant.
 
 from __future__ import annotations
 
-from collections.abc import (
-    Callable,
-    Iterator,
-)
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from analyzer.errors import (
-    TracelibError,
-)
-from analyzer.views.function import (
-    Function,
-)
-from analyzer.views.lanes import (
-    Level,
-    ViewLanes,
-)
-from analyzer.views.run import (
-    SelectedRecords,
-)
-from analyzer.views.steps import (
-    Steps,
-    starting,
-)
-from analyzer.views.thread.events import (
-    EVENT_FUNCTIONS,
-    of_last,
-)
-from analyzer.views.thread.intervals import (
-    CALL_FUNCTIONS,
-    STATE_FUNCTIONS,
-    of_calls,
-    of_states,
-)
-from analyzer.views.thread.messages import (
-    MESSAGE_FUNCTIONS,
-    of_ends,
-)
+from analyzer.errors import TracelibError
+from analyzer.views.function import Function
+from analyzer.views.lanes import Level, ViewLanes
+from analyzer.views.run import SelectedRecords
+from analyzer.views.steps import Steps, starting
+from analyzer.views.thread.events import EVENT_FUNCTIONS, of_last
+from analyzer.views.thread.intervals import CALL_FUNCTIONS, STATE_FUNCTIONS, of_calls, of_states
+from analyzer.views.thread.messages import MESSAGE_FUNCTIONS, of_ends
 
 Values = Callable[[ViewLanes], np.ndarray]
 

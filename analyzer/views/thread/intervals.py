@@ -11,29 +11,15 @@ Intervals of threads as steps: the value of an interval within it, 0 where there
 
 from __future__ import annotations
 
-from collections.abc import (
-    Callable,
-    Iterator,
-)
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from analyzer.trace import (
-    State,
-    Trace,
-)
-from analyzer.views.function import (
-    Function,
-)
-from analyzer.views.labels import (
-    state_numbers,
-)
-from analyzer.views.run import (
-    SelectedRecords,
-)
-from analyzer.views.steps import (
-    Steps,
-)
+from analyzer.trace import State, Trace
+from analyzer.views.function import Function
+from analyzer.views.labels import state_numbers
+from analyzer.views.run import SelectedRecords
+from analyzer.views.steps import Steps
 
 _NONE = -1
 
