@@ -4,9 +4,12 @@ import json
 import re
 from contextlib import chdir
 
+import public_names
+import pytest
 from marked import LABELS
 from notebooks import code, outputs, visible
 from paths import DOCS
+from python_tasks import TASK, printed, write_runs
 from synthetic import WORLD, call, label, write_run
 
 import analyzer
@@ -23,8 +26,33 @@ def test_the_code_of_the_page(tmp_path):
     names = {}
     with chdir(tmp_path):
         write_pattern(tmp_path, "halo", 4, 100)
-        exec("\n".join(re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)), names)
+        exec(re.search(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)[1], names)
     assert len(names["late"]) and names["late"].min() > 0.001
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tasks")
+    write_runs(folder)
+    return folder
+
+
+TASKS = [found.groups("") for found in TASK.finditer(PAGE)]
+
+
+def test_there_are_ten_tasks_of_five_lines():
+    assert len(TASKS) == 10 and max(len(code.splitlines()) for _, code, _ in TASKS) <= 5
+
+
+@pytest.mark.parametrize(("title", "code", "output"), TASKS, ids=[title for title, _, _ in TASKS])
+def test_what_a_task_prints(runs, title, code, output):
+    with chdir(runs):
+        assert printed(code) == output
+
+
+def test_the_list_of_public_names():
+    """A change of the interface is a change of docs/public.txt (tests/support/public_names.py writes it)."""
+    assert public_names.text() == public_names.LIST.read_text()
 
 
 def test_every_column_is_described(tmp_path):

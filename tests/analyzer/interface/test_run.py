@@ -1,0 +1,217 @@
+"""analyzer.open: what its methods return is what the commands print, and what cannot be done is said in one line."""
+
+import json
+
+import pytest
+
+import analyzer
+from analyzer.cli import main
+from benchmarks.synthetic.run import write_run
+
+METHODS = {
+    "look": lambda run: run.summary(),
+    "check": lambda run: run.check(),
+    "waits": lambda run: run.waits(longest=3),
+    "efficiency": lambda run: run.efficiency(region="iteration", eager_limit="32K"),
+    "structure": lambda run: run.structure(method="calls"),
+    "hot": lambda run: run.hot(),
+    "critical-path": lambda run: run.critical_path(top=2),
+    "profile": lambda run: run.profile(bins=50),
+    "clusters": lambda run: run.clusters(method="kmeans", kinds=2),
+    "what": lambda run: run.what(0.008, rank=1),
+    "replay": lambda run: run.replay(latency="5us", bandwidth="100MB/s", eager="32K"),
+    "limits": lambda run: run.limits("ideal", quick=True, latency="2us"),
+    "what-if": lambda run: run.what_if(machine="ideal", top=2),
+    "sensitivity": lambda run: run.sensitivity("latency=1us..5us", machine="ideal"),
+}
+OPTIONS = {
+    "look": ["-q"],
+    "waits": ["--longest", "3"],
+    "efficiency": ["--region", "iteration", "--eager-limit", "32K"],
+    "structure": ["--method", "calls"],
+    "critical-path": ["--top", "2"],
+    "profile": ["--bins", "50"],
+    "clusters": ["--method", "kmeans", "--kinds", "2"],
+    "what": ["--at", "8ms", "--rank", "1"],
+    "replay": ["--latency", "5us", "--bandwidth", "100MB/s", "--eager", "32K"],
+    "limits": ["--machine", "ideal", "--quick", "--latency", "2us"],
+    "what-if": ["--machine", "ideal", "--top", "2"],
+    "sensitivity": ["--factor", "latency=1us..5us", "--machine", "ideal"],
+}
+WRITTEN = {"schema", "version", "files", "written", "picture"}
+"""Keys of a command that writes files, and of the form of its JSON."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    write_run(folder, "halo", 4, 100)
+    write_run(folder / "other", "halo", 4, 100, 2)
+    write_run(folder / "eight", "halo", 8, 100)
+    return folder
+
+
+@pytest.fixture
+def run(folder):
+    with analyzer.open(folder / "run.h5") as run:
+        yield run
+
+
+def without(data):
+    return {name: value for name, value in data.items() if name not in WRITTEN}
+
+
+def said(capsys, *arguments):
+    capsys.readouterr()
+    assert main(list(arguments)) in (0, 1)
+    return capsys.readouterr().out
+
+
+def as_command(capsys, name, path, *, as_json=True):
+    return said(capsys, name, str(path), *OPTIONS.get(name, []), *(["--json"] if as_json else []))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_result_is_the_json_of_the_command(folder, run, name, capsys):
+    result = METHODS[name](run)
+    data = json.loads(as_command(capsys, name, folder / "run.h5"))
+    replays = name == "replay"  # the JSON of replay has "files" of its own: the runs
+    mine = json.loads(json.dumps(result.to_dict()))
+    assert (mine if replays else without(mine)) == {
+        key: value for key, value in data.items() if key not in (WRITTEN - {"files"} if replays else WRITTEN)
+    }
+
+
+@pytest.mark.parametrize("name", set(METHODS) - {"look", "profile", "clusters"})
+def test_a_result_prints_itself_as_the_command(folder, run, name, capsys):
+    assert f"{METHODS[name](run)}\n" == as_command(capsys, name, folder / "run.h5", as_json=False)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_tables_and_notebooks(run, name):
+    result = METHODS[name](run)
+    tables = result.to_pandas()
+    assert len(tables["summary"]) == 1 and all(len(table) for table in tables.values())
+    assert result._repr_html_().startswith("<pre") and repr(result) == str(result)
+    with pytest.raises(AttributeError):
+        result.file = "another"
+
+
+def test_several_runs(folder, capsys):
+    a, b, eight = (str(folder / name / "run.h5") for name in (".", "other", "eight"))
+    found = analyzer.diff(a, b)
+    assert found.to_dict() == without(json.loads(said(capsys, "diff", a, b, "--json")))
+    with analyzer.open(b) as opened:
+        assert analyzer.diff(a, opened).to_dict() == found.to_dict()
+    scaling = analyzer.speedup([a, eight], whole=True).to_dict()
+    assert scaling == without(json.loads(said(capsys, "speedup", a, eight, "--whole", "--json")))
+    both = analyzer.efficiencies([a, eight])
+    assert both.to_dict() == [without(one) for one in json.loads(said(capsys, "efficiency", a, eight, "--json"))]
+    assert both.to_pandas()["summary"]["ranks"].tolist() == [4, 8]
+
+
+def test_a_part_of_a_run(folder, capsys):
+    path = str(folder / "run.h5")
+    with analyzer.open(path, iteration="3-5", ranks=[0, 1]) as run:
+        assert run.remarks == (
+            "run.h5: 2 of 4 ranks chosen",
+            next(line for line in run.remarks if "only iterations 3 to 5 of 11" in line),
+        )
+        assert sorted(run.calls.to_pandas()["rank"].unique()) == [0, 1]
+        assert sorted(run.iterations.to_pandas()["iteration"].unique()) == [0, 1, 2]
+        mine = run.waits().to_dict()
+    command = said(capsys, "waits", path, "--iteration", "3-5", "--ranks", "0-1", "--json")
+    assert mine == without(json.loads(command))
+
+
+def test_what_is_written(folder, run, tmp_path):
+    cut = run.cut(tmp_path / "small.h5", iteration="3-5")
+    with analyzer.open(cut.path) as small:
+        assert small.structure().to_dict()["file"] == str(tmp_path / "small.h5") and small.duration_s < 0.001
+    assert [path.name for path in run.to_paraver(tmp_path / "x", waits=True)] == [
+        "x.prv", "x.pcf", "x.row", "x.waits.cfg",
+    ]  # fmt: skip
+    with analyzer.open(run.to_dimemas(tmp_path / "y.dim")) as program:
+        assert program.ranks == 4 and program.duration_s == 0 and program.replay().to_dict()["predicted_s"] > 0
+    assert run.report(tmp_path / "page.html").read_text().startswith("<!doctype html>")
+
+
+def test_a_closed_run(folder):
+    run = analyzer.open(str(folder / "run.h5"))
+    calls = run.calls
+    run.close()
+    run.close()
+    assert "closed" in repr(run)
+    for use in (run.waits, run.check, lambda: run.calls, lambda: calls.to_pandas(), run.__enter__):
+        with pytest.raises(analyzer.TracelibError, match="is closed"):
+            use()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"ranks": "x"}, "not a list of ranks"),
+        ({"ranks": [9]}, "has no rank 9"),
+        ({"cluster": 0}, "not the number of a cluster"),
+        ({"loop": -1}, "not the number of a loop"),
+        ({"iteration": "5-3"}, "no iteration"),
+        ({"iteration": 99}, "has no iteration 99"),
+        ({"loop": 1, "iteration": "2:3"}, "two loops"),
+        ({"place": "("}, "not a regular expression"),
+        ({"repair_clocks": "2 weeks"}, "not a time"),
+        ({"repair_clocks": "5"}, "not a time"),
+    ],
+)
+def test_wrong_choices(folder, wrong, said):
+    with pytest.raises(analyzer.TracelibError, match=said) as error:
+        analyzer.open(folder / "run.h5", **wrong)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("use", "said"),
+    [
+        (lambda run: run.efficiency(region="solve"), "has no regions"),
+        (lambda run: run.efficiency(eager_limit="many"), "not a size"),
+        (lambda run: run.structure(method="guess"), "method='guess' is not known"),
+        (lambda run: run.profile(by="rank"), "by='rank' is not known"),
+        (lambda run: run.profile(bins=0), "no number of intervals"),
+        (lambda run: run.replay("no.toml"), "no.toml"),
+        (lambda run: run.replay(lag="5us"), "no parameter 'lag'"),
+        (lambda run: run.replay(latency="5 weeks"), "latency='5 weeks'"),
+        (lambda run: run.what_if({"a": -1}), "the factor of a is -1"),
+        (lambda run: run.what_if("a", machine="ideal"), "has no part 'a'"),
+        (lambda run: run.what_if(rank=7, machine="ideal"), "no rank 7"),
+        (lambda run: run.what(-1), "negative"),
+        (lambda run: run.what(9.0), "before 9.0"),
+        (lambda run: run.cut(begin=3, end=2), "nothing lies between"),
+        (lambda run: run.cut(begin=0, iteration=3), "name times"),
+        (lambda run: run.to_paraver(callers=1000), "cannot be written"),
+        (lambda run: analyzer.speedup(run), "is one run"),
+        (lambda run: analyzer.efficiencies([]), "no run is given"),
+        (lambda run: analyzer.predict([run], 0), "no number of ranks"),
+        (lambda run: analyzer.open(3), "no path"),
+        (lambda run: analyzer.open("nowhere.h5"), "no such file"),
+    ],
+)
+def test_wrong_arguments(run, use, said):
+    with pytest.raises(analyzer.TracelibError, match=said) as error:
+        use(run)
+    assert "\n" not in str(error.value)
+
+
+def test_choices_that_have_no_meaning(folder):
+    with analyzer.open(folder / "run.h5", ranks="0-1") as run:
+        for use in (run.replay, run.limits, run.what_if, run.sensitivity, run.clusters, run.cut, run.report):
+            with pytest.raises(analyzer.TracelibError, match="some ranks"):
+                use()
+
+
+def test_old_names(folder):
+    with analyzer.open(folder / "run.h5") as run:
+        with pytest.warns(DeprecationWarning, match=r"analyzer\.Tables"):
+            tables = analyzer.tables(run.trace)
+        assert len(tables.calls.to_pandas()) == len(run.calls.to_pandas()) > 0
+        assert len(analyzer.calls_frame(run, 0)) == len(analyzer.calls_frame(run.trace, 0)) > 0
+        assert len(analyzer.regions_frame(run)) == 0
+    assert set(analyzer.__all__) <= set(dir(analyzer))
