@@ -1,4 +1,4 @@
 """Arrays that need not be in memory: on disk in rows, in sorted runs, or put aside to be read again.
 
-Here lives what bounds memory, whatever the columns mean. Knows numpy and files; nothing of traces or of MPI.
+These modules bound memory, whatever the columns mean. They know numpy and files, but neither traces nor MPI.
 """

@@ -1,4 +1,4 @@
-"""Sums of integers by an index."""
+"""Sums by an index, joined arrays of records, and search in sorted rows."""
 
 from __future__ import annotations
 
@@ -8,19 +8,21 @@ from typing import Literal
 import numpy as np
 
 _MOST = float(2**63 - 1024)
-"""The largest double that 64 bits hold."""
+"""The largest double that fits into a signed 64-bit integer."""
 
 
 def by_index(index: np.ndarray, weights: np.ndarray, length: int) -> np.ndarray:
-    """Sums of integer `weights` by `index`, exact while each block's sum stays below 2^53; at most about 2^63, which
-    only damaged rows come to."""
+    """Sum integer `weights` by `index`.
+
+    Sums are exact while each block's sum stays below 2^53, and limited to about +-2^63, which only damaged rows reach.
+    """
     return np.bincount(index, weights, length).clip(-_MOST, _MOST).astype(np.int64)
 
 
 def joined(parts: Sequence[np.ndarray], dtype: np.dtype) -> np.ndarray:
-    """Arrays of records of one dtype, one after the other.
+    """Concatenate arrays of records of one dtype.
 
-    As bytes: numpy goes through all columns of records that it puts together, which takes ten times as long.
+    The records are joined as bytes: numpy copies records column by column, which takes ten times as long.
     """
     if len(parts) == 1:
         return parts[0]
@@ -30,13 +32,13 @@ def joined(parts: Sequence[np.ndarray], dtype: np.dtype) -> np.ndarray:
 
 
 class Sorted:
-    """Finds rows by (lane, time) among rows that are sorted so; a lane is any whole number from 0."""
+    """Search by (lane, time) in rows that are sorted by both; a lane is any whole number from 0."""
 
     def __init__(self, lane: np.ndarray, time: np.ndarray) -> None:
         self._lane, self._time = lane, time
 
     def at_or_after(self, lane: np.ndarray, time: np.ndarray) -> np.ndarray:
-        """The first row of each lane with this time or a later one; -1: none."""
+        """Find the first row of each lane with this time or a later one; -1: none."""
         if not len(self._lane) or not len(lane):
             return np.full(len(lane), -1)
         at = np.minimum(self._place(lane, time, "left"), len(self._lane) - 1)
@@ -44,7 +46,7 @@ class Sorted:
         return np.where(found, at, -1)
 
     def at_or_before(self, lane: np.ndarray, time: np.ndarray) -> np.ndarray:
-        """The last row of each lane with this time or an earlier one; -1: none."""
+        """Find the last row of each lane with this time or an earlier one; -1: none."""
         if not len(self._lane) or not len(lane):
             return np.full(len(lane), -1)
         at = np.maximum(self._place(lane, time, "right") - 1, 0)
@@ -52,7 +54,7 @@ class Sorted:
         return np.where(found, at, -1)
 
     def _place(self, lane: np.ndarray, time: np.ndarray, side: Literal["left", "right"]) -> np.ndarray:
-        """Where rows with these numbers would come: before (left) those that are alike, or after them."""
+        """Find the insertion points of (lane, time): before equal rows (left) or after them (right)."""
         low = min(int(self._time.min()), int(time.min()))
         span = max(int(self._time.max()), int(time.max())) - low + 1
         if (int(max(self._lane[-1], lane.max())) + 1) * span >= 1 << 63:
@@ -61,7 +63,7 @@ class Sorted:
         return np.searchsorted(rows, wanted, side)
 
     def _place_by_lane(self, lane: np.ndarray, time: np.ndarray, side: Literal["left", "right"]) -> np.ndarray:
-        """The same lane by lane, where times are too long for one number to hold both."""
+        """Find the insertion points as `_place`, lane by lane, where one number cannot hold both lane and time."""
         at = np.zeros(len(lane), np.int64)
         for one in np.unique(lane):
             first, last = np.searchsorted(self._lane, [one, one + 1])
@@ -70,6 +72,6 @@ class Sorted:
         return at
 
     def exactly(self, lane: np.ndarray, time: np.ndarray) -> np.ndarray:
-        """The row of this lane and time; -1: none."""
+        """Find the row with this lane and time; -1: none."""
         at = self.at_or_after(lane, time)
         return np.where((at >= 0) & (self._time[at] == time), at, -1) if len(self._time) else at

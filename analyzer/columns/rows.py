@@ -1,4 +1,4 @@
-"""Arrays in temporary files, of which only what is looked at lies in memory."""
+"""Arrays in temporary files, of which only the parts in use lie in memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from analyzer.parallel import Team
 from analyzer.temporary_files import unnamed_file
 
 PIECE = 1 << 16
-"""Rows that are looked at together, if all are looked at in order."""
+"""Number of rows that are in memory at once when all rows are read in order."""
 
 
 def _no_room(error: OSError) -> TracelibError:
@@ -23,7 +23,7 @@ def _no_room(error: OSError) -> TracelibError:
 
 
 class Rows:
-    """A file without a name, which vanishes when nothing refers to it any more: first appended to, then mapped."""
+    """Rows in a file without a name, which vanishes with its last reference. Rows are first appended, then mapped."""
 
     def __init__(self, dtype: np.dtype) -> None:
         self.dtype, self._count = dtype, 0
@@ -32,7 +32,7 @@ class Rows:
 
     @classmethod
     def zeros(cls, count: int, dtype: np.dtype) -> Rows:
-        """All zero. Raises TracelibError if there is no room for them."""
+        """Create `count` rows of zeros. Raises TracelibError if there is no room for them."""
         rows = cls(np.dtype(dtype))
         rows._count = count
         try:
@@ -43,13 +43,13 @@ class Rows:
 
     @classmethod
     def of(cls, array: np.ndarray) -> Rows:
-        """Those of an array. Raises TracelibError if there is no room for them."""
+        """Create rows from an array. Raises TracelibError if there is no room for them."""
         rows = cls(array.dtype)
         rows.append(array)
         return rows
 
     def append(self, rows: np.ndarray) -> None:
-        """Add rows; raises TracelibError if there is no room for them."""
+        """Append rows. Raises TracelibError if there is no room for them."""
         try:
             self._file.write(np.ascontiguousarray(rows, self.dtype).view(np.uint8).data)
             self._file.flush()
@@ -58,35 +58,36 @@ class Rows:
         self._count += len(rows)
 
     def append_all(self, others: Rows | None) -> None:
-        """Add those of others, piece by piece."""
+        """Append the rows of another file piece by piece. None: nothing to append."""
         for _, rows in others.pieces() if others is not None else ():
             self.append(rows)
 
     def fileno(self) -> int:
-        """Of the file, for others that append to it; `grew` says so."""
+        """Return the descriptor of the file, for another process that appends to it; then call `grew`."""
         return int(self._file.fileno())
 
     def grew(self, count: int) -> None:
-        """Others have appended so many rows."""
+        """Extend the length by the number of rows that another process appended."""
         self._count += count
 
     def __len__(self) -> int:
         return self._count
 
     def mapped(self) -> np.ndarray:
-        """All rows, read when they are looked at; changes go to the file. Nothing is appended after this."""
+        """Return all rows as an array that maps the file; changes go to the file. Nothing may be appended after this.
+        """
         if not self._count:
             return np.zeros(0, self.dtype)
         self._map = self._map or mmap.mmap(self._file.fileno(), self._count * self.dtype.itemsize)
         return np.frombuffer(self._map, self.dtype, self._count)
 
     def forget(self) -> None:
-        """What was read of the mapped rows need not stay in memory; it is there again when it is looked at."""
+        """Free the memory of the mapped rows. They are read from the file again when they are used."""
         if self._map is not None:
             self._map.madvise(mmap.MADV_DONTNEED)
 
     def pieces(self) -> Iterator[tuple[int, np.ndarray]]:
-        """The mapped rows PIECE by PIECE, each with the number of its first row; it is forgotten after its turn."""
+        """Yield (number of the first row, rows) of PIECE mapped rows at a time; memory is freed after each piece."""
         rows = self.mapped()
         for first in range(0, len(rows), PIECE):
             yield first, rows[first : first + PIECE]
@@ -94,7 +95,7 @@ class Rows:
 
 
 def to_first(mine: np.ndarray, team: Team) -> np.ndarray:
-    """Those of all members in memory; others than the first one get none. Collective."""
+    """Gather the rows of all members in the memory of the first member; the others get no rows. Collective."""
     if team.size == 1:
         return mine
     nothing = mine[:0]
@@ -102,9 +103,12 @@ def to_first(mine: np.ndarray, team: Team) -> np.ndarray:
 
 
 def rows_to_first(mine: Rows, team: Team, change: Callable[[int, np.ndarray], np.ndarray] | None = None) -> Rows:
-    """Those of all members in a temporary file, piece by piece; others than the first one get none. Collective.
+    """Gather the rows of all members in a temporary file of the first member; the others get no rows. Collective.
 
-    change(member, rows): what becomes of those of a member.
+    Args:
+        mine: Rows of this member.
+        team: The members, who all call this.
+        change: Function of (member, rows) that returns the rows to keep in place of a member's rows.
     """
     if team.size == 1:
         return mine
@@ -115,7 +119,7 @@ def rows_to_first(mine: Rows, team: Team, change: Callable[[int, np.ndarray], np
 
 
 def _in_order(mine: Rows, team: Team) -> Iterator[tuple[int, np.ndarray]]:
-    """The pieces of each member after those of the one before it."""
+    """Yield (member, rows) of all pieces, in order of members."""
     counts = team.allgather(sum(1 for _ in mine.pieces()))
     nothing = np.zeros(0, mine.dtype)
     for member, count in enumerate(counts):

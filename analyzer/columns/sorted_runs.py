@@ -1,8 +1,8 @@
-"""Rows on disk in sorted runs, read back by time: how a trace of any length and order is kept in bounded memory.
+"""Rows on disk in sorted runs, read back by time: keeps a trace of any length and order in bounded memory.
 
-Rows come in any order. Each run of them is sorted in memory when it is full and written to a temporary file; a
-window of time is the slices of the runs that overlap it, merged. Where the trace is nearly in order, that is one
-or two runs; whatever its order, each row is read once for each window that holds it.
+Rows may come in any order. Each run of rows is sorted in memory and written to a temporary file. A window of time
+consists of the slices of the runs that overlap it, merged. A trace that is nearly in order needs one or two runs for
+a window. In any order, each row is read once for each window that holds it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ INDEX_ROWS = 4096
 
 
 def sort_rows(rows: np.ndarray, time: str, *objects: str) -> np.ndarray:
-    """Rows by time, then by `objects` (two small integer columns at most), else in the order they have."""
+    """Sort rows by time, then by `objects` (at most two columns of small integers), else keep their order."""
     times = rows[time]
     if (times[1:] < times[:-1]).any():
         rows = rows[np.argsort(times, kind="stable")]
@@ -40,7 +40,7 @@ def sort_rows(rows: np.ndarray, time: str, *objects: str) -> np.ndarray:
 
 
 class RowFile:
-    """Rows in a temporary file that no name leads to: gone when this process is."""
+    """Rows in a temporary file without a name, which vanishes with this process."""
 
     def __init__(self, dtype: np.dtype) -> None:
         self.dtype = dtype
@@ -48,7 +48,7 @@ class RowFile:
         self.rows = 0
 
     def append(self, rows: np.ndarray) -> int:
-        """Write rows at the end. Returns the number of the first. Raises TracelibError if there is no room."""
+        """Write rows at the end and return the number of the first. Raises TracelibError if there is no room."""
         first = self.rows
         view = np.ascontiguousarray(rows).view(np.uint8).data
         offset = first * self.dtype.itemsize
@@ -64,7 +64,7 @@ class RowFile:
         return first
 
     def read(self, first: int, count: int, out: np.ndarray) -> None:
-        """Rows [first, first + count) into `out`."""
+        """Read rows [first, first + count) into `out`."""
         view = out.view(np.uint8).data
         offset = first * self.dtype.itemsize
         while view:
@@ -88,7 +88,7 @@ class _Ends:
         self._pairs.append((first, last))
 
     def overlapping(self, begin: int, end: int) -> list[int]:
-        """Runs with a time in [begin, end), as far as their ends tell."""
+        """Return the runs whose first and last times allow a time in [begin, end)."""
         if len(self._table) != len(self._pairs):
             self._table = np.array(self._pairs, np.int64)
         return np.flatnonzero((self._table[:, 0] < end) & (self._table[:, 1] >= begin)).tolist()
@@ -100,8 +100,8 @@ class SortedRuns:
     def __init__(self, dtype: np.dtype, time: str, *objects: str) -> None:
         self._time, self._objects = time, objects
         self._file = RowFile(dtype)
-        self._index: list[np.ndarray] = []  # of each run: time of every INDEX_ROWS-th row
-        self._place: list[tuple[int, int]] = []  # of each run: first row, rows
+        self._index: list[np.ndarray] = []  # by run: time of every INDEX_ROWS-th row
+        self._place: list[tuple[int, int]] = []  # by run: first row, number of rows
         self._ends = _Ends()
 
     @property
@@ -109,7 +109,7 @@ class SortedRuns:
         return self._file.rows
 
     def append(self, rows: np.ndarray) -> None:
-        """One run of rows, in any order (the array is not kept)."""
+        """Append one run of rows, in any order. The array is not kept."""
         if not len(rows):
             return
         rows = sort_rows(rows, self._time)
@@ -119,11 +119,11 @@ class SortedRuns:
         self._place.append((self._file.append(rows), len(rows)))
 
     def sample(self) -> np.ndarray:
-        """Time of every INDEX_ROWS-th row of each run, unsorted."""
+        """Return the times of every INDEX_ROWS-th row of each run, unsorted."""
         return np.concatenate([np.zeros(0, np.int64), *self._index])
 
     def _slice(self, run: int, begin: int, end: int) -> tuple[int, int]:
-        """First row and number of the rows of a run, in whole index steps, that may lie in [begin, end)."""
+        """Return first row and number of the rows of a run, in whole index steps, that may lie in [begin, end)."""
         index = self._index[run]
         first, count = self._place[run]
         low = max(0, int(np.searchsorted(index, begin, "left")) - 1) * INDEX_ROWS
@@ -131,7 +131,7 @@ class SortedRuns:
         return first + low, high - low
 
     def read(self, begin: int, end: int) -> np.ndarray:
-        """Rows with begin <= time < end by time, then objects, else in order of appending."""
+        """Return rows with begin <= time < end, sorted by time, then by objects, else in order of appending."""
         slices = [self._slice(run, begin, end) for run in self._ends.overlapping(begin, end)]
         rows = np.empty(sum(count for _, count in slices), self._file.dtype)
         at = 0
@@ -155,11 +155,11 @@ class RankRuns:
         self._time, self._size = time, size
         self._file = RowFile(dtype)
         self._first: list[int] = []
-        self._offsets: list[np.ndarray] = []  # of each run: first row of each rank, and the number of rows
+        self._offsets: list[np.ndarray] = []  # by run: first row of each rank, and at the end the number of rows
         self._ends = _Ends()
 
     def append(self, rows: np.ndarray, ranks: np.ndarray) -> None:
-        """One run of rows and the rank of each, in any order."""
+        """Append one run of rows, in any order, with the rank of each row."""
         if not len(rows):
             return
         order = np.argsort(ranks, kind="stable")
@@ -169,7 +169,7 @@ class RankRuns:
         self._first.append(self._file.append(rows))
 
     def read(self, rank: int, begin: int, end: int) -> np.ndarray:
-        """Rows of a rank with begin <= time < end, by time, else in order of appending."""
+        """Return rows of a rank with begin <= time < end, sorted by time, else in order of appending."""
         parts = []
         for run in self._ends.overlapping(begin, end):
             first, last = self._offsets[run][rank : rank + 2].tolist()

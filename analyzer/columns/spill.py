@@ -13,13 +13,13 @@ from analyzer.errors import TracelibError
 from analyzer.temporary_files import unnamed_file
 
 Extents = dict[Hashable, list[tuple[int, int]]]
-"""For each key its pieces of the file: (byte offset, number of records)."""
+"""Pieces of the file by key: (byte offset, number of records)."""
 
 
 class Spill:
-    """Appends arrays under keys and gives all of a key's back, in order of appending.
+    """Records on disk by key: appends arrays, and returns all records of a key in order of appending.
 
-    Without a path the file has no name and vanishes with the process, however that ends.
+    Without a path the file has no name and vanishes with the process, however the process ends.
     """
 
     def __init__(self, dtype: np.dtype, path: Path | None = None, extents: Extents | None = None) -> None:
@@ -33,7 +33,7 @@ class Spill:
             self._file = path.open("w+b" if extents is None else "rb")
 
     def append(self, key: Hashable, records: np.ndarray) -> None:
-        """Put records aside; raises TracelibError if there is no room for them."""
+        """Put records aside under a key. Raises TracelibError if there is no room for them."""
         if not len(records):
             return
         data = np.ascontiguousarray(records, self.dtype).view(np.uint8).data
@@ -46,7 +46,7 @@ class Spill:
         self._end += data.nbytes
 
     def append_each(self, keys: np.ndarray, records: np.ndarray) -> None:
-        """Put each record aside under its own key (a whole number), those of a key in their order."""
+        """Put each record aside under its own key (a whole number). Records of one key keep their order."""
         if not len(records):
             return
         if (keys == keys[0]).all():
@@ -59,12 +59,14 @@ class Spill:
             self.append(int(keys[first]), records[first:last])
 
     def read(self, key: Hashable) -> np.ndarray:
-        """All records of a key."""
+        """Return all records of a key."""
         return self._read(self.extents.get(key, ()))
 
     def pieces(self, key: Hashable, most: int) -> Iterator[np.ndarray]:
-        """The same piece by piece, each of at most so many records or of one that was appended as a whole; one piece at
-        least."""
+        """Yield the records of a key piece by piece; at least one piece.
+
+        A piece has at most `most` records, or is one array that was appended as a whole.
+        """
         taken: list[tuple[int, int]] = []
         held = 0
         for extent in self.extents.get(key, ()):
@@ -87,7 +89,7 @@ class Spill:
         return records
 
     def close(self) -> None:
-        """Write out what was appended; raises TracelibError if there is no room for it."""
+        """Write out what was appended, and close the file. Raises TracelibError if there is no room."""
         try:
             self._file.close()
         except OSError as error:

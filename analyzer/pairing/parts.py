@@ -1,7 +1,7 @@
-"""What some ranks did in a stretch of time: the pieces in which sums over all calls are made.
+"""Calls and requests of some ranks in a stretch of time: the parts in which sums over all calls are made.
 
-Neighbours that made few calls come together, so that numpy has much to do at once however many ranks there are. A rank
-that made many comes in several parts, so that memory is bounded.
+Neighbouring ranks that made few calls share a part, so that numpy works on long arrays however many ranks there are.
+A rank that made many calls has several parts, so that memory is bounded.
 """
 
 from __future__ import annotations
@@ -20,37 +20,37 @@ from analyzer.trace import REQUEST, CallPaths, Trace
 from tracelib.schema import What
 
 RECORDS = 1 << 16
-"""About how many calls a part holds, where the source tells the calls of one rank from those of all."""
+"""Number of calls that a part holds, approximately, where the source can count the calls of each rank."""
 
 
 _AT_POSTING = (What.RECV_DONE, What.SEND_STARTED, What.READ_DONE)
-"""Completions whose bytes belong to the call that posted or started the operation, which did not know them."""
+"""Completions whose bytes belong to the call that posted or started the operation. That call did not know them."""
 
 
 class RankRows(NamedTuple):
-    """Rows of several ranks, each rank's in order."""
+    """Rows of several ranks, the rows of each rank in order."""
 
-    rank: np.ndarray  # int64, of each row
+    rank: np.ndarray  # int64, by row
     rows: np.ndarray
 
     @classmethod
     def of(cls, ranks: range, rows: np.ndarray, counts: np.ndarray) -> RankRows:
-        """From the rows of all ranks, and how many each has."""
+        """Build from the rows of all ranks and the number of rows of each rank."""
         return cls(np.repeat(np.arange(ranks.start, ranks.stop), counts), rows)
 
     @classmethod
     def joined(cls, parts: Sequence[RankRows], dtype: np.dtype) -> RankRows:
-        """Those of several parts, one after the other."""
+        """Concatenate several parts."""
         ranks = [np.zeros(0, np.int64), *(part.rank for part in parts)]
         return cls(np.concatenate(ranks), joined([part.rows for part in parts], dtype))
 
     def where(self, chosen: np.ndarray) -> RankRows:
-        """Some of the rows."""
+        """Select rows by a mask."""
         return RankRows(self.rank[chosen], self.rows.compress(chosen))
 
 
 class Part:
-    """What `ranks` did in [begin, end), each table read at its first use."""
+    """Calls, requests and states of `ranks` in [begin, end). Each table is read at its first use."""
 
     def __init__(self, group: _Group, index: int) -> None:
         self._group, self._index = group, index
@@ -59,17 +59,17 @@ class Part:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is all that these ranks did."""
+        """True if the part has the whole time of these ranks."""
         return len(self._group.bounds) == 2
 
     @cached_property
     def calls(self) -> RankRows:
-        """CALL of all that enter here, each rank's in order of enter."""
+        """CALL of all calls that enter in this part, by rank, then by enter."""
         return RankRows.of(self.ranks, *self.trace.rank_calls(self.ranks, self.begin, self.end))
 
     @cached_property
     def paths(self) -> np.ndarray:
-        """Of each of `calls` the row of its path in CallPaths.tables (int64; 0: not known)."""
+        """Row of each call's path in CallPaths.tables (int64; 0: not known)."""
         paths = self.trace.extra(CallPaths)
         if not paths.known:
             return np.zeros(len(self.calls.rows), np.int64)
@@ -78,7 +78,7 @@ class Part:
 
     @cached_property
     def posted_bytes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Of each of `calls` the bytes of the sends that it started, and of the receives that it posted."""
+        """Bytes of the sends that each call started, and of the receives that it posted."""
         posted = self.posted(_AT_POSTING)
         at = self.find(posted.rank, posted.rows["posted"])
         is_send = posted.rows["what"] == What.SEND_STARTED
@@ -89,32 +89,32 @@ class Part:
 
     @cached_property
     def requests(self) -> RankRows:
-        """REQUEST of all that complete here, each rank's in order of the file."""
+        """REQUEST of all requests that complete in this part, by rank, then in order of the file."""
         return RankRows.of(self.ranks, *self.trace.rank_requests(self.ranks, self.begin, self.end))
 
     @cached_property
     def states(self) -> np.ndarray:
-        """STATE that begin here, each thread's in order of time."""
+        """STATE of all states that begin in this part, by thread, then by time."""
         return self.trace.rank_states(self.begin, self.end, self.ranks)
 
     def posted(self, kinds: tuple[int, ...]) -> RankRows:
-        """REQUEST of these kinds of what was posted here, each rank's in order of posting."""
+        """Return REQUEST of these kinds that were posted in this part, by rank, then in order of posting."""
         return self._group.posted(kinds, self._index, self.requests)
 
     def find(self, rank: np.ndarray, enter: np.ndarray) -> np.ndarray:
-        """Which of `calls` a rank entered then; -1: none."""
+        """Find the row in `calls` of the call that each rank entered at a time; -1: none."""
         return Sorted(self.calls.rank, self.calls.rows["enter"]).exactly(rank, enter)
 
 
 class _Group:
-    """Ranks whose time is cut in the same way."""
+    """Ranks whose time is cut at the same bounds."""
 
     def __init__(self, trace: Trace, ranks: range, bounds: np.ndarray) -> None:
         self.trace, self.ranks, self.bounds = trace, ranks, bounds
         self._posted: dict[tuple[tuple[int, ...], int], Posted] = {}
 
     def posted(self, kinds: tuple[int, ...], index: int, requests: RankRows) -> RankRows:
-        """What each rank posted in a window, of which `requests` are those that complete in it."""
+        """Return the requests that each rank posted in a window; `requests` are those that complete in the window."""
         cuts = np.searchsorted(requests.rank, np.arange(self.ranks.start, self.ranks.stop + 1))
         if len(self.bounds) == 2:
             return RankRows.of(self.ranks, *choice_of(kinds).of_each(requests.rows, cuts))
@@ -127,7 +127,7 @@ class _Group:
 
 
 def parts(trace: Trace, ranks: range) -> Iterator[Part]:
-    """All parts of some ranks, those of a rank in order of time."""
+    """Yield all parts of some ranks; the parts of a rank are in order of time."""
     for some, bounds in trace.parts(ranks, RECORDS):
         group = _Group(trace, some, bounds)
         for index in range(len(bounds) - 1):
@@ -135,18 +135,18 @@ def parts(trace: Trace, ranks: range) -> Iterator[Part]:
 
 
 def window_of(windows: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """The window that each time lies in; before the first is the first, after the last the last."""
+    """Return the window of each time. Earlier times are in the first window, later times in the last."""
     return (np.searchsorted(windows, times, side="right") - 1).clip(0, len(windows) - 2)
 
 
 class CallsAt:
-    """The calls (CALL) of some ranks, each rank's in order of enter."""
+    """Calls (CALL) of some ranks, each rank's in order of enter."""
 
     def __init__(self, calls: RankRows) -> None:
         self.rows = calls.rows
         self._threads = 1 + int(calls.rows["thread"].max(initial=0))
         rank, enter = calls.rank, calls.rows["enter"]
-        self._order: np.ndarray | None = None  # those of one thread each are in order
+        self._order: np.ndarray | None = None  # None: each rank has one thread, whose calls are in order
         if self._threads > 1:
             rank = rank * self._threads + calls.rows["thread"]
             self._order = np.lexsort((enter, rank))
@@ -154,7 +154,7 @@ class CallsAt:
         self._sorted = Sorted(rank, enter)
 
     def last_begun(self, rank: np.ndarray, thread: np.ndarray, time_ns: np.ndarray) -> np.ndarray:
-        """The last call (row) that each thread had begun at a time, whether or not it was over by then; -1: none."""
+        """Find the row of the last call that each thread had begun at a time, whether or not it had ended; -1: none."""
         known = thread < self._threads
         lane = np.where(known, rank.astype(np.int64) * self._threads + thread, 0)
         at = self._sorted.at_or_before(lane, time_ns)
@@ -165,9 +165,9 @@ class CallsAt:
 
 
 class Pieces:
-    """Stretches of time of some ranks, those of a rank in order of time: `all` has (ranks, begin, end) of each.
+    """Stretches of time of some ranks, for each rank in order of time: `all` has (ranks, begin, end) of each.
 
-    Neighbours that made few calls are one piece with their whole time, so that each rank is looked at once.
+    Neighbouring ranks that made few calls are one piece with their whole time, so that each rank is read once.
     """
 
     def __init__(self, trace: Trace, ranks: range) -> None:
@@ -178,7 +178,7 @@ class Pieces:
         self._before = np.concatenate([[0], np.cumsum([len(bounds) - 1 for bounds in self._bounds])]).astype(np.int64)
 
     def of(self, rank: np.ndarray, time: np.ndarray) -> np.ndarray:
-        """Number of the piece of each (rank, time)."""
+        """Return the number of the piece of each (rank, time)."""
         group = np.searchsorted(self._first_rank, rank, side="right") - 1
         number = self._before[group]
         for one in np.unique(group).tolist():
@@ -188,5 +188,5 @@ class Pieces:
         return number
 
     def put_aside(self, spill: Spill, rows: np.ndarray, rank: np.ndarray, time: np.ndarray) -> None:
-        """Append rows under the numbers of their pieces."""
+        """Append rows to a spill under the numbers of their pieces."""
         spill.append_each(self.of(rank, time), rows)

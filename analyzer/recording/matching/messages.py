@@ -1,11 +1,12 @@
-"""Sends and receives of all ranks made into messages, window by window, exactly as MPI orders them.
+"""Matching of the sends and receives of all ranks to messages, window by window, as MPI orders them.
 
 For each (communicator, source, destination, tag) the k-th send in order of the sending calls' entry belongs to the
-k-th receive in order of posting (MPI 4.1, section 3.5). A receive's row is written when it completes, so those that
-complete in a later window than they were posted in are first put aside; then each window has all its postings.
-Messages that took place while a rank did not record are counted (`ghosts`), and take part in the counting only.
+k-th receive in order of posting (MPI 4.1, section 3.5). The row of a receive is written when the receive completes.
+Receives that complete in a later window than the window of their posting are therefore first put aside, so that each
+window has all its postings. Messages that took place while a rank did not record are counted (`ghosts`). They take
+part in the counting only.
 
-Of a team each member reads some ranks. After each window they hand each other the sends to the ranks of the other.
+In a team each member reads some ranks. After each window the members exchange the sends to each other's ranks.
 """
 
 from __future__ import annotations
@@ -37,17 +38,25 @@ from tracelib import schema
 _EARLIEST, _LATEST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
 _MOST_COMPLETE = 1 << 18
-"""So many messages are complete before they are put aside."""
+"""Number of complete messages after which they are put aside on disk."""
 
 
 class Matching:
-    """The messages of a run. Matched when made; a team shares the ranks, and each member can read all messages.
+    """Messages of a run. Matched on construction; a team shares the ranks, and each member can read all messages.
 
-    `lanes`: of each rank whose file is there; `ghosts`: theirs, where there are any; `bounds`: of the windows (ns) in
-    which messages are read; `cuts`: of those in which they are matched, which may hold more, as only what waits is in
-    memory; `first_cpu`: by rank; `folder`: where a team may put files that all its members see; `reach`: whom messages
-    may have no other side with; `share`: the ranks that are this member's, in order of members; `stored`: lanes that
-    the kernel may read itself; `paths_at`: the call paths of what is left over.
+    Args:
+        lanes: Threads of each rank whose file exists.
+        ghosts: Messages that ranks did not record, by rank; only ranks that have some.
+        bounds: Bounds of the windows (ns) in which messages are read.
+        cuts: Bounds of the windows (ns) in which messages are matched. They may be longer, as only waiting sends and
+            receives are in memory.
+        first_cpu: Number of the first CPU of each rank.
+        team: The members, who all construct this.
+        folder: Folder for files that all members of the team can read.
+        reach: Knows which ranks can have no other side of a message.
+        share: Ranks of this member; shares are in order of members.
+        stored: Threads that the C kernel may read itself.
+        paths_at: Finds the call paths of unmatched sends and receives.
     """
 
     def __init__(
@@ -68,7 +77,7 @@ class Matching:
         self._mine = {rank: lanes[rank] for rank in share if rank in lanes}
         self._present = np.isin(np.arange(len(first_cpu)), list(lanes)).astype(np.uint8)
         self._cuts = cuts
-        self._edges: dict[ThreadRecords, np.ndarray] = {}  # of lanes that are not read by the kernel
+        self._edges: dict[ThreadRecords, np.ndarray] = {}  # of threads that the kernel does not read
         self._recent: tuple[int, np.ndarray] | None = None
         self._leftovers, self._elsewhere, self._unchosen = (
             Leftovers(paths_at=paths_at),
@@ -87,18 +96,18 @@ class Matching:
         self._leftovers.merge(team)
         self._elsewhere.merge(team)
         self.cut_off: np.ndarray = np.concatenate(team.allgather(np.concatenate(self._cut_off)))
-        """CUT_OFF: what was sent or received and has no other side, as one of both ranks did not end in order."""
+        """CUT_OFF: sends and receives without other side, where one of both ranks did not end in order."""
         self.unpaired: np.ndarray = np.concatenate(team.allgather(np.concatenate(self._unpaired)))
-        """CUT_OFF: what has no other side though both ranks ended in order."""
+        """CUT_OFF: sends and receives without other side, though both ranks ended in order."""
         self.paired: int = sum(team.allgather(self._paired))
-        """Messages."""
+        """Number of messages."""
         self.unchosen: int = sum(team.allgather(self._unchosen))
-        """Sends and receives whose other side is a rank that was not chosen."""
+        """Number of sends and receives whose other side is a rank that was not chosen."""
         self.alone: int = sum(team.allgather(int(lib.match_alone(self._matcher))))
-        """Recorded sends and receives whose other side took place while its rank did not record."""
+        """Number of recorded sends and receives whose other side took place while its rank did not record."""
 
     def messages(self, begin: int, end: int) -> np.ndarray:
-        """MESSAGE with logical_send in [begin, end), by (logical_send, source, order of sending)."""
+        """Return MESSAGE with logical_send in [begin, end), by (logical_send, source, order of sending)."""
         parts = [np.zeros(0, MESSAGE)]
         for window in self._windows(begin, end):
             messages = self._window(window)
@@ -107,7 +116,7 @@ class Matching:
         return parts[1] if len(parts) == 2 else np.concatenate(parts)
 
     def messages_of(self, ranks: range, begin: int, end: int) -> np.ndarray:
-        """The same of those alone that these ranks send or receive."""
+        """Return messages as `messages`, but only those that these ranks send or receive."""
         parts = [np.zeros(0, MESSAGE)]
         for window in self._windows(begin, end):
             mine = [_of_ranks(spill.read(window), ranks) for spill in self._spills]
@@ -117,7 +126,7 @@ class Matching:
         return joined(parts, MESSAGE)
 
     def unordered(self, begin: int, end: int) -> np.ndarray:
-        """All in any order."""
+        """Return MESSAGE with logical_send in [begin, end), in any order."""
         found = joined([spill.read(window) for window in self._windows(begin, end) for spill in self._spills], MESSAGE)
         found["reserved"] = 0
         sent = found["logical_send"]
@@ -125,21 +134,25 @@ class Matching:
         return found if inside.all() else found.compress(inside)
 
     def _windows(self, begin: int, end: int) -> range:
-        """Those in which messages were sent in [begin, end)."""
+        """Return the numbers of the windows in which messages were sent in [begin, end)."""
         first = max(int(np.searchsorted(self._bounds, begin, side="right")) - 1, 0)
         return range(first, min(int(np.searchsorted(self._bounds, end, side="left")), len(self._bounds) - 1))
 
     def unmatched(self, procedures: Sequence[str], chain: Callable[[int], str] = lambda _: "") -> list[Unmatched]:
-        """What has no other side, summed by rank, call, peer, tag, communicator and path, which `chain` has words
-        for."""
+        """Return sends and receives without other side, summed by rank, call, peer, tag, communicator and path.
+
+        Args:
+            procedures: Names of the MPI procedures, by number.
+            chain: Function that returns a path in words.
+        """
         return self._leftovers.table(procedures, chain)
 
     def elsewhere(self, procedures: Sequence[str], chain: Callable[[int], str] = lambda _: "") -> list[Unmatched]:
-        """The same of messages with processes of other runs."""
+        """Return messages with processes of other runs, summed as in `unmatched`."""
         return self._elsewhere.table(procedures, chain)
 
     def close(self) -> None:
-        """Remove what was spilled."""
+        """Close the files of messages."""
         for spill in self._spills:
             spill.close()
 
@@ -151,7 +164,7 @@ class Matching:
         return matcher
 
     def _window(self, window: int) -> np.ndarray:
-        """The messages sent in a window, in order; the latest one is kept."""
+        """Return the messages sent in a window, in order; the latest window is kept."""
         if self._recent is None or self._recent[0] != window:
             parts = [spill.read(window) for spill in self._spills]
             self._recent = window, _in_order(joined(parts, MESSAGE))
@@ -186,7 +199,7 @@ class Matching:
         return self._ghosts.get(rank, NO_GHOSTS)
 
     def _is_usual(self, rank: int, rows: Sequence[WindowRows]) -> bool:
-        """Add what a rank did in a window, if there is nothing unusual about it."""
+        """Let the kernel add a rank's rows of a window. Returns False if the rank is unusual and nothing was added."""
         one = rows[0]
         if len(rows) > 1 or len(self._ghosts_of(rank)):
             return False
@@ -199,7 +212,7 @@ class Matching:
         return answer == lib.MATCH_ADDED
 
     def _add(self, rank: int, rows: Sequence[WindowRows]) -> None:
-        """Add what a rank did in a window."""
+        """Add a rank's sends and receives of a window."""
         ghosts = self._ghosts_of(rank)
         sends = self._known(rank, sends_of(rows, ghosts), is_send=True)
         _check(lib.match_add_sends(self._matcher, rank, halves_of(sends), len(sends)))
@@ -207,7 +220,7 @@ class Matching:
         _check(lib.match_add_receives(self._matcher, rank, halves_of(receives), len(receives)))
 
     def _edges_of(self, lane: ThreadRecords) -> np.ndarray:
-        """The bounds of the windows in the lane's ticks, the first and last open to the outside."""
+        """Return the bounds of the windows in the thread's ticks, the first and the last open to the outside."""
         if lane in self._edges:
             return self._edges[lane]
         inner = [lane.clock.ticks(ns) for ns in self._cuts[1:-1].tolist()]
@@ -217,7 +230,7 @@ class Matching:
         return self._edges[lane]
 
     def _put_late_aside(self, ranks: Sequence[int]) -> Spill:
-        """Rows of `requests` of ranks that were posted in an earlier window, by (rank, thread, that window)."""
+        """Put rows of `requests` that were posted in an earlier window aside, by (rank, thread, that window)."""
         late = Spill(schema.REQUEST)
         for lane in (lane for rank in ranks for lane in self._mine[rank]):
             edges, table = self._edges_of(lane), lane.tables["requests"]
@@ -241,7 +254,7 @@ class Matching:
         return WindowRows(lane, begin, end, times, calls, requests, late)
 
     def _known(self, rank: int, halves: np.ndarray, is_send: bool) -> np.ndarray:
-        """Halves whose communicator is known and whose other side's file is there; the others match nothing."""
+        """Return the halves whose communicator is known and whose peer has a file; count the others as unmatched."""
         peer = halves["peer"]
         known = (halves["comm"] >= 0) & (peer >= 0) & (self._present[np.clip(peer, 0, len(self._present) - 1)] > 0)
         if known.all():
@@ -264,7 +277,7 @@ class Matching:
         spill.append_each(windows.clip(0, len(self._bounds) - 2), messages)
 
     def _count_waiting(self) -> None:
-        """What waits in vain after the last window."""
+        """Count the sends and receives that still wait after the last window."""
         count = lib.match_waiting(self._matcher, 0, ffi.NULL, ffi.NULL, ffi.NULL)
         ranks, sends, halves = np.zeros(count, np.int32), np.zeros(count, np.int32), np.zeros(count, HALF)
         places = pointer(ranks, "int32_t *"), pointer(sends, "int32_t *"), halves_of(halves)
@@ -287,14 +300,15 @@ def _check(answer: int) -> None:
 
 
 def _of_ranks(messages: np.ndarray, ranks: range) -> np.ndarray:
-    """Those that some ranks send or receive."""
+    """Select the messages that these ranks send or receive."""
     source, destination = messages["source"], messages["destination"]
     sent = (source >= ranks.start) & (source < ranks.stop)
     return messages.compress(sent | (destination >= ranks.start) & (destination < ranks.stop))
 
 
 def _in_order(messages: np.ndarray) -> np.ndarray:
-    """A window's messages by (logical_send, source, order of sending). `reserved` counts the sends of each source."""
+    """Sort a window's messages by (logical_send, source, order of sending). `reserved` counts the sends of each source.
+    """
     by_source = messages.take(np.lexsort((messages["reserved"], messages["source"])))
     by_source["reserved"] = 0
     cuts = np.flatnonzero(np.diff(by_source["source"])) + 1
@@ -302,14 +316,14 @@ def _in_order(messages: np.ndarray) -> np.ndarray:
 
 
 class _Sends:
-    """The sends between the ranks of a matcher and those of other members of a team."""
+    """Exchange of sends between the ranks of a matcher and the ranks of other members of a team."""
 
     def __init__(self, matcher: Any, team: Team, share: range) -> None:
         self._matcher, self._team = matcher, team
-        self._begins = np.array(team.allgather(share.start), np.int64)  # of each member's ranks
+        self._begins = np.array(team.allgather(share.start), np.int64)  # first rank of each member
 
     def exchange(self) -> None:
-        """Hand over those that are to go out, and add those of others. All members must do so at the same time."""
+        """Send the outgoing sends to their members, and add the sends of others. Collective."""
         if self._team.size == 1:
             return
         going = np.empty(lib.match_going(self._matcher), OUTGOING)
@@ -324,7 +338,7 @@ def _outgoing(rows: np.ndarray) -> Any:
 
 
 class _Exchange:
-    """One spill of messages for each member of a team, readable by all."""
+    """One spill of messages for each member of a team, readable by all members."""
 
     def __init__(self, team: Team, folder: Path) -> None:
         self._team = team
@@ -339,7 +353,10 @@ class _Exchange:
         self.own = Spill(MESSAGE, self._folder and self._folder / str(team.rank))
 
     def all(self) -> list[Spill]:
-        """Everyone's spill, once all are complete. The files lose their names at once: none can be left behind."""
+        """Return the spills of all members, once all are complete. Collective.
+
+        The files lose their names at once, so that none can be left behind.
+        """
         if self._folder is None:
             return [self.own]
         self.own.close()  # before the others open it: then a network file system shows them all of it
@@ -352,5 +369,6 @@ class _Exchange:
 
 
 def _make_folder(folder: Path) -> str:
-    """A new folder that all processes can see: beside the trace, or (there is no right to) where TMPDIR says."""
+    """Create a folder that all processes can see: beside the trace, or in TMPDIR if there is no right to write there.
+    """
     return str(temporary_folder(".analyze-", beside=folder))

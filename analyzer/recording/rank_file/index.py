@@ -1,4 +1,7 @@
-"""Where the rows of each thread lie, and which of them belong to a window of time, without reading all."""
+"""Tables of threads: where the rows of each thread lie, and which of them belong to a window of time.
+
+Rows are found by a sparse index of their ticks, without reading all rows.
+"""
 
 from __future__ import annotations
 
@@ -26,23 +29,23 @@ _ANY_STAMPS = 0, 0, 0
 _NO_POSITIONS, _NO_KEYS = np.zeros(0, np.int64), np.zeros(0, np.uint64)
 
 _POSITION = {table: position for position, table in enumerate(schema.BUFFERED)}
-"""The column of each table in `blocks`."""
+"""Column of each table in `blocks`."""
 _ONE_BLOCK = Struct(f"<{len(_POSITION)}Q{len(_POSITION)}I3I")
-"""A row of `blocks`."""
+"""Layout of a row of `blocks`: first row and number of rows by table, then thread, flags and the rest."""
 _NO_ROWS = {table: np.zeros(0, dtype) for table, dtype in schema.BUFFERED.items()}
 
 STEP = 1024
-"""One key in so many rows is kept in memory."""
+"""Number of rows for which one key is kept in memory."""
 SCAN_ROWS = 65536
 _IN_ENDS = 2
-"""A table with no more rows is known by its first and its last one."""
+"""Number of rows. A table with at most this number of rows is known by its first and its last row."""
 KEPT_BYTES = 1 << 25
-"""So many bytes of rows are kept for who reads the same ones next."""
+"""Bytes of rows that are kept for a reader that asks for the same range again."""
 
 _MOST_FOUND = 64
-"""So many places of times are remembered."""
+"""Number of search results that a table remembers."""
 GAP = 1
-"""`flags` of an event of recording switched that stands for dropped rows."""
+"""`flags` of an event that switches recording off or on where rows were dropped."""
 
 
 def _request_key(rows: np.ndarray) -> np.ndarray:
@@ -58,13 +61,15 @@ KEY: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "accesses": lambda rows: rows["enter"],
     "summaries": lambda rows: rows["enter"],
 }
-"""The ticks by which a table's rows of one thread are in order."""
+"""Functions that give the ticks by which the rows of one thread are in order, by table."""
 
 
 @dataclass(slots=True)
 class Piece:
-    """Consecutive rows of one thread: in the file from `first`, or in memory (`rows`), those of `spool` from
-    `skipped` on."""
+    """Consecutive rows of one thread: in the file from row `first` on, or in memory (`rows`).
+
+    Rows in memory are the rows of `spool` from number `skipped` on.
+    """
 
     thread: int
     first: int
@@ -74,40 +79,41 @@ class Piece:
     skipped: int = 0
 
     def without_first(self, n: int) -> Piece:
-        """The same without its first n rows."""
+        """Return the piece without its first n rows."""
         rows = None if self.rows is None else self.rows[n:]
         return Piece(self.thread, self.first + n, self.count - n, rows, self.spool, self.skipped + n)
 
 
 class Watcher(Protocol):
-    """Who looks at rows."""
+    """Callback that checks rows when they are read."""
 
     def ends(self, rows: np.ndarray, count: int) -> None:
-        """The first and the last one of so many."""
+        """Check the first and the last row of a table that has `count` rows."""
 
     def __call__(self, rows: np.ndarray, first: int) -> None:
-        """Some, the first of them the number `first`."""
+        """Check consecutive rows; `first` is the number of the first of them."""
 
     @property
     def stamps(self) -> tuple[int, int, int]:
-        """The first and the last tick that may be, and how many backwards are no fault."""
+        """Return the first and the last possible tick, and by how many ticks a row may go backwards without a fault."""
         ...
 
 
 class Place(NamedTuple):
-    """Where the rows of one thread lie in a table of a file, one after the other as they were recorded."""
+    """Place of a thread's rows in a table of a file, where the rows lie one after the other as they were recorded."""
 
     path: str
     chunks: Chunks
     first: int
-    stamps: tuple[int, int, int]  # as `Watcher` has them, (0, 0, 0): any may be
+    stamps: tuple[int, int, int]  # as in `Watcher`; (0, 0, 0): any tick is possible
 
 
 class ThreadTable:
-    """The rows of one table that one thread wrote, numbered from 0 in order of time.
+    """Rows of one table that one thread wrote, numbered from 0 in order of time.
 
-    `gaps`: before which of its rows others were dropped; of events only. There the flush that ended what is kept
-    and the one that began what is kept again read as recording switched off and on: they had rows between them.
+    `gaps`: numbers of the rows before which other rows were dropped. Only events have gaps. At a gap, the flush that
+    ended the kept rows is read as recording switched off, and the flush that began the next kept rows as recording
+    switched on, because rows were dropped between them.
     """
 
     def __init__(self, file: RankFile | None, table: str, pieces: Sequence[Piece], gaps: Sequence[int] = ()) -> None:
@@ -127,7 +133,7 @@ class ThreadTable:
 
     @cached_property
     def sampled(self) -> tuple[np.ndarray, np.ndarray]:
-        """Every STEP-th row of each piece, and the very last: (row numbers, keys)."""
+        """Return every STEP-th row of each piece, and the last row, as (row numbers, keys)."""
         if not len(self):
             return _NO_POSITIONS, _NO_KEYS
         if len(self._pieces) == 1 and self._length <= STEP:
@@ -142,7 +148,10 @@ class ThreadTable:
         )
 
     def sampled_finely(self, samples: int) -> tuple[np.ndarray, np.ndarray]:
-        """As `sampled`; of a short table so many rows at most, for which all of it is read."""
+        """Return (row numbers, keys) as `sampled`; in a short table sample at most `samples` rows, evenly.
+
+        All rows of a short table are read for this. Long tables give `sampled`.
+        """
         if self._length <= _IN_ENDS or self._length > STEP:
             return self.sampled
         positions = np.linspace(0, self._length - 1, min(samples, self._length)).astype(np.int64)
@@ -160,16 +169,16 @@ class ThreadTable:
 
     @cached_property
     def _ends(self) -> tuple[np.ndarray, list[int]]:
-        """The first and the last row, and their keys; there must be one."""
+        """Return the first and the last row, and their keys. The table must not be empty."""
         rows = self._known_ends()
-        if rows is None and self._length <= STEP:  # mostly of one chunk, which is read at once
+        if rows is None and self._length <= STEP:  # usually one chunk, which is read at once
             rows = self._load(0, self._length)[[0, -1]]
         if rows is None:
             rows = np.concatenate([self._load(0, 1), self._load(self._length - 1, self._length)])
         return rows, self._key(rows).tolist()
 
     def _known_ends(self) -> np.ndarray | None:
-        """The first and the last row where the file tells them without being read; None: it does not."""
+        """Return the first and the last row if the file knows them without reading the table, else None."""
         first, last, file = self._pieces[0], self._pieces[-1], self._file
         if file is None or first.rows is not None or last.rows is not None or self._gaps:
             return None
@@ -177,7 +186,7 @@ class ThreadTable:
         return file.known_ends(self._table) if whole else None
 
     def read(self, first: int, last: int) -> np.ndarray:
-        """Rows [first, last), cut to those that exist; the latest range is kept a while for the next reader of it."""
+        """Return rows [first, last), cut to the rows that exist. The latest range is kept for its next reader."""
         first, last = max(first, 0), min(last, len(self))
         if self._length <= _IN_ENDS and not self._gaps and not len(self._left_out):
             return self._ends[0][first:last] if last > first else _NO_ROWS[self._table]
@@ -189,13 +198,13 @@ class ThreadTable:
         return recent[2]
 
     def leave_out(self, numbers: np.ndarray) -> None:
-        """From now on these rows have no communicator and no partner."""
+        """Treat the rows with these numbers as having no communicator and no partner, from now on."""
         if len(numbers):
             self._left_out = np.union1d(self._left_out, numbers)
             self.forget()
 
     def _without_partner(self, rows: np.ndarray, first: int) -> np.ndarray:
-        """Rows from number `first` on, those left out without what they say of others."""
+        """Remove communicator and peer from the rows that are left out; `first` is the number of the first row."""
         low, high = np.searchsorted(self._left_out, [first, first + len(rows)])
         if low < high:
             numbers = self._left_out[low:high] - first
@@ -203,8 +212,12 @@ class ThreadTable:
         return rows
 
     def watch(self, watch: Watcher, *, ends: bool) -> None:
-        """From now on, have it look at all rows that are read before anybody else does; `ends`: now at the first and
-        the last one, of which there must be one."""
+        """Pass all rows to `watch` when they are read, before anybody else sees them.
+
+        Args:
+            watch: Callback that may refuse rows.
+            ends: Check the first and the last row now. The table must not be empty then.
+        """
         if ends:
             watch.ends(self._ends[0], self._length)
         self._watch = watch
@@ -220,7 +233,7 @@ class ThreadTable:
         return Place(self._file.place, chunks, piece.first, self._watch.stamps if self._watch else _ANY_STAMPS)
 
     def forget(self) -> None:
-        """No longer keep the latest range."""
+        """Drop the latest range from memory."""
         self._recent = None
 
     def _load(self, first: int, last: int) -> np.ndarray:
@@ -245,7 +258,7 @@ class ThreadTable:
         return self._with_gaps(rows, last - len(rows)) if self._gaps else rows
 
     def fill(self, first: int, into: np.ndarray) -> None:
-        """Write rows from number `first` on into an array, for all of which there are some. Not of events."""
+        """Write rows from number `first` on into an array. Rows must exist for the whole array. Not for events."""
         whole, number = into, first
         at = bisect_right(self._starts, first) - 1
         while len(into):
@@ -263,7 +276,7 @@ class ThreadTable:
             self._without_partner(whole, number)
 
     def _with_gaps(self, rows: np.ndarray, first: int) -> np.ndarray:
-        """Rows from number `first` on, the flushes at gaps as events of recording switched off (0) and on (1)."""
+        """Change the flushes at gaps into events of recording switched off (0) and on (1), in rows from `first` on."""
         rows = rows.copy()
         for gap in self._gaps:
             for number, value in ((gap - 1, 0), (gap, 1)):
@@ -273,7 +286,7 @@ class ThreadTable:
         return rows
 
     def _sample_file(self, piece: Piece) -> np.ndarray:
-        """Keys of every STEP-th row, a bounded stretch at a time: HDF5 remembers each chunk of a strided read."""
+        """Return keys of every STEP-th row. Reads bounded stretches, as HDF5 remembers each chunk of a strided read."""
         assert self._file is not None
         end = piece.first + piece.count
         stretches = range(piece.first, end, STEP * STEP)
@@ -281,17 +294,17 @@ class ThreadTable:
         return np.concatenate([self._key(rows) for rows in parts])
 
     def last(self) -> np.void:
-        """The last row."""
+        """Return the last row."""
         return self._ends[0][1]
 
     def reread(self) -> None:
-        """Rows in memory have changed: forget what was read of them."""
+        """Forget what was read of rows in memory, because these rows have changed."""
         self.__dict__.pop("_ends", None)
         self.__dict__.pop("sampled", None)
         self.forget()
 
     def find(self, ticks: int) -> int:
-        """How many rows have a key less than `ticks`."""
+        """Return the number of rows whose key is less than `ticks`."""
         if not self._length:
             return 0
         if ticks not in self._found:
@@ -301,7 +314,10 @@ class ThreadTable:
         return self._found[ticks]
 
     def expect(self, ticks: Sequence[int]) -> None:
-        """Find many at once, of which few are asked for later one by one: each stretch of rows is read once."""
+        """Prepare `find` for several ticks at once, so that each stretch of rows is read once.
+
+        Nothing happens for more than _MOST_FOUND ticks, because only that number of results is remembered.
+        """
         wanted = np.array([t for t in ticks if self._length and self.first_key < t <= self.last_key], np.uint64)
         if not len(wanted) or len(wanted) > _MOST_FOUND:
             return
@@ -324,8 +340,10 @@ class ThreadTable:
         return low + bisect_left(self._key(self._load(low, high)), ticks)
 
     def beside(self, table: str, begin: int, end: int) -> np.ndarray:
-        """What another table, whose row i is of row i of this one, has of the rows with begin <= key < end (ticks);
-        zeros where it has none."""
+        """Return the rows of another table that belong to the rows with begin <= key < end (ticks).
+
+        Row i of the other table belongs to row i of this table. Zeros where the other table has no row.
+        """
         first, last = self.find(begin), self.find(end)
         found = np.zeros(last - first, schema.TABLES[table])
         for start, piece in zip(self._starts, self._pieces, strict=False):
@@ -344,13 +362,13 @@ class ThreadTable:
         return found
 
     def window(self, begin: int, end: int, around: int = 0) -> np.ndarray:
-        """Rows with begin <= key < end (ticks), and `around` more on both sides."""
+        """Return rows with begin <= key < end (ticks), and `around` more rows on both sides."""
         if self._length and begin <= self.first_key and end > self.last_key:
             return self.read(0, self._length)
         return self.read(self.find(begin) - around, self.find(end) + around)
 
     def without_first(self, n: int) -> ThreadTable:
-        """The same table without its first n rows."""
+        """Return the same table without its first n rows."""
         pieces = [
             p.without_first(skip)
             for p, start in zip(self._pieces, self._starts, strict=False)
@@ -359,13 +377,14 @@ class ThreadTable:
         return ThreadTable(self._file, self._table, pieces, [gap - n for gap in self._gaps if gap > n])
 
     def scan(self) -> Iterator[np.ndarray]:
-        """All rows, a bounded number at a time."""
+        """Yield all rows, at most SCAN_ROWS at a time."""
         for first in range(0, len(self), SCAN_ROWS):
             yield self._load(first, min(first + SCAN_ROWS, len(self)))
 
 
 class _Latest:
-    """Which tables keep their latest range: those that were read last. However many ranks there are, it is not more."""
+    """Tables that were read last and keep their latest range: together at most KEPT_BYTES, however many ranks there
+    are."""
 
     def __init__(self) -> None:
         self._bytes: OrderedDict[ThreadTable, int] = OrderedDict()
@@ -373,7 +392,8 @@ class _Latest:
         self._lock = RLock()  # nothing is waited for while it is held
 
     def keep(self, table: ThreadTable, size: int) -> None:
-        """A table has read a range; others may have to forget theirs."""
+        """Note that a table has read a range of `size` bytes, and let the tables that were read longest ago forget
+        theirs."""
         with self._lock:
             self._sum += size - self._bytes.pop(table, 0)
             self._bytes[table] = size
@@ -386,11 +406,11 @@ class _Latest:
 _latest = _Latest()
 
 _NO_TABLES = {table: ThreadTable(None, table, ()) for table in KEY}
-"""Of a thread that has no rows."""
+"""Tables of a thread that has no rows."""
 
 
 def thread_tables(file: RankFile, pending: Sequence[Spool]) -> dict[int, dict[str, ThreadTable]]:
-    """For each thread of a rank its tables; thread 0 is always there."""
+    """Return the tables of each thread of a rank; thread 0 is always there."""
     threads: dict[int, dict[str, ThreadTable]] = {0: dict(_NO_TABLES)}
     if not pending and (thread := _only_thread(file)) is not None:
         mine = threads.setdefault(thread, dict(_NO_TABLES))
@@ -411,8 +431,8 @@ def thread_tables(file: RankFile, pending: Sequence[Spool]) -> dict[int, dict[st
 
 
 def _only_thread(file: RankFile) -> int | None:
-    """The thread whose first and only block has all rows of a file, as where little was recorded; None: it may be
-    otherwise."""
+    """Return the thread whose only block has all rows of a file, as in files with few rows; None: not known to be so.
+    """
     if len(file.blocks) != 1:
         return None
     numbers = _ONE_BLOCK.unpack(file.blocks.tobytes())
@@ -423,7 +443,7 @@ def _only_thread(file: RankFile) -> int | None:
 
 
 def _gaps(blocks: np.ndarray, thread: int) -> list[int]:
-    """How many rows of events come before each dropped block of a thread."""
+    """Return the numbers of rows of events that come before each dropped block of a thread."""
     dropped = (blocks["flags"] & BLOCK_DROPPED) != 0
     if not dropped.any():
         return []
@@ -433,11 +453,16 @@ def _gaps(blocks: np.ndarray, thread: int) -> list[int]:
 
 
 def pieces_of(file: RankFile, table: str, pending: Sequence[Spool], *, join: bool = False) -> list[Piece]:
-    """Blocks of the file, rows that no block names, and rows of spools, in order of the file. Blocks whose rows were
-    dropped have none. join: blocks that follow each other may be one piece.
+    """Return the pieces of a table in order of the file: blocks, rows that no block names, and rows of spools.
 
-    A spool that was being flushed holds what belongs at its base, whether or not it got there; so the file's
-    rows there are not read.
+    Blocks whose rows were dropped give no piece. A spool that was being flushed holds the rows that belong at its base,
+    whether or not they reached the file, so the rows of the file at that place are not used.
+
+    Args:
+        file: The file of a rank.
+        table: Name of the table.
+        pending: Spools whose rows may not be in the file.
+        join: Blocks that follow each other may become one piece.
     """
     length, blocks = file.lengths[table], file.blocks
     if not length and not pending:
@@ -460,7 +485,7 @@ def pieces_of(file: RankFile, table: str, pending: Sequence[Spool], *, join: boo
 
 
 def _outside(piece: Piece, other: Piece) -> list[Piece]:
-    """What of a piece of the file lies before and after another piece."""
+    """Return the parts of a piece of the file that lie before and after another piece."""
     if piece.rows is not None:
         return [piece]
     begin, end = piece.first, piece.first + piece.count
@@ -470,7 +495,10 @@ def _outside(piece: Piece, other: Piece) -> list[Piece]:
 
 
 def _unnamed(file: RankFile, table: str, first: int, length: int) -> list[Piece]:
-    """Rows after the last block: by the thread that each names. Rows of zeros were never written."""
+    """Return pieces of the rows after the last block, by the thread that each row names.
+
+    Rows of zeros were never written. Raises TracelibError if the file is too small for its table.
+    """
     found: list[Piece] = []
     if first >= length:
         return found
@@ -487,7 +515,7 @@ def _unnamed(file: RankFile, table: str, first: int, length: int) -> list[Piece]
 
 
 def _joined(pieces: list[Piece]) -> list[Piece]:
-    """Neighbours of one thread in the file made one."""
+    """Join neighbouring pieces of one thread in the file."""
     if len(pieces) < 2:
         return pieces
     joined: list[Piece] = []

@@ -1,4 +1,4 @@
-"""What must hold of the time stamps of every row, whoever reads it; what does not hold cannot have happened.
+"""Checks of time stamps that hold for every row, whoever reads it.
 
 Stamps are compared as ticks, before any clock is fitted to them: a clock made of impossible pairs would hide them.
 """
@@ -20,11 +20,17 @@ from analyzer.trace import Problem
 from tracelib.schema import State
 
 SLACK_TICKS = 4096
-"""Two CPUs may read the counter a little differently (130 ticks were seen), and lower digits may not be recorded."""
+"""Tolerance in ticks. Two CPUs may read the counter a little differently (130 ticks were seen), and lower digits may
+
+not be recorded.
+"""
 
 LATE_NS = 60 * 10**9
-"""A process that is killed after MPI_Finalize may have written rows, and not yet the clock that follows them: commands
-read rows that are late by no more. `check` counts them."""
+"""Tolerance in ns for rows after the last pair of clocks. A process that is killed after MPI_Finalize may have
+
+written rows, but not yet the clock that follows them. Commands read rows that are late by at most this time; `check`
+counts such rows.
+"""
 
 FAULTS: dict[int, str] = {
     lib.STAMP_BEFORE_START: "stamped before the process started",
@@ -34,14 +40,14 @@ FAULTS: dict[int, str] = {
     lib.STAMP_INSIDE_LONG: "with more time inside MPI than from begin to end",
     lib.STAMP_NO_CALL: "that stands for no call",
 }
-"""What holds of no row of the buffered tables, and how it is said."""
+"""Faults of rows of the buffered tables, and their texts in messages."""
 
 _LOOK = {table: getattr(lib, f"stamps_of_{table}") for table in KEY}
 _LAST_TICK = 2**64 - 1
 _FINALIZED = int(State.FINALIZED)
 _REMEMBERED = 64
 _FEW = 32
-"""Of so many numbers Python finds the largest sooner than numpy."""
+"""Number of values up to which Python finds the largest sooner than numpy."""
 _HINT = "results from such times would be wrong; analyze check says how many such rows there are"
 
 
@@ -58,12 +64,12 @@ class Life:
 
     @classmethod
     def of(cls, file: RankFile) -> Life:
-        """From the start to the latest pair of clocks, which is read after whatever was written."""
+        """Read the start of the process and its latest pair of clocks, which is read after all rows are written."""
         ended = file.attributes["state"] == _FINALIZED and len(file.clock)
         return cls(int(file.attributes["start_ticks"]), _least_and_most(file.clock["ticks"])[1] if ended else None)
 
     def before(self, ticks: np.ndarray) -> np.ndarray:
-        """Which stamps lie before it."""
+        """Return a mask of the stamps before the start of the process."""
         return ticks < max(self.first - SLACK_TICKS, 0)
 
     def after(self, ticks: np.ndarray) -> np.ndarray:
@@ -78,7 +84,7 @@ class Life:
 
 
 def _least_and_most(numbers: np.ndarray) -> tuple[int, int]:
-    """Of at least one; mostly of two."""
+    """Return the least and the largest of at least one number; usually there are two."""
     if len(numbers) > _FEW:
         return int(numbers.min()), int(numbers.max())
     known = numbers.tolist()
@@ -86,16 +92,19 @@ def _least_and_most(numbers: np.ndarray) -> tuple[int, int]:
 
 
 class Rows:
-    """Looks at a table of one thread, some consecutive rows at a time."""
+    """Checker of the rows of one thread's table, some consecutive rows at a time."""
 
     def __init__(self, table: str, life: Life, slack: int = 0) -> None:
-        """`slack`: so many ticks backwards are no fault."""
+        """Prepare the check; `slack` is by how many ticks rows may go backwards without a fault."""
         first, last = life.bounds
         self._look = _LOOK[table]
         self._stamps = ffi.new("struct stamps *", {"start": first, "stop": last, "slack": slack})
 
     def look(self, rows: np.ndarray, latest: int) -> int:
-        """The first row that cannot be, or their number; `latest`: ticks at which the row before them ended."""
+        """Return the index of the first impossible row, or the number of rows if all are possible.
+
+        `latest`: ticks at which the row before them ended.
+        """
         self._stamps.latest = latest
         self._look(self._stamps, ffi.from_buffer(rows), len(rows))
         return self._stamps.first
@@ -107,21 +116,21 @@ class Rows:
 
     @property
     def found(self) -> Counter[int]:
-        """How many rows have each of FAULTS."""
+        """Number of rows with each of FAULTS."""
         return +Counter({fault: self._stamps.faults[fault] for fault in FAULTS})
 
 
 class Watch:
-    """Refuses rows of a thread's table that cannot be, as they are read."""
+    """Callback that refuses impossible rows of a thread's table when they are read."""
 
     __slots__ = ("_file", "_latest", "_life", "_table", "_thread")
 
     def __init__(self, file: RankFile, thread: int, table: str, life: Life) -> None:
         self._file, self._thread, self._table, self._life = file, thread, table, life
-        self._latest: dict[int, int] = {}  # by the number of a row: the end of the one before it
+        self._latest: dict[int, int] = {}  # end of the previous row, by number of the row
 
     def ends(self, rows: np.ndarray, count: int) -> None:
-        """Look at the first and the last row of so many. Raises TracelibError."""
+        """Check the first and the last of `count` rows. Raises TracelibError."""
         looked = Rows(self._table, self._life, SLACK_TICKS)
         apart = [(rows[:1], 0), (rows[1:], count - 1)] if count != 2 else [(rows, 0)]  # two are neighbours
         for some, number in apart:
@@ -129,7 +138,7 @@ class Watch:
                 raise self._error(number + bad, looked)
 
     def __call__(self, rows: np.ndarray, first: int) -> None:
-        """Look at rows from number `first` on. Raises TracelibError."""
+        """Check rows from number `first` on. Raises TracelibError."""
         looked = Rows(self._table, self._life, SLACK_TICKS)
         bad = looked.look(rows, self._latest.get(first, 0))
         if bad < len(rows):
@@ -140,7 +149,7 @@ class Watch:
 
     @property
     def stamps(self) -> tuple[int, int, int]:
-        """The first and the last tick that may be, and how many backwards are no fault."""
+        """First and last possible tick, and by how many ticks a row may go backwards without a fault."""
         return (*self._life.bounds, SLACK_TICKS)
 
     def _error(self, number: int, looked: Rows) -> TracelibError:
@@ -150,15 +159,28 @@ class Watch:
 
 
 Tables = Mapping[int, Mapping[str, ThreadTable]]
-"""Of each thread."""
+"""Tables by thread, then by name."""
 
 
 def possible_only(
     file: RankFile, threads: dict[int, dict[str, ThreadTable]], *, impossible: bool, sound: bool = False
 ) -> list[Problem]:
-    """Leave out what surely belongs to no time of the process, and say so. Refuse (TracelibError) other rows that
-    cannot be, as they are read, unless `impossible` ones are wanted. Times of predictions are those of no clock.
-    sound: another process has looked for what is to be left out, and at the ends of tables, and found nothing."""
+    """Leave out the rows that surely belong to no time of the process, and refuse other impossible rows when read.
+
+    Predictions are not checked: their times come from no clock.
+
+    Args:
+        file: The file of a rank.
+        threads: Tables by thread and name; tables with left-out rows are replaced.
+        impossible: Do not refuse rows that are impossible.
+        sound: Another process has already looked for rows to leave out, and at the ends of tables, and found nothing.
+
+    Returns:
+        One problem that says how many rows were left out, or none.
+
+    Raises:
+        TracelibError: A row is impossible, or rows would be left out of a file with counters.
+    """
     if file.attributes["boot_id"] == PREDICTED:
         return []
     life = Life.of(file)
@@ -173,7 +195,7 @@ def possible_only(
 
 
 def _watch(file: RankFile, threads: Tables, life: Life, *, ends: bool) -> None:
-    """Look at rows of each table as they are read; `ends`: at the first and the last one now."""
+    """Check rows of each table when they are read; `ends`: check the first and the last row now."""
     if life.last is not None:
         life = replace(life, last=min(life.last + _late_ticks(file), _LAST_TICK))
     for thread, tables in threads.items():
@@ -183,17 +205,18 @@ def _watch(file: RankFile, threads: Tables, life: Life, *, ends: bool) -> None:
 
 
 def _late_ticks(file: RankFile) -> int:
-    """LATE_NS in ticks of the file's clock."""
+    """Return LATE_NS in ticks of the file's clock."""
     (first, last), (begin, end) = (_least_and_most(file.clock[name]) for name in ("ticks", "monotonic_ns"))
     return LATE_NS * (last - first) // (end - begin) if end > begin else LATE_NS
 
 
 def leave_out_strange(file: RankFile, threads: dict[int, dict[str, ThreadTable]]) -> str:
-    """Take the first rows of each thread out of its tables that lie outside of the process's life; what that was, in
-    words, or "".
+    """Remove the first rows of each thread's tables that lie outside of the process's life.
 
-    Earlier versions of the library stamped what constructors called with another clock (CLOCK_MONOTONIC in ns) than all
-    that came later. When that was, nobody can tell any more. In the middle of a table nothing is left out.
+    Returns the removed rows in words, or "" if there were none. In the middle of a table nothing is left out. Earlier
+    versions of the library stamped calls of constructors with another clock (CLOCK_MONOTONIC in ns) than all later
+    calls.
+    The real time of these calls is not known.
     """
     return _leave_out(threads, Life.of(file))
 
@@ -212,7 +235,10 @@ def _leave_out(threads: dict[int, dict[str, ThreadTable]], life: Life) -> str:
 
 
 def _until_the_last_row(life: Life, threads: Tables) -> Life:
-    """A process that did not come to its end lived until the last row of any thread at least; no first row is later."""
+    """Set the end of a process that did not come to MPI_Finalize to the last row of any thread.
+
+    No first row of a table is later than that.
+    """
     if life.last is not None:
         return life
     last = (table.last_key for tables in threads.values() for table in tables.values() if len(table))
@@ -220,12 +246,12 @@ def _until_the_last_row(life: Life, threads: Tables) -> Life:
 
 
 def plural_rows(n: int) -> str:
-    """A number of rows in words."""
+    """Return a number of rows in words."""
     return f"{n} row{'s' if n != 1 else ''}"
 
 
 def _strange_at_the_front(table: ThreadTable, name: str, life: Life) -> int:
-    """How many rows of a table, of which the first lies outside of the process's life, do."""
+    """Count the rows at the front of a table that lie outside of the process's life. The first row must be one."""
     count = 0
     for block in table.scan():
         keys = KEY[name](block)

@@ -1,4 +1,4 @@
-"""What one thread did, from its events in an OTF2 archive, taken piece by piece."""
+"""Calls, regions and messages of one thread, from its events in an OTF2 archive, taken piece by piece."""
 
 from __future__ import annotations
 
@@ -19,17 +19,21 @@ HALF = np.dtype(
     [("logical", "<i8"), ("physical", "<i8"), ("size", "<i8"), ("comm", "<i4"), ("peer", "<i4"), ("tag", "<i8"),
      ("rank", "<i4"), ("thread", "<i4"), ("order", "<i8"), ("done", "<i8")]
 )  # fmt: skip
-"""One side of a message: when its call was entered, when it took place, when the request was done (0: it blocks)."""
+"""One side of a message. `logical`: when its call was entered; `physical`: when the message took place; `done`: when
+the
+
+request was done (0: the call blocks).
+"""
 
 _REQUEST = np.dtype([("request", "<i8"), ("order", "<i8"), ("logical", "<i8")])
-"""A request that is posted: the event's number in its location, and when its call was entered."""
+"""A posted receive: `order` is the event's number in its location, `logical` the time when its call was entered."""
 
 Entered = Callable[[np.ndarray], np.ndarray]
-"""Of rows of events: when the call around them was entered."""
+"""Function that returns, for rows of events, when the call around each of them was entered."""
 
 
 class Sends:
-    """Sends (HALF). One of a request is complete when an event says so."""
+    """Sends (HALF) of a thread. A nonblocking send is complete when an event says so."""
 
     def __init__(self, rank: int, thread: int) -> None:
         self._rank, self._thread = rank, thread
@@ -38,7 +42,7 @@ class Sends:
     def take(
         self, rows: np.ndarray, order: np.ndarray, kinds: tuple[int, int], entered: Entered, names: Names, *, last: bool
     ) -> np.ndarray:
-        """Those that are settled by these events; `last`: all."""
+        """Return the sends that these events settle; `last`: all sends."""
         at = np.flatnonzero(np.isin(rows["kind"], kinds))
         made = _halves(rows, at, names, self._rank, self._thread)
         made["logical"], made["order"] = entered(at), order[at]
@@ -55,7 +59,7 @@ class Sends:
 
 
 class Receives:
-    """Receives (HALF). One of a request was posted in an earlier event."""
+    """Receives (HALF) of a thread. A nonblocking receive was posted in an earlier event."""
 
     def __init__(self, rank: int, thread: int) -> None:
         self._rank, self._thread = rank, thread
@@ -64,7 +68,7 @@ class Receives:
     def take(
         self, rows: np.ndarray, order: np.ndarray, kinds: tuple[int, int], entered: Entered, names: Names
     ) -> np.ndarray:
-        """Those that these events complete."""
+        """Return the receives that these events complete."""
         at = np.flatnonzero(np.isin(rows["kind"], kinds))
         found = _halves(rows, at, names, self._rank, self._thread)
         found["logical"], found["order"] = entered(at), order[at]
@@ -95,7 +99,7 @@ def _halves(rows: np.ndarray, at: np.ndarray, names: Names, rank: int, thread: i
 def _nearest(
     request: np.ndarray, order: np.ndarray, other_request: np.ndarray, other_order: np.ndarray, *, later: bool
 ) -> np.ndarray:
-    """Of each the nearest other of the same request, in order after it or before it; -1: there is none."""
+    """Find for each row the nearest other row of the same request, later or earlier in order; -1: there is none."""
     requests, orders = np.concatenate([request, other_request]), np.concatenate([order, other_order])
     is_other = np.repeat([False, True], [len(request), len(other_request)])
     by = np.lexsort((orders, requests))
@@ -120,7 +124,7 @@ class Did:
 
     calls: np.ndarray  # CALL, in order
     marks: np.ndarray  # MARK, in order
-    sends: np.ndarray  # HALF, those whose completion is known or will not come
+    sends: np.ndarray  # HALF: sends whose completion is known or will not come
     receives: np.ndarray  # HALF
 
 
@@ -130,8 +134,8 @@ class _Visits:
 
     begin: np.ndarray
     end: np.ndarray
-    procedure: np.ndarray  # of each: index of the procedure; -1: it is a region of the program
-    region: np.ndarray  # of each: number of the region
+    procedure: np.ndarray  # index of the procedure; -1: a region of the program
+    region: np.ndarray  # number of the region
 
     def before(self, row: int) -> _Visits:
         count = int(np.searchsorted(self.begin, row))
@@ -139,10 +143,9 @@ class _Visits:
 
 
 class Location:
-    """Calls are the outermost visits of procedures of MPI, regions all visits of others.
+    """Translator of one location's events. Calls are the outermost visits of MPI procedures, regions all other visits.
 
-    What is carried from a piece to the next: the regions that are open, the events of a call that is open, and requests
-    on their way.
+    Between two pieces it keeps the regions that are open, the events of an open call, and requests that are not done.
     """
 
     def __init__(self, names: Names, rank: int, thread: int, path: str) -> None:
@@ -154,9 +157,9 @@ class Location:
         self.end = 0  # time of the last event
 
     def take(self, events: np.ndarray, *, last: bool = False) -> Did:
-        """The next events (EVENT, times in ns). `last`: what is open after them ends with them.
+        """Translate the next events (EVENT, times in ns). `last`: what is still open after them ends with them.
 
-        Raises TracelibError where they contradict each other.
+        Raises TracelibError if the events contradict each other.
         """
         self._check(events)
         rows = joined([self._open, self._held, events], EVENT)
@@ -182,7 +185,7 @@ class Location:
             self.end = int(events["time"][-1])
 
     def _closed(self, rows: np.ndarray) -> np.ndarray:
-        """What is left open is left at the end."""
+        """Append events that leave the open regions at the end of the location."""
         steps = _steps(rows)
         rest = np.zeros(max(int(steps.sum()), 0), EVENT)
         rest["kind"], rest["time"] = lib.ARCHIVE_LEAVE, self.end
@@ -207,7 +210,7 @@ class Location:
         return _Visits(begin, end, self._names.procedure[kind], self._names.region[kind])
 
     def _did(self, rows: np.ndarray, visits: _Visits, known: int, order: np.ndarray, *, last: bool) -> Did:
-        """`known`: so many visits were open before."""
+        """Translate events whose visits are known. `known`: number of visits that were open before these events."""
         calls = np.flatnonzero(visits.procedure >= 0)
         ends = visits.end[calls]
         outer = calls[ends > np.maximum.accumulate(np.append(-1, ends[:-1]))] if len(calls) else calls
@@ -220,7 +223,7 @@ class Location:
         )
 
     def _calls(self, rows: np.ndarray, begin: np.ndarray, end: np.ndarray, procedure: np.ndarray) -> np.ndarray:
-        """CALL. Partner, tag and communicator are those of the first message or of the collective in a call."""
+        """Return CALL. Partner, tag and communicator are those of the call's first message or of its collective."""
         found = np.zeros(len(begin), CALL)
         found["enter"], found["exit"] = rows["time"][begin], rows["time"][end]
         found["inside"] = found["exit"] - found["enter"]
@@ -245,7 +248,7 @@ class Location:
         return found
 
     def _marks(self, rows: np.ndarray, visits: _Visits, known: int) -> np.ndarray:
-        """Begins that are new, and ends."""
+        """Return MARK of the regions that begin in these events, and of all regions that end in them."""
         own = visits.procedure < 0
         begins, ends = own & (visits.begin >= known), own & (visits.end < len(rows))
         at = np.concatenate([visits.begin[begins], visits.end[ends]])
@@ -262,7 +265,7 @@ def _steps(rows: np.ndarray) -> np.ndarray:
 
 
 def _inside(at: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """The visit (of those that follow one another) in which each row lies; -1: none."""
+    """Find the visit that each row lies in, of visits that do not overlap; -1: none."""
     found = np.searchsorted(begin, at) - 1
     if not len(begin):
         return found
@@ -270,6 +273,6 @@ def _inside(at: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
 
 
 def _entered(rows: np.ndarray, at: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """When the call was entered in which each row lies; the row's own time: it lies in none."""
+    """Return when the call around each row was entered; a row outside of calls gives its own time."""
     call = _inside(at, begin, end)
     return np.where(call >= 0, rows["time"][begin[call]] if len(begin) else 0, rows["time"][at])
