@@ -74,8 +74,7 @@ class Rows:
         return self._count
 
     def mapped(self) -> np.ndarray:
-        """Return all rows as an array that maps the file; changes go to the file. Nothing may be appended after this.
-        """
+        """Return all rows as an array that maps the file; changes go to the file. Append nothing after this."""
         if not self._count:
             return np.zeros(0, self.dtype)
         self._map = self._map or mmap.mmap(self._file.fileno(), self._count * self.dtype.itemsize)

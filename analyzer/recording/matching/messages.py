@@ -307,8 +307,7 @@ def _of_ranks(messages: np.ndarray, ranks: range) -> np.ndarray:
 
 
 def _in_order(messages: np.ndarray) -> np.ndarray:
-    """Sort a window's messages by (logical_send, source, order of sending). `reserved` counts the sends of each source.
-    """
+    """Sort a window's messages by (logical_send, source, order of sending); `reserved` numbers a source's sends."""
     by_source = messages.take(np.lexsort((messages["reserved"], messages["source"])))
     by_source["reserved"] = 0
     cuts = np.flatnonzero(np.diff(by_source["source"])) + 1
@@ -369,6 +368,5 @@ class _Exchange:
 
 
 def _make_folder(folder: Path) -> str:
-    """Create a folder that all processes can see: beside the trace, or in TMPDIR if there is no right to write there.
-    """
+    """Create a folder that all processes can see: beside the trace, or in TMPDIR if that is not allowed."""
     return str(temporary_folder(".analyze-", beside=folder))

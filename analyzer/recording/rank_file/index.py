@@ -159,12 +159,12 @@ class ThreadTable:
 
     @property
     def first_key(self) -> int:
-        """Ticks of the first row; there must be one."""
+        """Ticks of the first row. The table must not be empty."""
         return self._ends[1][0]
 
     @property
     def last_key(self) -> int:
-        """Ticks of the last row; there must be one."""
+        """Ticks of the last row. The table must not be empty."""
         return self._ends[1][1]
 
     @cached_property
@@ -224,7 +224,7 @@ class ThreadTable:
 
     @property
     def place(self) -> Place | None:
-        """Where all rows lie; None: not in one place, or not as they are read here."""
+        """Place of all rows in the file; None: they are not in one place, or they are changed when they are read."""
         if len(self._pieces) != 1 or len(self._left_out) or self._gaps or self._file is None:
             return None
         piece, chunks = self._pieces[0], self._file.chunks.get(self._table)
@@ -383,8 +383,10 @@ class ThreadTable:
 
 
 class _Latest:
-    """Tables that were read last and keep their latest range: together at most KEPT_BYTES, however many ranks there
-    are."""
+    """Tables that were read last and keep their latest range.
+
+    Together they keep at most KEPT_BYTES, however many ranks there are.
+    """
 
     def __init__(self) -> None:
         self._bytes: OrderedDict[ThreadTable, int] = OrderedDict()
@@ -392,8 +394,10 @@ class _Latest:
         self._lock = RLock()  # nothing is waited for while it is held
 
     def keep(self, table: ThreadTable, size: int) -> None:
-        """Note that a table has read a range of `size` bytes, and let the tables that were read longest ago forget
-        theirs."""
+        """Note that a table has read a range of `size` bytes.
+
+        The tables that were read longest ago forget their ranges if the sum exceeds KEPT_BYTES.
+        """
         with self._lock:
             self._sum += size - self._bytes.pop(table, 0)
             self._bytes[table] = size
@@ -431,8 +435,7 @@ def thread_tables(file: RankFile, pending: Sequence[Spool]) -> dict[int, dict[st
 
 
 def _only_thread(file: RankFile) -> int | None:
-    """Return the thread whose only block has all rows of a file, as in files with few rows; None: not known to be so.
-    """
+    """Return the thread whose only block has all rows of a file, as in files with few rows; None: not known."""
     if len(file.blocks) != 1:
         return None
     numbers = _ONE_BLOCK.unpack(file.blocks.tobytes())

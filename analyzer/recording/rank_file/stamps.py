@@ -53,9 +53,10 @@ _HINT = "results from such times would be wrong; analyze check says how many suc
 
 @dataclass(frozen=True)
 class Life:
-    """First and last tick of a process as its file says them.
+    """First and last tick of a process, as its file says.
 
-    `last` is None where it did not come to MPI_Finalize: then a thread may have been at work, and in the middle of
+    `last` is None where the process did not come to MPI_Finalize. Then a thread may still have worked, and may have
+    been
     writing its buffer, when the process ended.
     """
 
@@ -73,12 +74,12 @@ class Life:
         return ticks < max(self.first - SLACK_TICKS, 0)
 
     def after(self, ticks: np.ndarray) -> np.ndarray:
-        """Which stamps lie after it."""
+        """Return a mask of the stamps after the end of the process."""
         return ticks > self.last + SLACK_TICKS if self.last is not None else np.zeros(len(ticks), bool)
 
     @cached_property
     def bounds(self) -> tuple[int, int]:
-        """Before the first and after the second tick it surely was not."""
+        """First and last possible tick. The process surely did not run before the first or after the last."""
         last = _LAST_TICK if self.last is None else min(self.last + SLACK_TICKS, _LAST_TICK)
         return max(self.first - SLACK_TICKS, 0), last
 

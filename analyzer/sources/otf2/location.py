@@ -19,10 +19,10 @@ HALF = np.dtype(
     [("logical", "<i8"), ("physical", "<i8"), ("size", "<i8"), ("comm", "<i4"), ("peer", "<i4"), ("tag", "<i8"),
      ("rank", "<i4"), ("thread", "<i4"), ("order", "<i8"), ("done", "<i8")]
 )  # fmt: skip
-"""One side of a message. `logical`: when its call was entered; `physical`: when the message took place; `done`: when
-the
+"""One side of a message.
 
-request was done (0: the call blocks).
+`logical`: when its call was entered. `physical`: when the message took place. `done`: when the request was done (0: the
+call blocks).
 """
 
 _REQUEST = np.dtype([("request", "<i8"), ("order", "<i8"), ("logical", "<i8")])
@@ -120,7 +120,7 @@ _NOTHING = np.zeros(0, EVENT)
 
 @dataclass(frozen=True)
 class Did:
-    """Of one thread, in a stretch of its time."""
+    """Calls, marks and messages of one thread in a stretch of its time."""
 
     calls: np.ndarray  # CALL, in order
     marks: np.ndarray  # MARK, in order
@@ -130,7 +130,7 @@ class Did:
 
 @dataclass(frozen=True)
 class _Visits:
-    """Visits of regions in order of begin: rows of their events. An end behind the last row: it is still open."""
+    """Visits of regions in order of begin, as rows of their events. An end behind the last row: the visit is open."""
 
     begin: np.ndarray
     end: np.ndarray
@@ -223,7 +223,7 @@ class Location:
         )
 
     def _calls(self, rows: np.ndarray, begin: np.ndarray, end: np.ndarray, procedure: np.ndarray) -> np.ndarray:
-        """Return CALL. Partner, tag and communicator are those of the call's first message or of its collective."""
+        """Return CALL. Partner, tag and communicator are taken from the call's first message or from its collective."""
         found = np.zeros(len(begin), CALL)
         found["enter"], found["exit"] = rows["time"][begin], rows["time"][end]
         found["inside"] = found["exit"] - found["enter"]
