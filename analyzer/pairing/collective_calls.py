@@ -1,6 +1,8 @@
-"""Which calls of different ranks are one collective: the n-th of a communicator is the n-th of each member.
+"""Matching of the calls of different ranks that are one collective.
 
-Those that a rank made while it recorded nothing count; of those that a member did not record nothing is known."""
+The n-th collective of a communicator is the n-th of each member. Collectives that a rank made while it recorded
+nothing are counted. Nothing is known of the collectives that a member did not record.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +23,19 @@ from tracelib.schema.procedures import BLOCKING_COLLECTIVES, base_name
 
 
 def each_way(trace: Trace, rows: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Members of collectives (MEMBER_CALL, and the number of each one's collective, ascending) with those of
-    intercommunicators as two collectives: members of one group that give and of the other that take, and the reverse.
+    """Split the collectives of intercommunicators into two: one for each direction between the groups.
 
-    So nobody waits for his own group. Who neither gives nor takes (MPI_PROC_NULL as root) is in neither.
+    In each of the two, members of one group give and members of the other take. So no rank waits for its own group. A
+    rank
+    that neither gives nor takes (MPI_PROC_NULL as root) is in neither.
+
+    Args:
+        trace: The trace.
+        rows: MEMBER_CALL.
+        group: Number of each row's collective, ascending.
+
+    Returns:
+        MEMBER_CALL, and the number of each row's collective, ascending.
     """
     across = np.array([bool(c.remote) for c in trace.communicators], bool)[rows["comm"]]
     if not across.any():
@@ -45,7 +56,7 @@ def each_way(trace: Trace, rows: np.ndarray, group: np.ndarray) -> tuple[np.ndar
 
 
 def _is_remote(trace: Trace, rows: np.ndarray) -> np.ndarray:
-    """Which rows are of members of their communicator's remote group."""
+    """Return a mask of the rows whose rank is in the remote group of its communicator."""
     found = np.zeros(len(rows), bool)
     for comm in np.unique(rows["comm"]).tolist():
         mine = rows["comm"] == comm
@@ -54,11 +65,11 @@ def _is_remote(trace: Trace, rows: np.ndarray) -> np.ndarray:
 
 
 MOST_WAITING = 1 << 22
-"""Calls that may wait for the other members of their communicators to make theirs; beyond, something is wrong."""
+"""Largest number of calls that may wait for the calls of other members. With more calls, something is wrong."""
 
 
 class Pattern(Enum):
-    """Who depends on whom in a blocking collective; only where data flows, but for a barrier."""
+    """Dependences in a blocking collective. Ranks depend on each other where data flows, and in a barrier."""
 
     ALL = "all on all"
     FROM_ROOT = "all on the root"
@@ -73,19 +84,19 @@ _PATTERNS = {
     Pattern.PREFIX: "Scan Exscan",
 }
 PATTERN = {f"MPI_{name}": pattern for pattern, names in _PATTERNS.items() for name in names.split()}
-"""The others (MPI_Alltoallv, neighbourhood collectives) do not say who sends to whom."""
+"""Pattern by procedure. Other collectives (MPI_Alltoallv, neighbourhood collectives) do not say who sends to whom."""
 
 PATTERNS = tuple(Pattern)
 
 
 def pattern_numbers(trace: Trace) -> np.ndarray:
-    """Index in PATTERNS of each procedure (int32), -1: none."""
+    """Return the index in PATTERNS of each procedure (int32); -1: none."""
     names = [base_name(p) for p in trace.procedures]
     return np.array([PATTERNS.index(PATTERN[n]) if n in PATTERN else -1 for n in names], np.int32)
 
 
 ANY_PROCEDURE = -2
-"""Persistent collectives, whatever procedure made them."""
+"""Stands for persistent collectives, whatever procedure made them."""
 
 MEMBER_CALL = np.dtype(
     [
@@ -101,23 +112,30 @@ MEMBER_CALL = np.dtype(
         ("takes", "?"),
     ]
 )
-"""A member's call; `number` counts the blocking collectives of the rank on the communicator."""
+"""Call of a collective by a member; `number` counts the blocking collectives of the rank on the communicator."""
 
 
 def collectives(trace: Trace, team: Team | None = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The blocking collectives by windows: MEMBER_CALL of all members, and the number (within the
-    window) of the collective that each belongs to. A team shares them: each member gets some.
+    """Yield the blocking collectives by windows of time.
 
-    Where members' calls are not the same one, nothing is known about that communicator from there on.
+    From the first collective on in which the members' procedures differ, nothing is known about a communicator.
+
+    Args:
+        trace: The trace.
+        team: Members that share the collectives: each member gets some.
+
+    Returns:
+        MEMBER_CALL of all members, and the number (within the window) of the collective of each row.
     """
     yield from CollectiveCalls(trace, team or Team()).by_windows()
 
 
 class CollectiveCalls:
-    """Brings the calls of all members of a communicator together, over windows of time.
+    """Matcher of the calls of all members of a communicator, over windows of time.
 
-    They are blocking ones; `begins`: nonblocking ones; `made_by`: persistent ones, which this procedure made (index in
-    Trace.procedures), or any (ANY_PROCEDURE).
+    By default it matches blocking collectives. `begins`: nonblocking ones. `made_by`: persistent ones that this
+    procedure
+    made (index in Trace.procedures), or any procedure (ANY_PROCEDURE).
     """
 
     def __init__(
@@ -131,10 +149,10 @@ class CollectiveCalls:
         self._sizes = sizes(trace, trace.communicators)
         self._made: dict[int, int] = {}  # by rank * communicators + communicator
         self._waiting = np.zeros(0, MEMBER_CALL)
-        self._limits = np.zeros(0, np.int64)  # number of each communicator from which on nothing is known
+        self._limits = np.zeros(0, np.int64)  # by communicator: number of the first collective that is not known
 
     def by_windows(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """As `collectives` gives them."""
+        """Yield the collectives as `collectives` does."""
         windows, spill = self._trace.windows(), Spill(MEMBER_CALL)
         for ranks, bounds in self._trace.parts(self._trace.share(self._team), RECORDS):
             for begin, end in pairwise(bounds.tolist()):
@@ -145,7 +163,7 @@ class CollectiveCalls:
         spill.close()
 
     def _shared(self, rows: np.ndarray) -> np.ndarray:
-        """The part of this member of the team of all members' rows: every so many-th collective."""
+        """Exchange rows so that this member has all rows of its collectives: every n-th collective in a team of n."""
         if self._team.size == 1:
             return rows
         of_member = rows["number"] % self._team.size
@@ -153,17 +171,18 @@ class CollectiveCalls:
         return joined(self._team.alltoall(parts), MEMBER_CALL)
 
     def calls_of(self, ranks: range, begin: int, end: int) -> np.ndarray:
-        """MEMBER_CALL of some ranks in a window."""
+        """Return MEMBER_CALL of some ranks in a window."""
         every = self._calls(ranks, begin, end)
         return self.members(every.where(every.rows["comm"] >= 0))
 
     def _calls(self, ranks: range, begin: int, end: int) -> RankRows:
-        """CALL of those that count, `comm` what they are brought together by."""
+        """Return CALL of the calls that count; `comm` is the key by which they are matched."""
         every = RankRows.of(ranks, *self._trace.rank_calls(ranks, begin, end))
         return every.where(self._counted[every.rows["call"]])
 
     def members(self, every: RankRows) -> np.ndarray:
-        """MEMBER_CALL of the calls (CALL) of some ranks that are collectives with others, in their order."""
+        """Convert the calls (CALL) of some ranks that are collectives with other ranks to MEMBER_CALL, in their
+        order."""
         rank, calls = every.where(self._sizes[every.rows["comm"]] > 1)
         rows = np.zeros(len(calls), MEMBER_CALL)
         for column in ("comm", "call", "enter", "exit", "thread"):
@@ -175,7 +194,7 @@ class CollectiveCalls:
         return rows
 
     def _numbers(self, rank: np.ndarray, calls: np.ndarray) -> np.ndarray:
-        """The number of each call of its rank on its communicator; calls of each rank are in order."""
+        """Return the number of each call of its rank on its communicator. The calls of each rank are in order."""
         key = rank * len(self._sizes) + calls["comm"]
         order = np.argsort(key, kind="stable")
         keys, first, count = np.unique(key[order], return_index=True, return_counts=True)
@@ -191,8 +210,11 @@ class CollectiveCalls:
         return numbers
 
     def groups(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """MEMBER_CALL of the collectives that all members have made now, and the number of the collective
-        that each belongs to, ascending; see `each_way`."""
+        """Return MEMBER_CALL of the collectives that all members have made by now, and each row's collective,
+        ascending.
+
+        Collectives of intercommunicators are split by `each_way`.
+        """
         rows = joined([self._waiting, rows], MEMBER_CALL)
         rows = rows.compress(self._is_known(rows))
         rows = rows.take(np.lexsort((rows["rank"], rows["number"], rows["comm"])))
@@ -206,11 +228,11 @@ class CollectiveCalls:
         return self._each_way(rows.compress(known), group[known])
 
     def _each_way(self, rows: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What is brought together is one collective, but between the groups of an intercommunicator."""
+        """Split the collectives of intercommunicators. Each other group of rows is one collective."""
         return each_way(self._trace, rows, group)
 
     def _is_past(self, rows: np.ndarray, whole: np.ndarray) -> np.ndarray:
-        """Which rows all members have gone past: a member did not record that collective."""
+        """Return a mask of rows that all members have passed: a member did not record that collective."""
         latest = np.full(len(self._sizes), -1)
         np.maximum.at(latest, rows["comm"][whole], rows["number"][whole])
         return rows["number"] < latest[rows["comm"]]
@@ -232,7 +254,7 @@ class CollectiveCalls:
         np.minimum.at(self._limits, comms, numbers)
 
     def _is_known(self, rows: np.ndarray) -> np.ndarray:
-        """Which rows come before anything is unknown of their communicator."""
+        """Return a mask of the rows before the first unknown collective of their communicator."""
         if not len(self._limits):
             return np.ones(len(rows), bool)
         return rows["number"] < self._limits[rows["comm"]]
@@ -246,11 +268,11 @@ class _Missed:
         self._ranks: dict[int, np.ndarray] = {}
 
     def who(self, ranks: np.ndarray) -> list[int]:
-        """Those of the ranks that missed any."""
+        """Return the ranks that missed any collective."""
         return [rank for rank in np.unique(ranks).tolist() if len(self._of(rank))]
 
     def before(self, rank: int, comm: int, times: np.ndarray) -> np.ndarray | int:
-        """How many the rank had missed on a communicator before each of the times."""
+        """Return the number of collectives that the rank had missed on a communicator before each of the times."""
         rows = self._of(rank)
         rows = rows[rows["comm"] == comm] if len(rows) else rows
         if not len(rows):
@@ -269,20 +291,22 @@ class _Missed:
 
 
 def sizes(trace: Trace, communicators: Iterable[Communicator | None]) -> np.ndarray:
-    """How many members of each make calls that we can see; 0: not to be joined, as None."""
+    """Return the number of members of each communicator whose calls we can see; 0: not to be matched, as None."""
     missing = frozenset(trace.extra(Losses).missing)
     return np.array([_present(trace, c, missing) if c else 0 for c in communicators], np.int64)
 
 
 def _present(trace: Trace, communicator: Communicator, missing: frozenset[int]) -> int:
     if communicator.remote and trace.origin.predicted:
-        return 0  # the simulator lets nobody wait in them
+        return 0  # no rank waits in them in the simulator
     return len({*communicator.members, *communicator.remote} - missing)
 
 
 def calls_by_communicator(trace: Trace, rank: int, chosen: np.ndarray) -> Counter[int]:
-    """How many calls of chosen procedures (bool by procedure) a rank made on each communicator (by index): with
-    thousands of ranks there are far more of these than one rank uses."""
+    """Count the calls of chosen procedures (bool by procedure) that a rank made, by index of the communicator.
+
+    A Counter, because with thousands of ranks there are far more communicators than one rank uses.
+    """
     made: Counter[int] = Counter()
     for calls in trace.calls(rank):
         comms, counts = np.unique(calls["comm"][chosen[calls["call"]] & (calls["comm"] >= 0)], return_counts=True)
@@ -291,7 +315,7 @@ def calls_by_communicator(trace: Trace, rank: int, chosen: np.ndarray) -> Counte
 
 
 def _changes(*columns: np.ndarray) -> np.ndarray:
-    """Where a row differs from the one before it; the first does."""
+    """Return a mask of the rows that differ from the row before. The first row differs."""
     differs = np.ones(len(columns[0]), bool)
     differs[1:] = False
     for column in columns:
@@ -300,12 +324,12 @@ def _changes(*columns: np.ndarray) -> np.ndarray:
 
 
 def starts(group: np.ndarray) -> np.ndarray:
-    """Positions at which groups begin."""
+    """Return the positions at which groups begin."""
     return np.flatnonzero(_changes(group))
 
 
 def positions(trace: Trace, rows: np.ndarray) -> np.ndarray:
-    """The rank of each row (MEMBER_CALL) in its communicator."""
+    """Return the rank of each row (MEMBER_CALL) in its communicator."""
     found = np.zeros(len(rows), np.int64)
     for comm in np.unique(rows["comm"]).tolist():
         members = np.array(trace.communicators[comm].members)

@@ -1,8 +1,10 @@
-"""Epochs of windows: between which calls each lasts, and which of different ranks belong together.
+"""Epochs of RMA windows: the calls between which each epoch lasts, and the epochs of different ranks that match.
 
-An origin's access epoch lasts from MPI_Win_start to MPI_Win_complete, a target's exposure epoch from MPI_Win_post to
-MPI_Win_wait (or the MPI_Win_test that ended it). Both calls that begin one name a group: of files without groups it is
-known only which targets the origin's operations went to.
+An origin's access epoch lasts from MPI_Win_start to MPI_Win_complete. A target's exposure epoch lasts from MPI_Win_post
+to
+MPI_Win_wait (or to the MPI_Win_test that ended it). Both calls that begin an epoch name a group. In files without
+groups
+only the targets of the origin's operations are known.
 """
 
 from __future__ import annotations
@@ -21,17 +23,17 @@ EPOCH = np.dtype(
     [
         ("window", "<i4"),  # index in Objects.known
         ("rank", "<i4"),
-        ("partner", "<i4"),  # of an access epoch a target, of an exposure an origin, of a lock its target; -1: any
+        ("partner", "<i4"),  # target of an access epoch or lock, origin of an exposure; -1: any
         ("begin_thread", "<i4"),
-        ("thread", "<i4"),  # that ended it
-        ("exclusive", "?"),  # the lock
+        ("thread", "<i4"),  # thread that ended the epoch
+        ("exclusive", "?"),  # True for an exclusive lock
         ("begin", "<i8"),  # enter of MPI_Win_start, _post, _lock
-        ("began", "<i8"),  # exit of that
+        ("began", "<i8"),  # exit of that call
         ("last", "<i8"),  # enter of MPI_Win_complete, _wait, _unlock
-        ("end", "<i8"),  # exit of that
+        ("end", "<i8"),  # exit of that call
     ]
 )
-"""One of one partner: epochs with a group have a row for each of its members."""
+"""Epoch with one partner: epochs with a group have a row for each of its members."""
 
 ANY = -1
 
@@ -48,14 +50,14 @@ _STEPS = {
     "MPI_Win_unlock_all": _UNLOCK,
 }
 SYNCHRONIZES = frozenset(_STEPS)
-"""Procedures without which there are no epochs and locks."""
+"""Procedures that epochs and locks need: without them there are none."""
 _EXCLUSIVE = 1  # in `detail` of MPI_Win_lock
 
 _STEP = np.dtype(
     [("enter", "<i8"), ("exit", "<i8"), ("window", "<i4"), ("target", "<i4"), ("thread", "<i4"), ("step", "<i4"),
      ("detail", "<i4"), ("group", "<i4")]
 )  # fmt: skip
-"""A call that begins or ends an epoch or a lock."""
+"""Call that begins or ends an epoch or a lock, or a one-sided operation."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ class Epochs:
 
     @classmethod
     def together(cls, parts: Sequence[Epochs]) -> Epochs:
-        """Those of several ranks."""
+        """Concatenate the epochs of several ranks."""
         none = np.zeros(0, EPOCH)
         return cls(
             np.concatenate([none, *(p.accesses for p in parts)]),
@@ -77,12 +79,12 @@ class Epochs:
         )
 
     def matched(self) -> tuple[np.ndarray, np.ndarray]:
-        """Indices of access epochs, and of the exposures that belong to them."""
+        """Return the indices of access epochs, and of the exposures that belong to them."""
         return _matched(self.accesses, self.exposures)
 
 
 def with_windows(calls: np.ndarray, accesses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Which of the calls (CALL, in any order) have a row of `accesses` (ACCESS), and those rows."""
+    """Return the indices of the calls (CALL, in any order) that have a row of `accesses` (ACCESS), and those rows."""
     if not len(accesses) or not len(calls):
         return np.zeros(0, np.int64), accesses[:0]
     rows = accesses[np.lexsort((accesses["enter"], accesses["thread"]))]
@@ -98,7 +100,7 @@ def with_windows(calls: np.ndarray, accesses: np.ndarray) -> tuple[np.ndarray, n
 
 
 class EpochReader:
-    """Finds the epochs and locks of ranks."""
+    """Reader that finds the epochs and locks of ranks."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
@@ -109,11 +111,11 @@ class EpochReader:
 
     @property
     def has_any(self) -> bool:
-        """Whether the run may make calls of epochs, locks or one-sided operations."""
+        """True if the run may make calls of epochs, locks or one-sided operations."""
         return bool((self._steps >= 0).any()) and self._trace.extra(Objects).has_windows
 
     def of(self, rank: int) -> Epochs:
-        """Those of one rank."""
+        """Return the epochs and locks of one rank."""
         steps, touched = self._read(rank)
         found: list[list[np.ndarray]] = [[], [], []]
         for one in np.unique(steps["window"]).tolist():
@@ -128,8 +130,10 @@ class EpochReader:
         return Epochs(*(np.concatenate([np.zeros(0, EPOCH), *parts]) for parts in found))
 
     def _read(self, rank: int) -> tuple[np.ndarray, np.ndarray]:
-        """The rank's steps in order of entry, and which targets its operations between MPI_Win_start and the next had:
-        int64 rows of window, start (by number on the window) and target."""
+        """Return the rank's steps in order of entry, and the targets of its operations in access epochs.
+
+        The targets are int64 rows of window, start (its number on the window) and target.
+        """
         started = np.zeros(len(self._trace.extra(Objects).known), np.int64)
         parts, touched = [np.zeros(0, _STEP)], [np.zeros((0, 3), np.int64)]
         for begin, end in pairwise(windows_of_rank(self._trace, rank).tolist()):
@@ -140,7 +144,7 @@ class EpochReader:
         return np.concatenate(parts), np.unique(np.concatenate(touched), axis=0)
 
     def _window(self, rank: int, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
-        """_STEP of a window of time: those that begin or end something, and operations."""
+        """Return _STEP of a window of time: steps that begin or end something, and operations."""
         calls = window_calls(self._trace, rank, begin, end)
         calls = calls[self._steps[calls["call"]] >= 0]
         at, accesses = with_windows(calls, gather_blocks(self._trace.extra(Objects).accesses(rank, begin, end), ACCESS))
@@ -157,8 +161,12 @@ class EpochReader:
     def _with_partners(
         self, rank: int, begins: np.ndarray, ends: np.ndarray, first: np.ndarray, targets: np.ndarray | None
     ) -> np.ndarray:
-        """EPOCH from begins[first] to `ends`, for each member of their groups, or each of the targets (start, target)
-        of their operations; of exposures without a group one of any origin."""
+        """Return EPOCH from begins[first] to `ends`, for each partner.
+
+        Partners are the members of the group, or without a group the targets (start, target) of the operations.
+        Exposures
+        without a group have one row, of any origin.
+        """
         known = first >= 0
         begins, ends, number = begins[first[known]], ends[known], first[known]
         spans = _spans(rank, begins, ends)
@@ -179,7 +187,10 @@ class EpochReader:
 
 
 def _touched(steps: np.ndarray, operations: np.ndarray, started: np.ndarray) -> np.ndarray:
-    """(window, start, target) of the operations in epochs, each once; `started`: how many began before, by window."""
+    """Return (window, start, target) of the operations in epochs, each once.
+
+    `started`: number of access epochs that began before, by window.
+    """
     parts = [np.zeros((0, 3), np.int64)]
     for window in np.unique(operations["window"]).tolist():
         mine = operations[operations["window"] == window]
@@ -191,7 +202,7 @@ def _touched(steps: np.ndarray, operations: np.ndarray, started: np.ndarray) -> 
 
 
 def _open_at(begins: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """For each end the last begin before it, of several ends of one only for the last; -1: none."""
+    """Find for each end the last begin before it; -1: none. Of several ends of one begin only the last has it."""
     at = np.searchsorted(begins["enter"], ends["enter"], "right") - 1
     last = np.append(at[1:] != at[:-1], True) if len(at) else np.zeros(0, bool)
     return np.where(last, at, -1)
@@ -213,7 +224,7 @@ def _of_partner(spans: np.ndarray, partner: int | np.ndarray) -> np.ndarray:
 
 
 def _held(rank: int, locks: np.ndarray, unlocks: np.ndarray) -> np.ndarray:
-    """EPOCH of locks: the n-th of each target ends with its n-th unlock."""
+    """Return EPOCH of locks: the n-th lock of each target ends with its n-th unlock."""
     parts = [np.zeros(0, EPOCH)]
     for target in np.unique(locks["target"]).tolist():
         begins, ends = locks[locks["target"] == target], unlocks[unlocks["target"] == target]
@@ -225,8 +236,12 @@ def _held(rank: int, locks: np.ndarray, unlocks: np.ndarray) -> np.ndarray:
 
 
 def _matched(accesses: np.ndarray, exposures: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of each window, origin and target the n-th epoch belongs to the n-th exposure, if there are as many of both;
-    else each to the next exposure that was not over when it was completed, and posted before this was over."""
+    """Match access epochs to exposures by window, origin and target.
+
+    The n-th epoch belongs to the n-th exposure if there are as many of both. Else each epoch belongs to the next
+    exposure
+    that was not over when the epoch was completed, and that was posted before the epoch was over.
+    """
     parts = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
     order = np.lexsort((accesses["begin"], accesses["partner"], accesses["rank"], accesses["window"]))
     theirs = np.lexsort((exposures["begin"], exposures["partner"], exposures["rank"], exposures["window"]))
@@ -241,7 +256,7 @@ def _matched(accesses: np.ndarray, exposures: np.ndarray) -> tuple[np.ndarray, n
         ends = np.maximum.accumulate(exposures["end"][there])
         at = np.searchsorted(ends, accesses["last"][mine])
         count = np.arange(len(at))
-        at = np.maximum.accumulate(at - count) + count  # none twice
+        at = np.maximum.accumulate(at - count) + count  # no exposure is taken twice
         mine, at = mine[at < len(there)], there[at[at < len(there)]]
         posted = exposures["begin"][at] <= accesses["end"][mine]
         parts.append((mine[posted], at[posted]))
@@ -250,7 +265,7 @@ def _matched(accesses: np.ndarray, exposures: np.ndarray) -> tuple[np.ndarray, n
 
 
 def _runs(order: np.ndarray, *columns: np.ndarray) -> Iterator[np.ndarray]:
-    """Stretches of sorted rows that are equal in all columns."""
+    """Yield stretches of sorted rows that are equal in all columns."""
     new = np.zeros(len(order), bool)
     for column in columns:
         new[1:] |= np.diff(column[order]) != 0
@@ -258,7 +273,7 @@ def _runs(order: np.ndarray, *columns: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _where(columns: Sequence[np.ndarray], *values: int) -> slice:
-    """Where columns have these values; rows are sorted by them, the first one first."""
+    """Return the rows in which columns have these values. Rows are sorted by the columns, the first column first."""
     low, high = 0, len(columns[0])
     for column, value in zip(columns, values, strict=True):
         low, high = (low + np.searchsorted(column[low:high], [value, value + 1])).tolist()

@@ -1,7 +1,7 @@
-"""What the end of a killed rank leaves half done: messages without their other side, collectives that not all made.
+"""Operations that a killed rank leaves half done: messages without other side, collectives that not all members made.
 
-The rest of the run is as good as any. So the rows of what is half done are read as calls without a communicator, for
-which no analysis looks for a partner; and it is said how many they are.
+The rest of the run is valid. So the rows of half-done operations are read as calls without a communicator, for which no
+analysis looks for a partner. The number of these rows is reported.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ def leave_out_messages(trace: Trace, lanes: Lanes, halves: np.ndarray) -> None:
 
 
 def _leave_out_calls(lane: ThreadRecords, entered: np.ndarray, called: np.ndarray) -> None:
-    """The calls that were entered then (ns), if they are among those `called` (by index in Trace.procedures)."""
+    """Leave out the calls that were entered at these times (ns), if their procedure is in `called` (bool by
+    procedure)."""
     table = lane.tables["calls"]
     for time in np.unique(entered).tolist():
         first = table.find(lane.clock.ticks(time))
@@ -54,7 +55,7 @@ def _leave_out_calls(lane: ThreadRecords, entered: np.ndarray, called: np.ndarra
 
 
 def _leave_out_requests(lane: ThreadRecords, halves: np.ndarray, whats: Sequence[What]) -> None:
-    """The rows of operations of these kinds that a half says. Their order is that of completion."""
+    """Leave out the requests of these kinds that belong to the halves. Requests are in order of completion."""
     if not len(halves):
         return
     table, wanted = lane.tables["requests"], set(map(tuple, halves[_CHANNEL].tolist()))
@@ -68,9 +69,18 @@ def _leave_out_requests(lane: ThreadRecords, halves: np.ndarray, whats: Sequence
 
 
 def leave_out_collectives(trace: Trace, lanes: Lanes, unfinished: np.ndarray) -> tuple[int, set[int]]:
-    """Leave out the calls of collectives that a member has not made because it did not end in order (`unfinished`, by
-    rank); how many they are, and who has not made them. Those of communicators of which a member did not record all the
-    time are kept."""
+    """Leave out the calls of collectives that a member did not make because it did not end in order.
+
+    Communicators with a member that did not record all the time are kept.
+
+    Args:
+        trace: The run.
+        lanes: Threads of each rank.
+        unfinished: bool by rank: it did not end in order.
+
+    Returns:
+        Number of calls that were left out, and the ranks that did not make them.
+    """
     count, behind = 0, set[int]()
     names = [base_name(p) for p in trace.procedures]
     for chosen in (BLOCKING_COLLECTIVES, NONBLOCKING_COLLECTIVES):
@@ -87,7 +97,7 @@ def leave_out_collectives(trace: Trace, lanes: Lanes, unfinished: np.ndarray) ->
 
 
 def _limits(trace: Trace, made: Mapping[int, Counter[int]], unfinished: np.ndarray) -> dict[int, int]:
-    """Of communicators with members that did not end in order, how many collectives these made at least."""
+    """Return the least number of collectives of unfinished members, by communicators that have such members."""
     limits, losses = {}, trace.extra(Losses)
     partial = {rank for rank in made if len(losses.unrecorded(rank)) or len(losses.missed_collectives(rank))}
     for index, communicator in enumerate(trace.communicators):
@@ -99,12 +109,12 @@ def _limits(trace: Trace, made: Mapping[int, Counter[int]], unfinished: np.ndarr
 
 
 def _members(communicator: Communicator, made: Mapping[int, Counter[int]]) -> set[int]:
-    """Those of which there is a file."""
+    """Return the members of a communicator that have a file."""
     return {*communicator.members, *communicator.remote} & made.keys()
 
 
 def _leave_out_from(trace: Trace, lanes: Sequence[ThreadRecords], called: np.ndarray, comm: int, first: int) -> None:
-    """The calls on a communicator from that number on."""
+    """Leave out the calls of collectives on a communicator from number `first` on."""
     seen = 0
     for calls in trace.calls(lanes[0].rank):
         rows = calls[called[calls["call"]] & (calls["comm"] == comm)]
@@ -115,7 +125,7 @@ def _leave_out_from(trace: Trace, lanes: Sequence[ThreadRecords], called: np.nda
 
 
 def left_out(ranks: np.ndarray, halves: int, calls: int) -> str:
-    """What is said of it, in one line."""
+    """Say in one line how much was left out."""
     counts = (halves, "send or receive", "sends and receives"), (calls, "call of a collective", "calls of collectives")
     parts = " and ".join(f"{n} {one if n == 1 else many}" for n, one, many in counts if n)
     who = ranks_named(ranks.tolist())

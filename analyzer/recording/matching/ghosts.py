@@ -1,5 +1,7 @@
-"""Messages and collectives that took place while nothing was recorded: counted in `skipped`, they keep the others in
-order."""
+"""Messages and collectives that took place while nothing was recorded.
+
+They are counted in `skipped`, and keep the recorded messages and collectives in order.
+"""
 
 from __future__ import annotations
 
@@ -16,46 +18,47 @@ from tracelib.schema import What
 
 CHANNEL = ("peer", "tag", "comm")
 _NONBLOCKING = 1
-"""`tag` of collectives that one call begins and another completes; of blocking ones it is 0."""
+"""`tag` of collectives that one call begins and another completes. Blocking collectives have 0."""
 
 
 class Ghosts:
-    """The unrecorded sends and receives of one rank, each in order of posting, and its sends that were cancelled then.
+    """Unrecorded sends and receives of one rank, in order of posting, and its sends that were cancelled while
+    unrecorded.
 
     A row stands for `count` messages of a channel. They were posted at its time or before, and after all recorded
-    ones that were posted earlier than the first of them.
+    messages that were posted earlier than the first of them.
     """
 
     def __init__(self, file: RankFile | None = None, lane: ThreadRecords | None = None) -> None:
-        """Those of a rank's main thread; without a file there are none."""
+        """Read `skipped` of a rank's main thread. Without a file there are no ghosts."""
         found = _of(file, lane) if file and lane and len(file.skipped) else _NONE
         self._what: np.ndarray = found[0]
         self._ticks: np.ndarray = found[1]
         self._halves: np.ndarray = found[2]
 
     def __len__(self) -> int:
-        """How many rows of `skipped` there are."""
+        """Return the number of rows of `skipped`."""
         return len(self._ticks)
 
     def _window(self, what: Sequence[What], begin: int, end: int) -> np.ndarray:
-        """Ghosts of some kinds whose ticks lie in [begin, end); a view where there are no others."""
+        """Return ghosts of some kinds whose ticks lie in [begin, end)."""
         first, last = np.searchsorted(self._ticks, np.array([begin, end], np.uint64))
         return self._halves[first:last][np.isin(self._what[first:last], what)]
 
     def sends(self, begin: int, end: int) -> np.ndarray:
-        """HALF (ghosts) of the sends posted in [begin, end) ticks."""
+        """Return HALF (ghosts) of the sends posted in [begin, end) ticks."""
         return self._window((What.SEND_DONE, What.PARTITIONED_SEND_DONE), begin, end)
 
     def receives(self, begin: int, end: int) -> np.ndarray:
-        """HALF (ghosts) of the receives posted in [begin, end) ticks."""
+        """Return HALF (ghosts) of the receives posted in [begin, end) ticks."""
         return self._window((What.RECV_DONE, What.PARTITIONED_RECV_DONE), begin, end)
 
     def cancelled(self, begin: int, end: int) -> np.ndarray:
-        """HALF of the sends posted in [begin, end) ticks of which `skipped` says that they were cancelled."""
+        """Return HALF of the sends posted in [begin, end) ticks that `skipped` lists as cancelled."""
         return self._window((What.SEND_CANCELLED,), begin, end)
 
     def forget_send(self, cancelled: np.void) -> None:
-        """One send less among the ghosts: the one that was posted when `cancelled` says."""
+        """Remove one send from the ghosts: the send that was posted when `cancelled` says."""
         h = self._halves
         alike = (self._what == What.SEND_DONE) & (h["posted"] >= cancelled["posted"]) & (h["bytes"] > 0)
         for column in CHANNEL:
@@ -65,7 +68,7 @@ class Ghosts:
 
 
 def collectives_of(file: RankFile, lane: ThreadRecords) -> np.ndarray:
-    """MISSED_COLLECTIVES of a rank, in order of time."""
+    """Return MISSED_COLLECTIVES of a rank, in order of time."""
     rows = _rows(file)
     kinds = _kinds(rows)
     mine = np.isin(kinds, (What.COLLECTIVE_DONE, What.COLLECTIVE_STARTED))
@@ -81,35 +84,35 @@ def collectives_of(file: RankFile, lane: ThreadRecords) -> np.ndarray:
 
 
 _NONE = np.zeros(0, np.uint16), np.zeros(0, np.uint64), np.zeros(0, HALF)
-"""Of a rank all of whose messages were recorded."""
+"""Ghosts of a rank all of whose messages were recorded."""
 
 
 def _of(file: RankFile, lane: ThreadRecords) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What each row is, its ticks, and the rows as HALF."""
+    """Return the kind of each row, its ticks, and the rows as HALF."""
     rows = _rows(file)
     return _kinds(rows), rows["time"], _halves(rows, lane)
 
 
 def _rows(file: RankFile) -> np.ndarray:
-    """What counts of `skipped`, in order of time."""
+    """Return the valid rows of `skipped`, in order of time."""
     rows = file.skipped[: _valid(file)]
     return rows[np.argsort(rows["time"], kind="stable")]
 
 
 def _kinds(rows: np.ndarray) -> np.ndarray:
-    """The What of each row."""
+    """Return the What of each row."""
     return rows["what"] & np.uint16(schema.SKIPPED_BY_DROPPING - 1)
 
 
 def _valid(file: RankFile) -> int:
-    """How many rows of `skipped` count: the last may belong to a block whose dropping a kill has interrupted."""
+    """Count the valid rows of `skipped`: the last may belong to a block whose dropping was interrupted by a kill."""
     counted = int((file.blocks["flags"] >> schema.BLOCK_SKIPPED_SHIFT).sum())
     dropped = np.flatnonzero(file.skipped["what"] & schema.SKIPPED_BY_DROPPING)
     return int(dropped[counted]) if len(dropped) > counted else len(file.skipped)
 
 
 def _as_requests(rows: np.ndarray) -> np.ndarray:
-    """Rows of `skipped` as those of `requests`, with the number of messages for their bytes."""
+    """Convert rows of `skipped` to rows of `requests`, with the number of messages in `bytes`."""
     raw = np.zeros(len(rows), schema.REQUEST)
     raw["posted"], raw["bytes"] = rows["time"], rows["count"]
     for column in (*CHANNEL, "thread"):

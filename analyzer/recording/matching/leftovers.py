@@ -1,4 +1,4 @@
-"""Sends without a receive and the reverse, summed as they are found, so that their number does not matter."""
+"""Sends without a receive and receives without a send. They are summed when found, so that memory is bounded."""
 
 from __future__ import annotations
 
@@ -12,18 +12,22 @@ from analyzer.recording.matching.half_message import HALF
 from analyzer.trace import Unmatched
 
 CUT_OFF = np.dtype([("rank", "<i4"), ("is_send", "?"), ("half", HALF)])
-"""A half that has no other side."""
+"""Send or receive that has no other side."""
 
 _SIDES = ("receive", "send")
 _KEY = 7
-"""Columns that say whose halves they are: rank, is_send, call, peer, tag, comm, path; then come bytes and count."""
+"""Number of key columns: rank, is_send, call, peer, tag, comm, path. Bytes and count follow."""
 
 PathsAt = Callable[[int, int, np.ndarray], np.ndarray]
-"""Of a rank, a thread and times (ns) in order: the paths (rows of CallPaths.tables) of the calls entered then."""
+"""Function that returns, for a rank, a thread and ascending times (ns), the paths (rows of CallPaths.tables) of the
+calls
+
+entered at these times.
+"""
 
 
 def no_paths(_rank: int, _thread: int, times: np.ndarray) -> np.ndarray:
-    """Where they are not known."""
+    """Return 0 for each time, where paths are not known."""
     return np.zeros(len(times), np.int64)
 
 
@@ -31,19 +35,20 @@ def no_paths(_rank: int, _thread: int, times: np.ndarray) -> np.ndarray:
 class Reach:
     """With whom a message may lack its other side though nothing is wrong with the trace."""
 
-    unfinished: np.ndarray  # bool by rank: it did not end in order, so its last calls are not there
+    unfinished: np.ndarray  # bool by rank: it did not end in order, so its last calls are missing
     outside: np.ndarray  # bool by index of communicators: it has members of another run
-    unchosen: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))  # bool by rank: nobody wanted to read it
+    unchosen: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))  # bool by rank: it was not chosen
 
     def is_cut_off(self, ranks: np.ndarray, peers: np.ndarray) -> np.ndarray:
-        """Of messages between ranks; peers of damaged files may be none."""
+        """Return a mask of the messages with a rank that did not end in order. Peers of damaged files may be no
+        ranks."""
         found = self.unfinished[ranks]
         there = (peers >= 0) & (peers < len(self.unfinished))
         found[there] |= self.unfinished[peers[there]]
         return found
 
     def is_unchosen(self, halves: np.ndarray) -> np.ndarray:
-        """Of halves (HALF) whose other side is a rank that was not chosen."""
+        """Return a mask of the halves (HALF) whose other side is a rank that was not chosen."""
         peers = halves["peer"]
         there = (peers >= 0) & (peers < len(self.unchosen))
         found = np.zeros(len(halves), bool)
@@ -51,7 +56,7 @@ class Reach:
         return found
 
     def is_elsewhere(self, halves: np.ndarray) -> np.ndarray:
-        """Of halves (HALF) whose other side is no rank of the run."""
+        """Return a mask of the halves (HALF) whose other side is no rank of the run."""
         known = halves["comm"] >= 0
         found = np.zeros(len(halves), bool)
         found[known] = self.outside[halves["comm"][known]]
@@ -59,7 +64,7 @@ class Reach:
 
 
 def cut_off(ranks: np.ndarray, is_send: bool, halves: np.ndarray) -> np.ndarray:
-    """CUT_OFF of halves (HALF) of the given ranks."""
+    """Convert halves (HALF) of the given ranks to CUT_OFF."""
     found = np.zeros(len(halves), CUT_OFF)
     found["rank"], found["is_send"], found["half"] = ranks, is_send, halves
     return found
@@ -69,12 +74,12 @@ class Leftovers:
     """Counts and bytes by rank, side, call, peer, tag, communicator and call path."""
 
     def __init__(self, stranger: str = "an unknown rank", paths_at: PathsAt = no_paths) -> None:
-        """stranger: what a peer is called that is no rank of the run."""
+        """Start with no leftovers. `stranger`: text for a peer that is no rank of the run."""
         self._stranger, self._paths_at = stranger, paths_at
         self._table = np.zeros((0, _KEY + 2), np.int64)
 
     def add(self, ranks: np.ndarray, is_send: bool, halves: np.ndarray) -> None:
-        """Halves (HALF) of the given ranks that have no other side."""
+        """Add halves (HALF) of the given ranks that have no other side."""
         if len(halves):
             columns = [halves[name] for name in ("call", "peer", "tag", "comm", "bytes")]
             of_all = np.full((2, len(halves)), [[is_send], [1]])
@@ -83,7 +88,7 @@ class Leftovers:
             self._sum([self._table, new])
 
     def _paths(self, ranks: np.ndarray, halves: np.ndarray) -> np.ndarray:
-        """Of the calls that posted them."""
+        """Return the paths of the calls that posted the halves."""
         found = np.zeros(len(halves), np.int64)
         order = np.lexsort((halves["posted"], halves["thread"], ranks))
         new = (np.diff(ranks[order]) != 0) | (np.diff(halves["thread"][order]) != 0)
@@ -92,7 +97,7 @@ class Leftovers:
         return found
 
     def merge(self, team: Team) -> None:
-        """Give every member what all have found."""
+        """Give every member the leftovers of all members. Collective."""
         self._sum(team.allgather(self._table))
 
     def _sum(self, tables: Sequence[np.ndarray]) -> None:
@@ -103,7 +108,7 @@ class Leftovers:
         self._table = np.concatenate([rows[first, :_KEY], sums], axis=1)
 
     def table(self, procedures: Sequence[str], chain: Callable[[int], str] = lambda _: "") -> list[Unmatched]:
-        """The sums in order of the key. chain: a path in words."""
+        """Return the sums in order of the key. `chain`: function that returns a path in words."""
         return [
             Unmatched(
                 rank,
@@ -123,7 +128,7 @@ class Leftovers:
 
 
 def _name(procedures: Sequence[str], call: int, is_send: int) -> str:
-    """Name of the posting call; one whose own row was lost is called by the kind of what it posted."""
+    """Return the name of the posting call. A call whose row was lost is named by the kind of its operation."""
     if call >= 0:
         return procedures[call]
     return "MPI_Start" if is_send else "MPI_Irecv"

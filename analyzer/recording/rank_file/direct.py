@@ -1,8 +1,8 @@
-"""Rank files of the form that the runtime writes, and ranks' groups as packed runs have them, read without HDF5: a run
-has thousands, and HDF5 needs milliseconds for each.
+"""Reader of rank files without HDF5: files as the tracer writes them, and the groups of ranks in packed runs.
 
-The kernel `rank_file_read` finds attributes and tables, and gives up wherever a file is not what it knows: damaged, cut
-off, of another library. What is left is for HDF5 to read, or to refuse.
+A run has thousands of files, and HDF5 needs milliseconds for each. The kernel `rank_file_read` finds attributes and
+tables. It gives up where a file is not as expected: damaged, cut off, or written by another library. HDF5 then reads or
+refuses such a file.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ _FOUND = np.dtype([(name, "<i8") for name in ("rows", "chunk_rows", "at", "bytes
 """`struct found_table` of the kernel."""
 
 _MOST_ROOM = 1 << 28
-"""Bytes of small tables and of places of chunks that are read here; of larger files HDF5 reads them."""
+"""Largest number of bytes of small tables and of places of chunks that are read here. HDF5 reads larger files."""
 _LEAST_GROUP_BYTES = 40
-"""What a file has for each group at least: its entry in the group around it."""
+"""Least number of bytes that a file has for each group: the group's entry in the group around it."""
 _MOST_REMEMBERED = 256
 _ALIGNED = 8
-"""Each table begins on a multiple of so many bytes."""
+"""Number of bytes of which the begin of each table is a multiple."""
 _ENCODED = b"\x03\x00"
-"""What HDF5 puts before a datatype message where it encodes a type by itself."""
+"""Bytes that HDF5 puts before a datatype message where it encodes a type by itself."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,9 +50,9 @@ class Shape:
     """What the files of a run have in common."""
 
     values: np.dtype  # a column for each attribute
-    arrays: tuple[str, ...]  # the attributes that are no single values
-    dtypes: dict[str, np.dtype]  # of the tables that there are
-    stored: dict[str, bytes]  # datatype and filters of each table, as the file says them
+    arrays: tuple[str, ...]  # attributes that are no single values
+    dtypes: dict[str, np.dtype]  # by name of existing tables
+    stored: dict[str, bytes]  # datatype and filters of each table, as encoded in the file
     filtered: frozenset[str]  # tables that have filters
     deflated: frozenset[str] = frozenset()  # tables whose chunks are shuffled and deflated
 
@@ -79,29 +79,39 @@ class Shape:
 
 
 class Direct(NamedTuple):
-    """What is small of a rank file, as it stands there."""
+    """Small parts of a rank file, as they stand in the file."""
 
     attributes: dict[str, Any]
-    procedures: tuple[str, ...] | None  # None: of a packed run the names that all ranks share
+    procedures: tuple[str, ...] | None  # None: the names that all ranks of a packed run share
     shape: Shape
     lengths: dict[str, int]
-    rows: dict[str, np.ndarray]  # of `schema.DIRECT`, those that have any
-    chunks: dict[str, Chunks]  # of all others, those that can be read without HDF5
+    rows: dict[str, np.ndarray]  # tables of `schema.DIRECT` that have rows
+    chunks: dict[str, Chunks]  # other tables that can be read without HDF5
     modified_ns: int
 
 
 ROOT = 0
-"""In place of where a group lies."""
+"""Stands in place of the address of a group."""
 
 
 def read_direct(path: str, group: int, by_hdf5: Callable[[str], Table | None]) -> Direct | None:
-    """What the file says, or the group in it whose object header lies at `group`; None: HDF5 must read it. `by_hdf5`
-    gives a table of it: names of procedures that are compressed, HDF5 reads once for all files that store the same."""
+    """Read the small parts of a file, or of a group in the file.
+
+    Args:
+        path: The file.
+        group: Address of the group's object header; ROOT: the whole file.
+        by_hdf5: Function that opens a table by HDF5. Compressed names of procedures are read by HDF5, once for all
+            files that store the same names.
+
+    Returns:
+        The small parts; None: HDF5 must read the file.
+    """
     return _reader.read(path, group, by_hdf5)
 
 
 def groups_of_ranks(path: str) -> list[int]:
-    """Where the groups of a packed run's ranks lie, 0 where one is not known; none if only HDF5 can tell."""
+    """Return the addresses of the groups of a packed run's ranks; 0 where one is not known; empty: only HDF5 can
+    tell."""
     place = os.fsencode(path)
     count = lib.rank_groups(place, ffi.NULL, 0)
     if count <= 0 or count > Path(path).stat().st_size // _LEAST_GROUP_BYTES:
@@ -112,7 +122,7 @@ def groups_of_ranks(path: str) -> list[int]:
 
 
 def _items(text: bytes) -> Iterator[tuple[str, str, bytes, bytes]]:
-    """Kind and the three parts of each item of a shape; see the kernel's header."""
+    """Yield kind and the three parts of each item of a shape; see the kernel's header."""
     at = 0
     while at < len(text):
         kind, parts = chr(text[at]), []
@@ -125,7 +135,7 @@ def _items(text: bytes) -> Iterator[tuple[str, str, bytes, bytes]]:
 
 
 def _dtype_of(encoded: bytes) -> np.dtype | None:
-    """The dtype of a datatype message, as HDF5 understands it; None: of no fixed size, or damaged."""
+    """Return the dtype of a datatype message, as HDF5 understands it; None: of no fixed size, or damaged."""
     try:
         stored = h5t.decode(_ENCODED + encoded)
         if not is_sound(stored):
@@ -138,7 +148,7 @@ def _dtype_of(encoded: bytes) -> np.dtype | None:
 
 
 class _Reader:
-    """Buffers for the kernel, which grow as needed, and what was understood before."""
+    """Reader with buffers for the kernel, which grow as needed, and with the shapes and names that it has seen."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -160,7 +170,7 @@ class _Reader:
             found.bytes, found.room = pointer(self._rooms[name], "unsigned char *"), room
 
     def read(self, path: str, group: int, by_hdf5: Callable[[str], Table | None]) -> Direct | None:
-        """See `read_direct`."""
+        """Read a file as `read_direct`."""
         with self._lock:
             place = os.fsencode(path)
             while (answer := self._ask(place, group)) == lib.RANK_FILE_NO_ROOM and self._room < _MOST_ROOM:
@@ -171,7 +181,7 @@ class _Reader:
         return lib.rank_file_read(place, group, self._name_list, len(_TABLES), len(_WHOLE), self._file)
 
     def _used(self, name: str) -> Any:
-        """What the kernel wrote; the next file will overwrite it."""
+        """Return the bytes that the kernel wrote. The next file overwrites them."""
         found = getattr(self._file, name)
         return ffi.buffer(found.bytes, found.used)
 
@@ -208,7 +218,7 @@ class _Reader:
         return Direct(attributes, known, shape, lengths, rows, chunks, self._file.modified_ns)
 
     def _shape(self, text: bytes, by_hdf5: Callable[[str], Table | None]) -> Shape | None:
-        """A shape is known when HDF5 has opened all tables of a file that has it."""
+        """Return the shape of a text. A shape counts as known when HDF5 has opened all tables of a file that has it."""
         if (known := self._shapes.get(text)) is not None:
             return known
         shape = Shape.of(text)
@@ -221,7 +231,7 @@ class _Reader:
     def _names_of(
         self, key: tuple[bytes, int, bytes], by_hdf5: Callable[[str], Table | None]
     ) -> tuple[str, ...] | None:
-        """The same for all files that store the same."""
+        """Return the names of procedures, which are read once for all files that store the same."""
         if (known := self._procedures.get(key)) is not None:
             return known
         stored = by_hdf5(PROCEDURES)
@@ -229,8 +239,11 @@ class _Reader:
 
 
 def _apart(data: bytes, found: dict[str, tuple[int, ...]]) -> tuple[bytes, tuple[int, bytes]]:
-    """The bytes of all tables (`struct found_table`) but `procedures`, which many files share, and the number of rows
-    and bytes of that; it is taken out of `found`, and where the others are is changed."""
+    """Take the table `procedures`, which many files share, out of the bytes of all tables.
+
+    Returns the other tables' bytes, and the number of rows and the bytes of `procedures`. Removes `procedures` from
+    `found` and changes the offsets of the others there.
+    """
     count, _, begin, size, _ = found.pop(PROCEDURES, (0, 0, 0, 0, 0))
     end = begin + -(-size // _ALIGNED) * _ALIGNED
     for name, (rows, chunk_rows, at, *rest) in found.items():
@@ -240,14 +253,14 @@ def _apart(data: bytes, found: dict[str, tuple[int, ...]]) -> tuple[bytes, tuple
 
 
 class _Remembered(Generic[Key, Value]):
-    """Answers by what was asked. Mostly the last one is asked for again: to compare is cheaper than to hash."""
+    """Cache of answers. The last key is usually asked for again, and comparing is cheaper than hashing."""
 
     def __init__(self) -> None:
         self._answers: dict[Key, Value] = {}
         self._last: tuple[Key, Value] | None = None
 
     def get(self, key: Key) -> Value | None:
-        """None: not known."""
+        """Return the answer; None: not known."""
         if self._last is None or self._last[0] != key:
             if key not in self._answers:
                 return None
@@ -255,7 +268,7 @@ class _Remembered(Generic[Key, Value]):
         return self._last[1]
 
     def put(self, key: Key, value: Value) -> Value:
-        """Remember, and return, an answer."""
+        """Remember an answer, and return it."""
         if len(self._answers) >= _MOST_REMEMBERED:
             self._answers.clear()
         self._answers[key] = value

@@ -1,6 +1,6 @@
-"""What is small of the rank files that one process of a team has opened, as the others get it.
+"""Small parts of the rank files that one process of a team has opened, in the form in which the others get them.
 
-They have the same `RankFile`s without opening the files: to open one takes ten times as long.
+The other processes then have the same `RankFile`s without opening the files, which would take ten times as long.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ Value = int | str
 
 @dataclass(frozen=True)
 class ChunkColumns:
-    """Where the rows of one table lie in some files."""
+    """Places of the rows of one table in some files."""
 
     table: str
-    rows: list[int]  # of a chunk; 0: HDF5 reads the table, or it has no rows
-    at: np.ndarray  # bytes, of all chunks
-    counts: np.ndarray  # chunks of each file
+    rows: list[int]  # rows of a chunk, by file; 0: HDF5 reads the table, or it has no rows
+    at: np.ndarray  # byte offsets of all chunks
+    counts: np.ndarray  # number of chunks of each file
     ends: np.ndarray  # first and last rows
-    known: np.ndarray  # 2 for each file of which they are known, else 0
-    deflated: np.ndarray  # bytes of all chunks that are deflated
-    packed: np.ndarray  # how many chunks of each file are
+    known: np.ndarray  # by file: 2 if the first and last row are known, else 0
+    deflated: np.ndarray  # bytes of all deflated chunks
+    packed: np.ndarray  # number of deflated chunks of each file
 
     @classmethod
     def of(cls, table: str, files: Sequence[RankFile]) -> ChunkColumns:
-        """Those of some files."""
+        """Collect the places of a table in some files."""
         found = [file.chunks.get(table) for file in files]
         at = [one.at if one else _NOWHERE for one in found]
         ends = [one.ends if one and one.ends is not None else np.zeros(0, schema.TABLES[table]) for one in found]
@@ -47,7 +47,7 @@ class ChunkColumns:
         return cls(table, rows, *places, *_joined(schema.TABLES[table], ends), *sizes)
 
     def of_file(self, k: int) -> Chunks:
-        """Those of a file, which must have some."""
+        """Return the chunks of file number k, which must have some."""
         (at, its_ends, its_bytes), count = self._firsts[:, k].tolist(), int(self.counts[k])
         known = self.ends[its_ends : its_ends + 2] if self.known[k] else None
         deflated = self.deflated[its_bytes : its_bytes + count] if self.packed[k] else None
@@ -60,7 +60,7 @@ class ChunkColumns:
 
 
 class SentChunks(Mapping[str, Chunks]):
-    """`RankFile.chunks` of a file that another process has opened, taken apart when they are first asked for."""
+    """Chunks of a file that another process has opened (`RankFile.chunks`), unpacked when they are first asked for."""
 
     def __init__(self, columns: Sequence[ChunkColumns], k: int) -> None:
         self._columns, self._k = columns, k
@@ -84,20 +84,20 @@ class SentChunks(Mapping[str, Chunks]):
 
 @dataclass(frozen=True)
 class Heads:
-    """Column by column, as that is sent and taken apart in a fraction of the time that objects take."""
+    """Small parts of several rank files, by column: sent and unpacked much faster than objects."""
 
-    attributes: dict[str, list[Value]]  # by name those of each file
-    texts: list[str]  # those of text attributes are numbers in this list: most files say the same
+    attributes: dict[str, list[Value]]  # by name: the values of all files
+    texts: list[str]  # values of text attributes are indices in this list: most files say the same
     procedures: list[tuple[str, ...]]
-    which: list[int]  # of `procedures` are each file's
+    which: list[int]  # by file: index in `procedures`
     lengths: np.ndarray  # (files, tables of the schema)
-    arrays: dict[str, tuple[np.ndarray, np.ndarray]]  # by name the rows of all files, and how many each has
+    arrays: dict[str, tuple[np.ndarray, np.ndarray]]  # by name: the rows of all files, and the number of rows of each
     chunks: list[ChunkColumns]
     modified_ns: list[int]
 
     @classmethod
     def of(cls, files: Sequence[RankFile]) -> Heads:
-        """Those of some files."""
+        """Collect the small parts of some files."""
         texts: dict[str, int] = {}
         procedures: dict[tuple[str, ...], int] = {}
         attributes: dict[str, list[Value]] = {
@@ -115,7 +115,7 @@ class Heads:
         )  # fmt: skip
 
     def files(self, places: Sequence[tuple[str, str]]) -> list[RankFile]:
-        """The same files, for another process. `places`: of each rank's file, and its group in it."""
+        """Make the same files in another process. `places`: path of each rank's file, and its group in the file."""
         names = (*schema.INTEGER_ATTRIBUTES, *schema.TEXT_ATTRIBUTES)
         columns: list[Sequence[Value]] = [self.attributes[name] for name in schema.INTEGER_ATTRIBUTES]
         columns += [[self.texts[int(number)] for number in self.attributes[name]] for name in schema.TEXT_ATTRIBUTES]

@@ -1,4 +1,4 @@
-"""What a killed process had recorded but not yet written: its spools, if they lie on this machine."""
+"""Rows that a killed process recorded but did not write to its file: its spools, if they lie on this machine."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _CALLS = list(schema.BUFFERED).index("calls")
 
 
 def inside(file: RankFile, pending: Sequence[Spool]) -> list[tuple[int, int, int, int]]:
-    """Call (row of `procedures`), ticks of its entry, thread and path of each thread that died in a call.
+    """Return (row of `procedures`, ticks of entry, thread, path) of the call of each thread that died in a call.
 
-    A call that has a row already is none of them: the process died between the row and the program.
+    A call that already has a row is left out: the process died between the row and the return to the program.
     """
     every = [tuple(row) for row in file.inside.tolist()] + [spool.inside for spool in pending if spool.inside]
     return [row for row in every if _last_exit(file, pending, thread=row[2]) <= row[1]]
 
 
 def _last_exit(file: RankFile, pending: Sequence[Spool], *, thread: int) -> int:
-    """Ticks of the exit of a thread's last recorded call; 0: it has none."""
+    """Return the ticks of the exit of a thread's last recorded call; 0: there is none."""
     exits = [int(spool.rows["calls"]["exit"][-1]) for spool in pending if spool.thread == thread and _has_calls(spool)]
     blocks = file.blocks[(file.blocks["thread"] == thread) & (file.blocks["count"][:, _CALLS] > 0)][-1:]
     for block in blocks:
@@ -40,9 +40,10 @@ def _has_calls(spool: Spool) -> bool:
 
 
 class Unfinished:
-    """The unfinished calls of a process. They say nothing of what they would have done with others.
+    """Unfinished calls of a process. They do not say what they would have done with other ranks.
 
-    `rows` are read like those of a buffer that was never written. Until `end` is called, each ends as it begins.
+    `rows` are read like the rows of a buffer that was never written. Until `end` is called, each call ends as it
+    begins.
     """
 
     def __init__(self, file: RankFile, pending: Sequence[Spool]) -> None:
@@ -59,20 +60,20 @@ class Unfinished:
         ]
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Return the number of unfinished calls."""
         return len(self._calls)
 
     def entered(self, thread: int) -> int | None:
-        """Ticks at which a thread entered the call; None: it was in none."""
+        """Return the ticks at which a thread entered the call; None: the thread was in no call."""
         row = self._calls.get(thread)
         return None if row is None else int(row["enter"][0])
 
     def procedure(self, thread: int) -> int:
-        """The row of `procedures`; the thread must be in a call."""
+        """Return the row of `procedures` of a thread's call; the thread must be in a call."""
         return int(self._calls[thread]["call"][0])
 
     def end(self, thread: int, ticks: int) -> None:
-        """Take a thread's call to have lasted until then, if that is after its entry."""
+        """Set the end of a thread's call to `ticks`, if that is after its entry."""
         row = self._calls[thread]
         row["exit"] = max(int(row["enter"][0]), ticks)
 
@@ -98,14 +99,14 @@ class Fate(Enum):
 
 
 OPEN_ENDED = (Fate.EXITED, Fate.KILLED, Fate.REPLACED, Fate.RUNNING, Fate.UNKNOWN)
-"""Of these, what they did last with others is half done, or not there."""
+"""Fates after which the last operations with other ranks may be half done or missing."""
 
 _RECORDING, _RECOVERED = int(State.RECORDING), int(State.RECOVERED)
 _FATES = {State.FINALIZED: Fate.ENDED, State.EXITED: Fate.EXITED, State.FULL: Fate.FULL, State.RECOVERED: Fate.KILLED}
 
 
 def fate(file: RankFile) -> Fate:
-    """What became of the process that wrote the file, as far as it can be known."""
+    """Determine what became of the process that wrote the file, as far as it can be known."""
     state = file.attributes["state"]
     if state != _RECORDING:
         return _FATES[State(int(state))]
@@ -117,7 +118,7 @@ def fate(file: RankFile) -> Fate:
 
 
 def pending_rows(file: RankFile, found: Fate) -> tuple[list[Spool], list[Problem]]:
-    """The rows that the file of a process that did not end in order lacks, and what is to be said about it."""
+    """Return the rows that are not in the file of a process that did not end in order, and problems to report."""
     a = file.attributes
     if a["state"] == _RECOVERED:
         return [], [Problem(file.rank, "was killed; its last calls were put into the file by tracelib recover")]
@@ -152,7 +153,8 @@ def _read(file: RankFile) -> list[Spool]:
 
 
 def _after_full_disk(file: RankFile) -> list[Problem]:
-    """A process that ended in order has removed its spools."""
+    """Report calls that a process lost after the disk was full. A process that ended in order has removed its
+    spools."""
     if not is_here(file.attributes) or is_alive(file.attributes):
         return []
     calls = sum(spool.calls for spool in _read(file))
@@ -161,7 +163,7 @@ def _after_full_disk(file: RankFile) -> list[Problem]:
 
 
 def _content(spools: Sequence[Spool]) -> str:
-    """What was recovered: calls, or if there are none the events of a program without MPI."""
+    """Say in words how many calls were recovered, or events if there are only events, as without MPI."""
     counts = {table: sum(len(spool.rows[table]) for spool in spools) for table in ("calls", "events")}
     return f"{counts['calls']} calls" if counts["calls"] or not counts["events"] else f"{counts['events']} events"
 
@@ -169,7 +171,7 @@ def _content(spools: Sequence[Spool]) -> str:
 def died_inside(
     file: RankFile, pending: Sequence[Spool], ns: Callable[[int], int], chain: Callable[[int], str]
 ) -> list[Problem]:
-    """In which calls the threads of a killed process died. `ns`: its clock; `chain`: a row of its paths in words."""
+    """Report the calls in which the threads of a killed process died. `ns`: its clock; `chain`: its paths in words."""
     if not len(file.inside) and not pending:
         return []
     problems = []

@@ -1,8 +1,9 @@
-"""HDF5 files kept open, and their tables, found and understood once: thousands of ranks have a dozen each.
+"""HDF5 files that are kept open, and their tables, whose types are decoded once.
 
-h5py's own Files and Datasets make a numpy dtype of the stored one at each use, which costs more than to read a block.
-An open file takes half a megabyte and half a millisecond, so the chunks of a table tell where they lie: who has them
-needs no HDF5 any more.
+A run has thousands of ranks with a dozen tables each. h5py's own Files and Datasets make a numpy dtype of the stored
+type
+at each use, which costs more than to read a block. An open file takes half a megabyte and half a millisecond. So the
+chunks of a table know where they lie in the file: reading them needs no HDF5.
 """
 
 from __future__ import annotations
@@ -21,18 +22,19 @@ from analyzer.recording.rank_file.chunks import Chunks
 from tracelib.schema.sound import is_sound
 
 OPEN_FILES = 128
-"""How many files are kept open at a time: thousands of ranks must not meet the limit on descriptors."""
+"""Number of files that are kept open at a time: thousands of ranks must not reach the limit on descriptors."""
 
 Opened = TypeVar("Opened")
 
 
 class KeptOpen(Generic[Opened]):
-    """By name what `opened` makes of it, `most` at a time: the oldest is forgotten first, and closed when nobody holds
-    it any more.
+    """Cache of opened things by name, at most `most`. The oldest is dropped first, and closed with its last reference.
 
-    Threads share it without a lock, as a Trace that goes closes its files in any thread, at any moment, also where h5py
-    has a lock of its own. Each step is one of a dict's, so the worst is that something is opened twice, or kept
-    although another thread has dropped it meanwhile.
+    Threads share the cache without a lock, because a Trace that is deleted closes its files in any thread, at any
+    moment,
+    also where h5py has a lock of its own. Each step is one operation of a dict. The worst case is that something is
+    opened
+    twice, or kept although another thread has dropped it meanwhile.
     """
 
     def __init__(self, most: int, opened: Callable[[str], Opened]) -> None:
@@ -46,7 +48,7 @@ class KeptOpen(Generic[Opened]):
         return name in self._kept
 
     def get(self, name: str) -> Opened:
-        """It is the latest then."""
+        """Return what has this name, opened if necessary. It becomes the latest."""
         found = self._kept.pop(name, None)
         if found is None:
             found = self._opened(name)
@@ -57,29 +59,33 @@ class KeptOpen(Generic[Opened]):
         return found
 
     def drop(self, name: str) -> None:
-        """Forget it."""
+        """Forget what has this name."""
         self._kept.pop(name, None)
 
 
 OPEN_GROUPS = 2048
-"""How many groups of a file are kept open: a packed run has one for each rank. Each takes 64 KB; to open it again takes
-0.2 ms."""
+"""Number of groups of a file that are kept open: a packed run has one for each rank. Each group takes 64 KB; to open it
+
+again takes 0.2 ms.
+"""
 
 DAMAGED = (OSError, KeyError, RuntimeError, ValueError, TypeError)
-"""What h5py raises where a file is damaged; the last two of names, types and values that cannot be."""
+"""Exceptions that h5py raises where a file is damaged. The last two are for impossible names, types and values."""
 
 UNWRITTEN_BYTES = 1 << 24
-"""How many bytes of a table may be rows that were never written."""
+"""Largest number of bytes of a table that may be rows that were never written."""
 
 _DEFLATED = (h5z.FILTER_SHUFFLE, h5z.FILTER_DEFLATE)
-"""Filters of chunks that are read without HDF5."""
+"""Filters of chunks that can be read without HDF5."""
 
 _dtypes: dict[bytes, np.dtype] = {}
 
 
 def _dtype(stored: h5t.TypeID) -> np.dtype:
-    """The numpy dtype of a type in a file; the few that there are come again in each file. Raises TypeError for one
-    that is damaged."""
+    """Return the numpy dtype of a type in a file; the same few types come in each file.
+
+    Raises TypeError if the type is damaged.
+    """
     code = stored.encode()
     if code not in _dtypes:
         if not is_sound(stored):
@@ -89,13 +95,13 @@ def _dtype(stored: h5t.TypeID) -> np.dtype:
 
 
 def _filters(layout: h5p.PropDCID, row_bytes: int) -> tuple[int, ...]:
-    """The filters of chunks, in their order; a shuffle of other parts than whole rows is another filter."""
+    """Return the filters of chunks in order. A shuffle that is not of whole rows counts as another filter (-1)."""
     found = [layout.get_filter(number) for number in range(layout.get_nfilters())]
     return tuple(-1 if code == h5z.FILTER_SHUFFLE and said != (row_bytes,) else code for code, _, said, _ in found)
 
 
 class Table:
-    """A dataset of one dimension in an open file."""
+    """Dataset of one dimension in an open file."""
 
     def __init__(self, dataset: h5d.DatasetID) -> None:
         self._dataset, self._type = dataset, dataset.get_type()
@@ -107,8 +113,14 @@ class Table:
     def rows(
         self, first: int = 0, last: int | None = None, step: int = 1, into: np.ndarray | None = None
     ) -> np.ndarray:
-        """Every step-th row of [first, last), in an array of that length if one is given; all of a dataset without
-        rows are none."""
+        """Read every step-th row of [first, last). A dataset without rows gives none.
+
+        Args:
+            first: First row.
+            last: Behind the last row; None: all.
+            step: Distance of rows.
+            into: Array of that length for the rows; None: a new array.
+        """
         stop = len(self) if last is None else min(last, len(self))
         count = max(-(-(stop - first) // step), 0)
         found = np.empty(count, self.dtype) if into is None else into
@@ -120,11 +132,11 @@ class Table:
 
     @property
     def is_deflated(self) -> bool:
-        """Whether its chunks are shuffled and deflated."""
+        """True if the chunks are shuffled and deflated."""
         return _filters(self._dataset.get_create_plist(), self.dtype.itemsize) == _DEFLATED
 
     def chunks(self) -> Chunks | None:
-        """Where the rows lie in the file; None: only HDF5 can tell (in the header, filtered in another way)."""
+        """Return where the rows lie in the file; None: only HDF5 can tell (in the header, or with other filters)."""
         layout, file = self._dataset.get_create_plist(), h5i.get_file_id(self._dataset)
         if not len(self) or file.get_create_plist().get_userblock():
             return None
@@ -140,11 +152,11 @@ class Table:
         return None
 
     def _chunks(self, rows: int, file_bytes: int, *, deflated: bool) -> Chunks | None:
-        """Chunks of so many rows each; None: one is missing, or not filtered as the others are."""
+        """Return chunks of `rows` rows each; None: a chunk is missing, or not filtered as the others are."""
         at, size = np.full((2, -(-len(self) // rows)), -1, np.int64)
 
         def note(chunk: h5d.StoreInfo) -> None:
-            is_there = chunk.byte_offset + chunk.size <= file_bytes  # of a damaged file it may lie anywhere
+            is_there = chunk.byte_offset + chunk.size <= file_bytes  # in a damaged file it may lie anywhere
             if is_there and chunk.chunk_offset[0] < len(self) and not chunk.filter_mask:
                 number = chunk.chunk_offset[0] // rows
                 at[number], size[number] = chunk.byte_offset, chunk.size
@@ -153,7 +165,7 @@ class Table:
         return Chunks(self.dtype, rows, at, None, size if deflated else None) if (at >= 0).all() else None
 
     def could_be_in(self, file_bytes: int) -> bool:
-        """Whether a file of this size has room for so many rows."""
+        """True if a file of this size has room for the rows."""
         row_bytes = len(self) * self.dtype.itemsize
         if could_be_in(file_bytes, row_bytes, packed=False):
             return True
@@ -161,13 +173,17 @@ class Table:
 
 
 def could_be_in(file_bytes: int, row_bytes: int, *, packed: bool = True) -> bool:
-    """Whether a file of this size has room for rows of so many bytes. Those that were never written take none, and what
-    is compressed 1/1032 at least (RFC 1951)."""
+    """True if a file of this size has room for `row_bytes` bytes of rows.
+
+    Rows that were never written take no room. Compressed rows take at least 1/1032 of their bytes.
+
+    Source: RFC 1951.
+    """
     return row_bytes <= file_bytes * (1032 if packed else 1) + UNWRITTEN_BYTES
 
 
 def whole_number(attributes: Any, name: str) -> int:
-    """An attribute of a file. Raises KeyError if it is not there, TypeError if it is no whole number."""
+    """Return an attribute of a file. Raises KeyError if it is not there, TypeError if it is no whole number."""
     value = np.asarray(attributes[name])
     if value.shape != () or value.dtype.kind not in "iu":
         raise TypeError(f"attribute {name} is not a whole number")
@@ -175,8 +191,13 @@ def whole_number(attributes: Any, name: str) -> int:
 
 
 def rows_of(group: h5py.Group, name: str, columns: np.dtype) -> np.ndarray:
-    """All rows of a table. Raises KeyError if it is not there, TypeError or ValueError if it is no table that has these
-    columns, each of its kind."""
+    """Return all rows of a table.
+
+    Raises:
+        KeyError: There is no such table.
+        TypeError: It is no table.
+        ValueError: It lacks a column of the right kind, or its rows were never written.
+    """
     table = group[name]
     if not isinstance(table, h5py.Dataset) or table.shape is None or len(table.shape) != 1:
         raise TypeError(f"{name} is no table")
@@ -189,13 +210,13 @@ def rows_of(group: h5py.Group, name: str, columns: np.dtype) -> np.ndarray:
 
 
 def _is_like(found: np.dtype, wanted: np.dtype) -> bool:
-    """Whether values of one type can be taken for those of another."""
+    """True if values of one type can be used as values of the other."""
     kinds = "iuf" if wanted.kind in "iuf" else "SUO" if wanted.kind in "SUO" else wanted.kind
     return found.kind in kinds and found.shape == wanted.shape
 
 
 def procedure_names(table: Table) -> tuple[str, ...]:
-    """The rows of a table `procedures`; mostly all ranks have the same."""
+    """Return the rows of a table `procedures` as text; usually all ranks have the same."""
     rows = table.rows()
     return _names(rows.tobytes(), rows.itemsize) if rows.dtype.kind == "S" else tuple(map(text_of, rows))
 
@@ -207,13 +228,13 @@ def _names(rows: bytes, length: int) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1024)
 def text_of(value: bytes | str) -> str:
-    """A fixed-length string of the file."""
+    """Decode a fixed-length string of the file."""
     text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
     return text.split("\0", 1)[0]
 
 
 class OpenGroup:
-    """A group of an open file. Raises one of DAMAGED where it is damaged."""
+    """Group of an open file. Raises one of DAMAGED where the group is damaged."""
 
     def __init__(self, file: h5f.FileID, name: str) -> None:
         self._id = h5o.open(file, name.encode())
@@ -221,10 +242,10 @@ class OpenGroup:
             raise TypeError(f"{name} is no group")
         self._tables: dict[str, Table] = {}
         self._names: set[bytes] = set()
-        self._id.links.iterate(self._names.add)  # to be told that there is none takes 50 us
+        self._id.links.iterate(self._names.add)  # to ask HDF5 for a missing name takes 50 us
 
     def table(self, name: str) -> Table | None:
-        """A table, remembered; None: there is none of that name."""
+        """Return a table, which is then remembered; None: there is no table of that name."""
         if name not in self._tables:
             if name.encode() not in self._names:
                 return None
@@ -238,10 +259,10 @@ class OpenGroup:
         return self._tables[name]
 
     def attributes(self) -> dict[str, Any]:
-        """All attributes: numpy scalars and arrays, str where the length varies."""
+        """Return all attributes: numpy scalars and arrays, str where the length varies."""
         found: dict[str, Any] = {}
         names: list[bytes] = []
-        h5a.iterate(self._id, names.append)  # by its number each would be looked up among all
+        h5a.iterate(self._id, names.append)  # by its number, each attribute would be searched among all
         for encoded in names:
             attribute = h5a.open(self._id, encoded)
             name, stored = encoded.decode(), attribute.get_type()
@@ -255,7 +276,7 @@ class OpenGroup:
 
 
 class OpenFile:
-    """An open HDF5 file with its groups."""
+    """Open HDF5 file with its groups."""
 
     def __init__(self, path: str, access: h5p.PropFAID) -> None:
         file = h5f.open(os.fsencode(path), h5f.ACC_RDONLY, access)
@@ -263,8 +284,8 @@ class OpenFile:
 
 
 class OpenFiles(KeptOpen[OpenFile]):
-    """Open HDF5 files. To close one it is enough to drop it: `h5f.FileID.close` looks through all that is open
-    anywhere."""
+    """Open HDF5 files. A file is closed by dropping it, as `h5f.FileID.close` searches all open objects of all
+    files."""
 
     def __init__(self) -> None:
         access = h5p.create(h5p.FILE_ACCESS)
@@ -274,5 +295,5 @@ class OpenFiles(KeptOpen[OpenFile]):
         super().__init__(OPEN_FILES, lambda path: OpenFile(path, access))
 
     def group(self, path: str, name: str) -> OpenGroup:
-        """A group of a file."""
+        """Return a group of a file."""
         return self.get(path).groups.get(name)

@@ -1,4 +1,4 @@
-"""The paths of calls of our own runs (analyzer.trace.extras.CallPaths)."""
+"""Paths of the calls of our own runs (analyzer.trace.extras.CallPaths), and samples of code."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from tracelib import schema
 from tracelib.schema import State
 
 AT_ONCE = 1024
-"""So many ranks' tables are in memory while they become one."""
+"""Number of ranks whose tables are in memory while they are merged."""
 
 _NONE = np.zeros(1, np.int64)
 
 Merged = tuple[PathTables, dict[int, np.ndarray]]
-"""Paths of some ranks, and of each rank the rows there of its own."""
+"""Merged paths of some ranks, and the rows there of each rank's own paths."""
 
 
 class RunPaths:
-    """All ranks' paths as one table, read and named when they are first asked for."""
+    """Paths of all ranks as one table, read and named when they are first asked for."""
 
     def __init__(self, path: Path, files: Sequence[RankFile]) -> None:
         self._path, self._files = path, files
@@ -43,7 +43,7 @@ class RunPaths:
         return self._merged[0]
 
     def numbers(self, rank: int) -> np.ndarray:
-        """Of each row of a rank's own paths its row in `tables`."""
+        """Return the row in `tables` of each of a rank's own paths."""
         return self._merged[1].get(rank, _NONE)
 
     @cached_property
@@ -56,17 +56,19 @@ class RunPaths:
         return named_places(self.tables, files, ended_ns, _packed(self._files[0]))
 
     def chain(self, rank: int, row: int) -> str:
-        """A path of a rank in words; empty: it is not known."""
+        """Return a path of a rank in words; empty: it is not known."""
         numbers = self.numbers(rank) if self.known else _NONE
         return self.named.chain(int(numbers[row])) if 0 < row < len(numbers) else ""
 
     def text(self, number: int) -> str:
-        """A row of `tables` in words."""
+        """Return a row of `tables` in words."""
         return self.named.chain(number)
 
     def share(self, own: range, team: Team) -> None:
-        """Have each member of a team read the tables of its own ranks, and tell the others. Collective. Where one of
-        them cannot be read, each member reads all when it needs them, and says so."""
+        """Read the tables of each member's own ranks, and exchange them. Collective.
+
+        If a table cannot be read, each member reads all tables when it needs them, and raises the error then.
+        """
         if not self.known:
             return
         mine: Merged | None = None
@@ -99,13 +101,13 @@ def _tables_of(file: RankFile) -> PathTables:
 
 
 def _packed(file: RankFile) -> Sequence:
-    """Names that a packed run has brought along."""
+    """Return the names that a packed run has brought along."""
     return () if file.group == "/" else packed_names(file.path)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunCallPaths(CallPaths):
-    """Paths that the runtime recorded."""
+    """Call paths that the tracer recorded."""
 
     lanes: Lanes
     cuts: Cuts
@@ -129,18 +131,18 @@ class RunCallPaths(CallPaths):
 
 SAMPLES_AT_ONCE = 65536
 _LAST = 256
-"""Rows at the end among which is the last one in time: they are written in rounds of all threads."""
+"""Number of rows at the end among which is the latest row: rows are written in rounds of all threads."""
 _WHAT = ((schema.SAMPLE_END, 1), (schema.SAMPLE_BEGIN, 2))
 
 
 def is_by_signal(file: RankFile) -> bool:
-    """Whether the samples of a rank were taken by a signal, as its last row says."""
+    """True if a signal took the samples of a rank, as its last row says."""
     n = file.lengths["samples"]
     return bool(n and file.read("samples", n - 1, n)["flags"][0] & schema.SAMPLE_BY_SIGNAL)
 
 
 def last_sample_ticks(file: RankFile) -> int:
-    """Of a rank that made no call at its end, or none at all: when it was last seen; else 0."""
+    """Return the ticks of a rank's last sample; 0: it has none, or its calls tell its end."""
     n = file.lengths["samples"]
     if not n or (file.attributes["state"] == State.FINALIZED and file.lengths["calls"]):
         return 0
@@ -149,7 +151,7 @@ def last_sample_ticks(file: RankFile) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class RunCodeSamples(CodeSamples):
-    """Samples that the runtime took."""
+    """Code samples that the tracer took."""
 
     lanes: Lanes
     files: Mapping[int, RankFile]

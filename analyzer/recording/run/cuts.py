@@ -1,4 +1,4 @@
-"""Time cut so that a stretch of it holds about so many calls, of one rank or of all."""
+"""Windows of time that hold about the same number of calls, of one rank or of all."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ from analyzer.recording.thread_records.thread import RECORDED, ThreadRecords
 
 _FEW = 16
 SAMPLES = 17
-"""Of a table of few rows so many tell when they were recorded: before the first exchange there may be a long start."""
+"""Number of rows that tell when a table with few rows was recorded. Before the first exchange there may be a long
+start."""
 
 
 class Spread(NamedTuple):
-    """Intervals of time [begin, end) in which `weight` calls, polls and events were recorded, as far as some rows of a
-    table tell: between two of these they count as evenly spread. float64."""
+    """Intervals of time [begin, end) in which `weight` calls, polls and events were recorded (float64).
+
+    The intervals come from some rows of a table. Between two of these rows, all rows count as evenly spread.
+    """
 
     begin: np.ndarray
     end: np.ndarray
@@ -29,7 +32,7 @@ class Spread(NamedTuple):
 
     @classmethod
     def of(cls, lanes: Iterable[tuple[ThreadRecords, float]]) -> Spread:
-        """That of some threads, each of which stands for so many like it."""
+        """Build from some threads, each with the number of similar threads that it stands for."""
         begins: list[int] = []
         ends: list[int] = []
         weights: list[float] = []
@@ -48,12 +51,12 @@ class Spread(NamedTuple):
 
     @classmethod
     def joined(cls, parts: Sequence[Spread]) -> Spread:
-        """That of all threads of which some have these."""
+        """Concatenate the intervals of several groups of threads."""
         return cls(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def _times(lane: ThreadRecords, keys: np.ndarray) -> list[int]:
-    """Times (ns) of ticks: of few, as most ranks of a large run have, one by one, which is faster."""
+    """Convert ticks to ns. Few ticks, as most ranks of a large run have, are converted one by one, which is faster."""
     if len(keys) <= _FEW:
         return [lane.clock.ns(key) for key in keys.tolist()]
     times: list[int] = np.clip(lane.clock.times(keys), -LATEST_NS, LATEST_NS).tolist()
@@ -61,14 +64,22 @@ def _times(lane: ThreadRecords, keys: np.ndarray) -> list[int]:
 
 
 class Density:
-    """How many calls, polls and events some threads recorded up to each time."""
+    """Cumulated number of the calls, polls and events of some threads over time."""
 
     def __init__(self, spread: Spread) -> None:
         self._times, self._calls = _cumulated(*spread)
         self._sum = float(spread.weight.sum())
 
     def cut(self, records: int, stop: int) -> np.ndarray:
-        """Times 0 = b_0 < b_1 < ... < b_n = stop (ns, int64): of equal size, with about `records` of them at most."""
+        """Cut the time into windows with the same number of records.
+
+        Args:
+            records: Largest number of records of a window, approximately.
+            stop: End of the last window in ns.
+
+        Returns:
+            Times 0 = b_0 < b_1 < ... < b_n = stop (ns, int64).
+        """
         count = max(ceil(self._sum / max(records, 1)), 1)
         places = np.arange(1, count) * (self._sum / count)
         inner = np.interp(places, self._calls, self._times).astype(np.int64)
@@ -77,7 +88,7 @@ class Density:
 
 
 def _cumulated(begin: np.ndarray, end: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Times and the number of calls before each, for intervals [begin, end) of `weight` calls each."""
+    """Return times and the number of calls before each, for intervals [begin, end) of `weight` calls each."""
     if not len(begin):
         return np.zeros(1), np.zeros(1)
     times = np.concatenate([begin, end])
@@ -90,70 +101,89 @@ def _cumulated(begin: np.ndarray, end: np.ndarray, weight: np.ndarray) -> tuple[
 
 
 Lanes = Mapping[int, list[ThreadRecords]]
-"""Those of each rank that could be read."""
+"""Threads of each rank that could be read."""
 
 RECORDS = 262144
-"""About how many calls a window holds."""
+"""Number of calls that a window holds, approximately."""
 
 FEW_RANKS = 512
 RECORDS_A_RANK = 32
-"""A window of more than FEW_RANKS ranks holds at least as many calls for each: else most of the work would be to look
-at ranks that did little in it."""
+"""Least number of calls for each rank in a window of more than FEW_RANKS ranks. With fewer calls, most of the work
+would
+
+be to look at ranks that did little in the window.
+"""
 
 MOST_RECORDS = 1 << 19
-"""Where chunks of rows are inflated as a whole, a window is as long as one of each rank, but has no more calls."""
+"""Largest number of calls of a window where chunks of rows are inflated as a whole. There a window is as long as one
+
+chunk of each rank, up to this number.
+"""
 
 MOST_LOOKED_AT = 512
-"""Where in time ranks that recorded few calls did so, this many of them tell, spread over all."""
+"""Number of ranks with few calls, spread over all ranks, whose rows tell when such ranks recorded calls."""
 
 CALLS_A_BLOCK = 65536
-"""About how many calls a block holds."""
+"""Number of calls that a block holds, approximately."""
 
 MOST_RANKS = 1024
-"""How many ranks are looked at together."""
+"""Largest number of ranks that are read together."""
 
 
 class Cuts:
-    """The cuts of a run that lasts `duration_ns`, each made once."""
+    """Cuts of a run that lasts `duration_ns`. Each cut is computed once."""
 
     def __init__(
         self, lanes: Lanes, duration_ns: int, recorded: Mapping[int, int], own: range, inflated: int = 0
     ) -> None:
-        """`recorded`: how many calls, polls and events each rank recorded; `own`: ranks that this process opened;
-        `inflated`: calls of all ranks that are inflated to read one of each, 0: they are there as they are."""
+        """Prepare the cuts of a run.
+
+        Args:
+            lanes: Threads of each rank.
+            duration_ns: Length of the run.
+            recorded: Number of calls, polls and events of each rank.
+            own: Ranks that this process opened.
+            inflated: Number of calls that are inflated to read one call of each rank. 0: rows are not compressed.
+        """
         self._lanes, self._last, self._recorded, self._own = lanes, duration_ns + 1, recorded, own
         self._least = min(inflated, MOST_RECORDS)
         self._sum = sum(recorded.values())
-        self._expected = False  # whether threads know where windows begin
+        self._expected = False  # True if threads know where windows begin
         self._known: dict[tuple[int, int], np.ndarray] = {}
-        self._density: dict[int, Density] = {}  # of a rank, or (-1) of all
+        self._density: dict[int, Density] = {}  # by rank; -1: all ranks
         self._whole = np.array([0, max(self._last, 1)], np.int64)
 
     @property
     def is_long(self) -> bool:
-        """Whether the run is likely to be cut."""
+        """True if the run is likely to be cut."""
         return self._sum > CALLS_A_BLOCK
 
     def spread_of_own(self) -> Spread:
-        """Where in time this process' own ranks recorded what they did."""
+        """Return when this process' own ranks recorded calls, polls and events."""
         return self._spread(self._own)
 
     def know(self, spreads: Sequence[Spread]) -> None:
-        """Of the members of a team, which have opened all ranks in their order."""
+        """Set the density of all ranks from the spreads of all members of a team."""
         self._density[-1] = Density(Spread.joined(spreads))
 
     @cached_property
     def recorded(self) -> list[int]:
-        """How many calls, polls and events each rank recorded, one more for looking at it."""
+        """Number of calls, polls and events of each rank, plus 1 for the work of looking at the rank."""
         size = max(self._lanes, default=-1) + 1
         return [1 + self._recorded.get(rank, 0) for rank in range(size)]
 
     def end(self, end: int | None) -> int:
-        """`end`, or for None one behind the last instant."""
+        """Return `end`, or for None the time behind the last instant of the run."""
         return self._last if end is None else int(end)
 
     def windows(self, records: int = RECORDS, rank: int = -1, least: int = RECORDS_A_RANK) -> np.ndarray:
-        """Windows of one rank, or (-1) of all. Those of many ranks hold `least` calls for each at least."""
+        """Return the bounds of windows (ns) of one rank, or (-1) of all ranks.
+
+        Args:
+            records: Number of calls that a window holds, approximately.
+            rank: The rank; -1: all ranks.
+            least: Least number of calls for each rank, if there are more than FEW_RANKS.
+        """
         if rank < 0 and len(self._lanes) > FEW_RANKS:
             records = max(records, least * len(self._lanes))
         if rank < 0:
@@ -171,14 +201,16 @@ class Cuts:
         return Spread.of((lane, 1.0) for lane in self._lanes.get(rank, ()))
 
     def _spread(self, ranks: Iterable[int]) -> Spread:
-        """Where in time some ranks, and those that they stand for, recorded what they did."""
+        """Return when some ranks, and the ranks that they stand for, recorded calls, polls and events."""
         looked_at = self._looked_at
         return Spread.of((lane, looked_at[rank]) for rank in ranks if rank in looked_at for lane in self._lanes[rank])
 
     @cached_property
     def _looked_at(self) -> dict[int, float]:
-        """Ranks that tell when calls were recorded, and how many times its own ones each stands for: of some neighbours
-        that recorded few the one that recorded most."""
+        """Ranks whose rows tell when calls were recorded, with the factor for the neighbours that a rank stands for.
+
+        Of neighbours with few calls, the rank with most calls stands for all.
+        """
         ranks, found = sorted(self._lanes), dict[int, float]()
         step = -(-len(ranks) // MOST_LOOKED_AT)
         for neighbours in (ranks[k : k + step] for k in range(0, len(ranks), max(step, 1))):
@@ -191,7 +223,8 @@ class Cuts:
         return found
 
     def expect_windows(self) -> None:
-        """Have the calls of many ranks know where the windows of all begin: each looks once, not in each window."""
+        """Tell the calls of many ranks where the windows of all ranks begin, so that each rank is searched only
+        once."""
         bounds = self.windows()[1:-1].tolist() if len(self._lanes) > FEW_RANKS and not self._expected else []
         self._expected = True
         for lane in (lane for rank in self._own for lane in self._lanes.get(rank, ())) if bounds else ():
@@ -199,7 +232,7 @@ class Cuts:
             lane.tables["calls"].expect([lane.clock.ticks(bound) for bound in [*bounds, *before]])
 
     def parts(self, ranks: range, records: int) -> Iterator[tuple[range, np.ndarray]]:
-        """All that some ranks did: neighbours that made few calls together, with one window; (ranks, bounds)."""
+        """Yield (ranks, bounds of windows) of all that some ranks did. Neighbours with few calls share one window."""
         first, held = ranks.start, 0
         for rank in ranks:
             count = self._recorded.get(rank, 0)
@@ -214,7 +247,7 @@ class Cuts:
             yield range(first, ranks.stop), self._whole
 
     def blocks(self, rank: int, begin: int, end: int | None) -> Iterator[tuple[int, int]]:
-        """[begin, end) in parts of about CALLS_A_BLOCK calls of a rank."""
+        """Yield pieces of [begin, end) that hold about CALLS_A_BLOCK calls of a rank."""
         stop = self.end(end)
         bounds = self.windows(CALLS_A_BLOCK, rank)
         if len(bounds) == 2:

@@ -1,8 +1,9 @@
-"""How a run ended: who called MPI_Abort, who died first, who was killed after that.
+"""How a run ended: which rank called MPI_Abort, which died first, which were killed after that.
 
-Nothing in a file tells a process that died by a signal of its own (SIGSEGV) from one that the launcher killed because
-of it: both left their buffers behind. But those that the launcher kills wait, mostly, for the one that is gone: inside
-of MPI. So where all that were killed waited but one, that is likely the first.
+No file distinguishes a process that died by a signal of its own (SIGSEGV) from a process that the launcher then killed:
+both left their buffers behind. But processes that the launcher kills usually wait for the dead process, inside of MPI.
+So
+where all killed processes but one waited, that one likely died first.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class Abort:
     code: int
     comm: int  # index in Trace.communicators; -1: unknown
     time_ns: int
-    came_back: bool  # it failed, and the program went on
+    came_back: bool  # MPI_Abort failed, and the program went on
 
 
 @dataclass(frozen=True)
@@ -48,16 +49,24 @@ class End:
 
     rank: int
     fate: Fate
-    last_ns: int  # what it recorded last
+    last_ns: int  # time of its last record
     inside: str = ""  # the call in which its first thread was; "": none
-    waited: bool | None = None  # for another rank, as far as that can be known (None)
+    waited: bool | None = None  # True if it waited for another rank; None: not known
     abort: Abort | None = None
 
 
 def end_of(
     file: RankFile, fate: Fate, pending: Sequence[Spool], lanes: Sequence[ThreadRecords], index: np.ndarray
 ) -> End:
-    """Of the process that wrote a file. `index`: of each of its communicators in Trace.communicators."""
+    """Determine how the process that wrote a file ended.
+
+    Args:
+        file: The file of the rank.
+        fate: How far its process came.
+        pending: Its spools.
+        lanes: Its threads.
+        index: Index in Trace.communicators of each communicator of the file.
+    """
     main, start = lanes[0], lanes[0].clock.ns(int(file.attributes["start_ticks"]))
     calls = _inside(file, pending)
     last = max(main.stop, *(main.clock.ns(entered) for _, entered in calls)) if calls else main.stop
@@ -75,18 +84,18 @@ def end_of(
 
 
 def _signed(code: int) -> int:
-    """Attributes are unsigned."""
+    """Convert an attribute, which is stored unsigned, to a signed number."""
     return (code + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 def _is_known(file: RankFile, fate: Fate, pending: Sequence[Spool]) -> bool:
-    """Whether it would be known that the process died inside a call."""
+    """True if it would be known that the process died inside a call."""
     main = [spool for spool in pending if spool.thread == 0]
     return fate == Fate.KILLED and (bool(file.attributes["state"]) or any(spool.has("entered") for spool in main))
 
 
 def _inside(file: RankFile, pending: Sequence[Spool]) -> list[tuple[int, int]]:
-    """Call (row of `procedures`) and ticks of its entry, in which the first thread was."""
+    """Return the calls in which the first thread was, as (row of `procedures`, ticks of its entry)."""
     return [(call, entered) for call, entered, thread, _ in inside(file, pending) if thread == 0]
 
 
@@ -95,7 +104,7 @@ def _name(file: RankFile, call: int) -> str:
 
 
 def _waited(main: ThreadRecords, inside: str) -> bool:
-    """Who polls is as often between two calls as in one."""
+    """True if the first thread waited for another rank. A polling thread is as often between two calls as in one."""
     if inside:
         return base_name(inside) in POLLS or not _WAITS_FOR_NOBODY.fullmatch(base_name(inside))
     polls, calls = main.tables["polls"], main.tables["calls"]
@@ -103,9 +112,12 @@ def _waited(main: ThreadRecords, inside: str) -> bool:
 
 
 def how_it_ended(ends: Sequence[End], behind: AbstractSet[int], labels: Sequence[str]) -> list[Problem]:
-    """What is to be said of the end of a run before all else; nothing where all ended in order.
+    """Describe the end of a run, to be said before all else; empty where all ranks ended in order.
 
-    behind: ranks that did not come back from what others had finished with them; labels: names of the communicators.
+    Args:
+        ends: Ends of the ranks.
+        behind: Ranks that did not finish communication that others had finished with them.
+        labels: Names of the communicators.
     """
     aborts = sorted((end for end in ends if end.abort), key=lambda end: end.abort.time_ns if end.abort else 0)
     said = [Problem(-1, _aborted(end, end.abort, labels)) for end in aborts if end.abort]
@@ -126,7 +138,7 @@ def _ranks(ranks: Sequence[int]) -> str:
 
 
 def _first(ends: Sequence[End], behind: AbstractSet[int]) -> Iterator[str]:
-    """Who went first, of several that did not end in order; nothing where that is not even likely."""
+    """Say which of several unfinished ranks likely died first; nothing where no rank is likely."""
     exited = [end.rank for end in ends if end.fate == Fate.EXITED]
     dead = [end for end in ends if end.fate == Fate.KILLED]
     killed = [end.rank for end in dead]
@@ -153,7 +165,7 @@ def _first(ends: Sequence[End], behind: AbstractSet[int]) -> Iterator[str]:
 
 
 def lasted_until(calls: Sequence[UnfinishedCall]) -> list[Problem]:
-    """Until when the calls that killed ranks did not come back from are taken to have lasted."""
+    """Say until when the calls that ranks died in are assumed to have lasted."""
     if not calls:
         return []
     ranks, estimated = ({call.rank for call in some} for some in (calls, [c for c in calls if not c.seen]))
@@ -177,7 +189,7 @@ def _likely(first: End, why: str, killed: Sequence[int]) -> str:
 
 
 def shortcomings(file: RankFile) -> list[Problem]:
-    """What the rank file says of itself that a reader should know."""
+    """List what the rank file says of itself that a reader should know."""
     a = file.attributes
     found = []
     if a["state"] == _EXITED and not a["abort_ticks"]:
@@ -186,7 +198,7 @@ def shortcomings(file: RankFile) -> list[Problem]:
         found.append(Problem(file.rank, "the disk was full: recording stopped early"))
     if a["lost_calls"] or a["lost_rows"]:
         if a["limit_bytes"] and a["state"] != _FULL:
-            return found  # said with its time: `_lost_to_limit`
+            return found  # `_lost_to_limit` reports it with its time
         text = f"{a['lost_calls']} calls and {a['lost_rows']} rows of other tables were lost"
         found.append(Problem(file.rank, text))
     return found

@@ -1,4 +1,4 @@
-"""What our own runs say beyond calls, states, events and messages (analyzer.trace.extras)."""
+"""Extras of our own runs, beyond calls, states, events and messages (analyzer.trace.extras)."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class RunRegions(Regions):
 
 @dataclass(frozen=True, kw_only=True)
 class RunCounters(Counters):
-    """Counters read at calls and between them."""
+    """Counters that were read at calls and between them."""
 
     lanes: Lanes
     cuts: Cuts
@@ -96,7 +96,7 @@ class RunCounters(Counters):
 
 @dataclass(frozen=True, kw_only=True)
 class RunObjects(Objects):
-    """Windows and files of the program."""
+    """RMA windows and files of the program."""
 
     lanes: Lanes
     cuts: Cuts
@@ -121,7 +121,7 @@ _NONE_MISSED = np.zeros(0, MISSED_COLLECTIVES)
 
 @dataclass(frozen=True, kw_only=True)
 class RunLosses(Losses):
-    """What the runtime said that it did not record."""
+    """Losses that the tracer reported."""
 
     lanes: Lanes
     files: Mapping[int, RankFile]
@@ -150,7 +150,7 @@ class RunLosses(Losses):
 
 @dataclass(frozen=True, kw_only=True)
 class RunChosen(Chosen):
-    """The ranks whose files were opened."""
+    """Ranks whose files were opened."""
 
     matched: Callable[[], Matching]
 
@@ -160,13 +160,13 @@ class RunChosen(Chosen):
 
 @dataclass(frozen=True, kw_only=True)
 class RunLeftovers(Leftovers):
-    """What the matcher left over."""
+    """Sends and receives that the matching left without other side."""
 
     matched: Callable[[], Matching]
     met: Callable[[], list[Relative]]
     procedures: Sequence[str]
     chain: Callable[[int], str]
-    leave: Callable[[np.ndarray], None]  # leaves out the rows of what is unpaired (CUT_OFF)
+    leave: Callable[[np.ndarray], None]  # leaves out the rows of unpaired sends and receives (CUT_OFF)
 
     def unpaired(self) -> Unpaired:
         matched = self.matched()
@@ -191,7 +191,7 @@ class RunLeftovers(Leftovers):
 
 @dataclass(frozen=True, kw_only=True)
 class RunTracerTime(TracerTime):
-    """The runtime's own time."""
+    """Time that the tracer itself took."""
 
     lanes: Lanes
 
@@ -209,10 +209,10 @@ class RunTracerTime(TracerTime):
 
 @dataclass(frozen=True, kw_only=True)
 class RunSummedCalls(SummedCalls):
-    """Calls of burst mode."""
+    """Summed calls of burst mode."""
 
     lanes: Lanes
-    ranks: AbstractSet[int]  # that have any
+    ranks: AbstractSet[int]  # ranks that have any
 
     def of(self, rank: int) -> np.ndarray:
         if rank not in self.ranks:
@@ -223,7 +223,7 @@ class RunSummedCalls(SummedCalls):
 
 @dataclass(frozen=True, kw_only=True)
 class RunErrors(Errors):
-    """Errors as events of the rank files."""
+    """Errors, which are events in the rank files."""
 
     lanes: Lanes
 
@@ -234,7 +234,7 @@ class RunErrors(Errors):
 
 @dataclass(frozen=True, kw_only=True)
 class RunCpuWaits(CpuWaits):
-    """Those of a prediction that was written as a run."""
+    """Waits for CPUs of a prediction that was written as a run."""
 
     lanes: Lanes
 

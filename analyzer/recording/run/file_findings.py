@@ -1,4 +1,7 @@
-"""What `check` finds in the time stamps of a run that cannot be: all rows are read once, a bounded number at a time."""
+"""Checks of a run's files for `check`: impossible time stamps and wrong numbers of rows.
+
+All rows are read once, a bounded number at a time.
+"""
 
 from __future__ import annotations
 
@@ -16,28 +19,28 @@ from tracelib import schema
 from tracelib.schema import State
 
 CLOCK_DRIFT = 1e-3
-"""CLOCK_MONOTONIC is steered by 500 ppm at most while it is brought to the right time."""
+"""Largest drift between the two clocks. CLOCK_MONOTONIC is steered by at most 500 ppm while it is set right."""
 CLOCK_READING_NS = 10**7
-"""A pair may be so far apart where the process lost its processor at each of eight tries."""
+"""Largest time in ns between the two readings of a pair, if the process lost its processor at each of eight tries."""
 
 UNPAIRED = "flushes, measurements of clocks or searches for callers that begin or end twice"
 _PAIRED = (schema.FLUSH_TYPE, schema.SYNC_TYPE, schema.PATHS_TYPE)
 _SAID_OF_EVERY_TRACE = (lib.STAMP_REVERSED, lib.STAMP_BACKWARDS)
-"""Of calls; see analyzer.metrics.checks."""
+"""Faults of calls that are reported for traces of every source; see analyzer.metrics.checks."""
 
 
 def clock_without_start(file: RankFile) -> bool:
-    """The first pair of clocks is that of the process's start."""
+    """True if the first pair of clocks is not from the process's start."""
     return bool(len(file.clock)) and int(file.clock["ticks"][0]) != int(file.attributes["start_ticks"])
 
 
 def clock_backwards(file: RankFile) -> bool:
-    """Neither clock of a pair goes back from one pair to the next."""
+    """True if a clock goes back from one pair to the next."""
     return any((file.clock[column][1:] < file.clock[column][:-1]).any() for column in ("ticks", "monotonic_ns"))
 
 
 def clock_contradicts_itself(file: RankFile) -> bool:
-    """All pairs lie on one line; where the ticks are CLOCK_MONOTONIC's, both are the same."""
+    """True if the pairs do not lie on one line or, where ticks are CLOCK_MONOTONIC's, the two clocks differ."""
     if not file.attributes["ticks_are_tsc"]:
         return bool((file.clock["ticks"].astype(np.int64) != file.clock["monotonic_ns"]).any())
     if len(file.clock) < 3 or clock_backwards(file):
@@ -49,7 +52,7 @@ def clock_contradicts_itself(file: RankFile) -> bool:
 
 
 def sync_of_another_time(file: RankFile) -> bool:
-    """Clocks of nodes are measured while the process lives, by messages that take time."""
+    """True if clocks of nodes were measured when the process did not live, or by messages that took no time."""
     if not len(file.sync) or not len(file.clock):
         return False
     begin, end = (int(f(file.clock["monotonic_ns"])) for f in (np.min, np.max))
@@ -62,7 +65,8 @@ def sync_of_another_time(file: RankFile) -> bool:
 
 
 def made_at_another_time(file: RankFile) -> bool:
-    """Communicators, windows and files are made, messages skipped and calls entered while the process lives."""
+    """True if communicators, RMA windows or files were made, messages skipped or calls entered outside of the
+    process's life."""
     life = Life.of(file)
     stamps = [file.communicators["created"], file.objects["created"], file.skipped["time"]]
     stamps.append(file.inside["entered"])
@@ -77,12 +81,14 @@ OF_FILE: dict[Callable[[RankFile], bool], str] = {
     sync_of_another_time: "clocks of nodes were measured when the process did not live, or in no time",
     made_at_another_time: "communicators, windows or files were made when the process did not live",
 }
-"""What holds of no file: its small tables."""
+"""Checks of a file's small tables, and the texts of their faults."""
 
 
 def stamp_findings(files: Iterable[RankFile]) -> list[str]:
-    """Stamps in these files that cannot be, a line for each kind. (Those that every reader leaves out,
-    `leave_out_strange`, are said by the trace.)"""
+    """List impossible stamps in these files, one line for each kind.
+
+    The trace itself reports the stamps that every reader leaves out (`leave_out_strange`).
+    """
     return [line for file in files if file.attributes["boot_id"] != PREDICTED for line in _stamps_of_file(file)]
 
 
@@ -101,7 +107,7 @@ def _stamps_of_file(file: RankFile) -> Iterator[str]:
 
 
 def _violations(name: str, table: ThreadTable, life: Life) -> Counter[str]:
-    """How many rows of a thread's table cannot be, by what is said of them."""
+    """Count the impossible rows of a thread's table by fault text."""
     looked, unpaired, latest = Rows(name, life), Unpaired(), 0
     for block in table.scan():
         looked.look(block, latest)
@@ -114,14 +120,14 @@ def _violations(name: str, table: ThreadTable, life: Life) -> Counter[str]:
 
 
 class Unpaired:
-    """Counts what begins a flush or a measurement of clocks that is going on, or ends one that is not."""
+    """Counter of events that begin a flush or clock measurement which already goes on, or end one that does not."""
 
     def __init__(self) -> None:
         self.count = 0
         self._open = dict.fromkeys(_PAIRED, 0)
 
     def look(self, events: np.ndarray) -> None:
-        """Look at the next rows of events."""
+        """Count in the next rows of events."""
         chosen = events[np.isin(events["type"], _PAIRED) & np.isin(events["value"], (0, 1))]
         for type_, value in zip(chosen["type"].tolist(), chosen["value"].tolist(), strict=True):
             self.count += self._open[type_] == value
@@ -129,7 +135,7 @@ class Unpaired:
 
 
 def count_findings(files: Iterable[RankFile]) -> list[str]:
-    """Of these those whose blocks do not name exactly the rows of their tables, a line each."""
+    """List files whose blocks do not name exactly the rows of their tables, one line for each fault."""
     return [line for file in files for line in _counts_of_file(file)]
 
 
@@ -146,14 +152,14 @@ def _counts_of_file(file: RankFile) -> Iterator[str]:
         reached = int(expected[-1]) if is_full else length
         if not np.array_equal(np.concatenate((begins, [min(reached, length)])), expected):
             yield f"rank {file.rank}: table {table} has {length} rows, but its blocks have {int(count.sum())}"
-    flushes = int((file.blocks["flags"] == 1).sum())  # those that were dropped took their events with them
+    flushes = int((file.blocks["flags"] == 1).sum())  # dropped blocks took their events with them
     tagged = _flush_begins(file)
     if tagged != flushes and not is_full:
         yield f"rank {file.rank}: {flushes} blocks were flushed, but {tagged} flushes are recorded"
 
 
 def _flush_begins(file: RankFile) -> int:
-    """Of the rows that were not dropped; some of those that were may still be there."""
+    """Count the begins of flushes in the rows that were not dropped. Some dropped rows may still be in the file."""
     position, total = list(schema.BUFFERED).index("events"), 0
     written = file.blocks[(file.blocks["flags"] & schema.BLOCK_UNWRITTEN) == 0]
     dropped = written[(written["flags"] & schema.BLOCK_DROPPED) != 0]

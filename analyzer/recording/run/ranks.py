@@ -1,6 +1,6 @@
-"""What a run's ranks recorded, and their threads: of each rank made when it is first asked for.
+"""Rows and threads of a run's ranks, made for each rank when they are first asked for.
 
-Of a team each member opens some ranks, and tells the others what they must know of all (OPENED, `Said`).
+In a team each member opens some ranks and sends the others what they must know of them (OPENED, `Said`).
 """
 
 from __future__ import annotations
@@ -31,39 +31,39 @@ from tracelib.schema.spool import Spool
 
 
 class Rows(NamedTuple):
-    """What a rank recorded, before its clock is known."""
+    """Rows of a rank before its clock is known."""
 
     fate: Fate
     pending: list[Spool]
     unfinished: Unfinished
-    tables: dict[int, dict[str, ThreadTable]]  # of each thread of the program
+    tables: dict[int, dict[str, ThreadTable]]  # by thread of the program
     sampler: ThreadTable | None  # rows of the tracer's own thread; None: it had none
-    counts: dict[int, CountTable]  # of each thread, if counters were read
+    counts: dict[int, CountTable]  # by thread, if counters were read
     problems: list[Problem]
 
 
 class Refers(NamedTuple):
-    """What the rows of a run refer to."""
+    """Tables that the rows of a run refer to."""
 
     clocks: Mapping[int, Clock]
-    first_cpu: np.ndarray  # of each rank
+    first_cpu: np.ndarray  # by rank
     procedures: Mapping[int, ProcedureTable]  # by the `id` of a file's `procedures`
-    communicators: Mapping[int, np.ndarray]  # of each rank, by row: index in the run
+    communicators: Mapping[int, np.ndarray]  # by rank, then by row: index in the run
     objects: Mapping[int, np.ndarray]  # likewise
-    uneven: Mapping[int, Mapping[int, Units]]  # of each rank: its windows with several displacement units
-    regions: Mapping[int, tuple[np.ndarray, np.ndarray]]  # of each rank: numbers in the run; empty: there are none
+    uneven: Mapping[int, Mapping[int, Units]]  # by rank: its RMA windows with several displacement units
+    regions: Mapping[int, tuple[np.ndarray, np.ndarray]]  # by rank: numbers in the run; empty: there are none
     chain: Callable[[int, int], str]  # a path of a rank in words
 
 
 class Said(NamedTuple):
-    """What is not said of most ranks."""
+    """Information about a rank that most ranks do not have: problems, its end, unfinished calls."""
 
     problems: list[Problem]
     of_regions: list[Problem]
     parameters: frozenset[int]  # of its regions
     end: End  # how its process ended
-    in_buffer: bool  # whether calls of a dead process are in its buffer only
-    unfinished: tuple[UnfinishedCall, ...]  # which calls it died in; one that is `open` has no end yet
+    in_buffer: bool  # True if calls of a dead process are only in its buffer
+    unfinished: tuple[UnfinishedCall, ...]  # calls that it died in; a call that is `open` has no end yet
 
 
 OPENED = np.dtype(
@@ -72,20 +72,20 @@ OPENED = np.dtype(
         ("start", "<i8"),  # ns
         ("stop", "<i8"),
         ("recorded", "<i8"),  # calls, polls, events, and stretches of calls that were summed up
-        ("summed_up", "?"),  # whether there are such stretches
-        ("whole", "?"),  # whether it is known that it recorded all the time
-        ("by_signal", "?"),  # whether samples of where it was were taken so
-        ("open", "?"),  # whether it died in a call, and nothing tells when
+        ("summed_up", "?"),  # True if there are such stretches
+        ("whole", "?"),  # True if the rank is known to have recorded all the time
+        ("by_signal", "?"),  # True if a signal took the samples of its code
+        ("open", "?"),  # True if the rank died in a call and nothing tells when
     ]
 )
-"""What all members of a team know of a rank that one of them has opened."""
+"""Facts about an opened rank that all members of a team get."""
 
 
 class Ranks:
     """Rows and threads of the ranks of a run."""
 
     def __init__(self, files: Sequence[RankFile], counters: Sequence[Counter], *, impossible: bool) -> None:
-        """`impossible`: take time stamps that cannot be as they are."""
+        """Prepare the ranks; `impossible`: accept impossible time stamps."""
         self._files = {file.rank: file for file in files}
         self._counters, self._impossible = counters, impossible
         self._refers: Refers | None = None
@@ -97,15 +97,16 @@ class Ranks:
         self._last_sign: int | None = None
 
     def refer(self, refers: Refers) -> None:
-        """From now on threads can be made."""
+        """Set the tables that rows refer to. After this, threads can be made."""
         self._refers = refers
 
     def believe(self, sound: Set[int]) -> None:
-        """Members of a team have opened these ranks and found no fault: they are not looked at for any again."""
+        """Skip the search for faults in these ranks, because members of a team have already opened them without
+        fault."""
         self._sound = sound
 
     def rows(self, rank: int) -> Rows:
-        """What a rank recorded. Raises TracelibError where that cannot be."""
+        """Return the rows of a rank. Raises TracelibError if some are impossible."""
         if rank not in self._rows:
             self._rows[rank] = self._read(self._files[rank])
         return self._rows[rank]
@@ -123,7 +124,7 @@ class Ranks:
         return Rows(of_file, pending, unfinished, tables, sampler, counts, problems)
 
     def lanes(self, rank: int) -> list[ThreadRecords]:
-        """The threads of a rank, in order."""
+        """Return the threads of a rank, in order."""
         if rank not in self._lanes:
             self._lanes[rank] = self._make(self._files[rank])
             self._rows.pop(rank)
@@ -161,8 +162,12 @@ class Ranks:
         return lanes
 
     def _end_unfinished(self, rank: int, lanes: Sequence[ThreadRecords], calls: Unfinished, last_sample: int) -> None:
-        """Let calls that a process died in last until its last sign of life: its latest sample, if there is one after
-        them; else until what any rank recorded last, which may not be known yet."""
+        """Set the end of calls that a process died in to its last sign of life.
+
+        That is its latest sample, if it comes after the calls' entries. Else it is the last record of any rank, which
+        may not be
+        known yet.
+        """
         entered = [lane.clock.ns(ticks) for lane in lanes if (ticks := calls.entered(lane.thread)) is not None]
         if last_sample > max(entered, default=last_sample):
             _end_calls(lanes, calls, last_sample)
@@ -172,21 +177,28 @@ class Ranks:
             self._open[rank] = calls
 
     def end_open_calls(self, last_sign: int) -> None:
-        """Let the calls that ranks died in last until this time (ns), where nothing tells more."""
+        """Set the end (ns) of the calls that ranks died in, where no sample tells more."""
         self._last_sign = last_sign
         for rank, calls in self._open.items():
             _end_calls(self._lanes[rank], calls, last_sign)
         self._open.clear()
 
     def sampler(self, rank: int) -> ThreadTable | None:
-        """The rows of the tracer's own thread of a rank; None: it had none."""
+        """Return the rows of the tracer's own thread of a rank; None: there was none."""
         if rank in self._files:
             self.lanes(rank)
         return self._samplers.get(rank)
 
     def open(self, ranks: Sequence[int], *, shared: bool) -> tuple[np.ndarray, dict[int, Said]]:
-        """Make the threads of some ranks. Returns OPENED, and what is to be said of some of them. `shared`: find out
-        more, for processes that do not open them."""
+        """Make the threads of some ranks.
+
+        Args:
+            ranks: The ranks to open.
+            shared: Find out more, for processes that do not open these ranks.
+
+        Returns:
+            OPENED of the ranks, and `Said` by rank where there is something to say.
+        """
         said: dict[int, Said] = {}
         rows = []
         for rank in ranks:
@@ -219,7 +231,7 @@ class Ranks:
 
 
 class ThreadsLater(Mapping[int, list[ThreadRecords]]):
-    """The threads of each rank whose file is there: those that nobody has asked for are made then."""
+    """Threads of each rank that has a file, made when they are first asked for."""
 
     def __init__(self, ranks: Iterable[int], made: Callable[[int], list[ThreadRecords]]) -> None:
         self._ranks = dict.fromkeys(ranks)
@@ -241,15 +253,15 @@ class ThreadsLater(Mapping[int, list[ThreadRecords]]):
 
 
 def _are_whole(lanes: Sequence[ThreadRecords]) -> bool:
-    """Whether it is known that threads recorded all the time."""
+    """True if these threads are known to have recorded all the time."""
     try:
         return not any(len(lane.unrecorded) for lane in lanes)
-    except TracelibError:  # who asks for these rows will be told
+    except TracelibError:  # the error is raised when these rows are read
         return False
 
 
 def _forget_counts_over_gaps(lane: ThreadRecords) -> None:
-    """What was counted while nothing was recorded belongs to no burst."""
+    """Mark the calls after gaps: counts over a gap in recording belong to no burst."""
     if lane.counts is not None:
         found = [lane.tables["calls"].find(lane.clock.ticks(end)) for end in lane.unrecorded["end"].tolist()]
         lane.counts.after_gaps = np.array(found, np.int64)
@@ -266,7 +278,7 @@ def _unfinished(
 
 
 def _end_calls(lanes: Sequence[ThreadRecords], calls: Unfinished, ns: int) -> None:
-    """Threads live as long as the calls that they died in."""
+    """Extend the threads to the end of the calls that they died in."""
     for lane in lanes:
         if calls.entered(lane.thread) is not None:
             calls.end(lane.thread, lane.clock.ticks(ns))
@@ -276,7 +288,7 @@ def _end_calls(lanes: Sequence[ThreadRecords], calls: Unfinished, ns: int) -> No
 
 
 def _extend_main_thread(lanes: Sequence[ThreadRecords], start: int, last_sample: int) -> None:
-    """The main thread lives as long as the process: from its start to the last event or sample of any thread."""
+    """Extend the main thread to the life of the process: from its start to the last event or sample of any thread."""
     main, *others = lanes
     empty = not any(len(table) for table in main.tables.values())
     main.start = start if empty else min(start, main.start)

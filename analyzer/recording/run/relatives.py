@@ -1,8 +1,9 @@
-"""The runs that a run met: of the processes that it spawned, of those that spawned it, and those that it connected to.
+"""Runs that a run met: runs of processes that it spawned, that spawned it, or that it connected to.
 
-Nobody tells them of each other while they run: that would take a message which the program did not send. But launchers
-name jobs so that those of one mpirun are told from those of another; a spawned process starts while MPI_Comm_spawn
-lasts; and both sides know how many there are on the other. So runs that fit are looked for in the folder of this one.
+The runs do not tell each other their names: that would take a message that the program did not send. But launchers
+name jobs so that the jobs of one mpirun can be recognized. A spawned process starts while MPI_Comm_spawn lasts. And
+both
+sides know the number of processes on the other side. So runs that fit are looked for in the folder of this run.
 """
 
 from __future__ import annotations
@@ -19,20 +20,20 @@ from tracelib.schema.procedures import CONNECTS, SPAWNS
 
 _OUTSIDE = np.iinfo(np.uint32).max
 _MOST_DIGITS = 20
-"""Of 64 bits, as PMIx numbers jobs."""
+"""Largest number of decimal digits of 64 bits, in which PMIx numbers jobs."""
 _SLACK_NS = 1_000_000_000
-"""By how much the clocks of two nodes may differ."""
+"""Tolerance in ns for the difference between the clocks of two nodes."""
 
 
 @dataclass(frozen=True)
 class Meeting:
     """A call by which processes of a run met those of another; times in ns since 1970."""
 
-    spawns: bool  # it started them; else both sides were there
+    spawns: bool  # this side started the other; else both sides were there
     begin_ns: int
     end_ns: int
-    rank: int  # the first of this side
-    here: int  # processes of this side
+    rank: int  # first rank of this side
+    here: int  # number of processes of this side
     there: int
 
 
@@ -43,13 +44,13 @@ class World:
     name: str  # of its file
     job: str
     size: int
-    parent_size: int  # 0: nobody spawned it
-    started_ns: int  # since 1970, its first process
+    parent_size: int  # 0: the run was not spawned
+    started_ns: int  # start of its first process, ns since 1970
     meetings: tuple[Meeting, ...]
 
 
 def family(job: str) -> str:
-    """What the names of all jobs of one mpirun have in common."""
+    """Return the part that the names of all jobs of one mpirun share."""
     kind, _, name = job.partition(" ")
     if kind == "pmix":
         return (
@@ -63,7 +64,7 @@ def family(job: str) -> str:
 
 
 def world_of(name: str, files: Sequence[RankFile], lanes: Mapping[int, list[ThreadRecords]]) -> World:
-    """Of a run that was opened."""
+    """Describe an opened run as other runs see it."""
     first = min(files, key=lambda file: file.rank).attributes
     meetings: dict[tuple[int, int, int], Meeting] = {}
     for file in files:
@@ -79,11 +80,11 @@ def world_of(name: str, files: Sequence[RankFile], lanes: Mapping[int, list[Thre
 def _meetings(
     file: RankFile, lanes: Mapping[int, list[ThreadRecords]]
 ) -> Iterator[tuple[tuple[int, int, int], Meeting]]:
-    """Those of a rank, by what all its members know of the new communicator."""
+    """Yield the meetings of a rank, by (id of the new communicator, local size, remote size)."""
     for row in file.communicators[3:]:
         remote = file.ranks_of(int(row["remote"]), int(row["remote_size"]))
         if isinstance(remote, range) or not len(remote) or (remote != _OUTSIDE).any():
-            continue  # strangers are no progression
+            continue  # ranks outside of the run are no progression
         for lane in lanes[file.rank]:  # its row is written right after the call, whose row follows
             table = lane.tables["calls"]
             before = table.find(int(row["created"]))
@@ -99,7 +100,7 @@ def _meetings(
 
 
 def relatives(own: World, others: Sequence[World]) -> list[Relative]:
-    """Whom a run has met, in order of time."""
+    """List the runs that a run has met, in order of time."""
     found = []
     if own.parent_size:
         parents = [world.name for world in others if own in _children(world, [own, *others])]
@@ -117,8 +118,10 @@ def relatives(own: World, others: Sequence[World]) -> list[Relative]:
 
 
 def _children(parent: World, worlds: Sequence[World]) -> list[World | None]:
-    """The run of each call's processes; None: there is none. Of several that may be, that which started earliest is
-    the first call's."""
+    """Find the run that each spawning call started; None: there is none.
+
+    If several runs may be the child, the earliest start belongs to the first call.
+    """
     left, found = sorted(worlds, key=lambda world: world.started_ns), []
     for meeting in (meeting for meeting in parent.meetings if meeting.spawns):
         child = next((world for world in left if _may_be(world, meeting, parent)), None)
@@ -129,13 +132,13 @@ def _children(parent: World, worlds: Sequence[World]) -> list[World | None]:
 
 
 def _may_be(child: World, meeting: Meeting, parent: World) -> bool:
-    """Whether a run may be that of the processes that a call of the parent has spawned."""
+    """True if a run may consist of the processes that a call of the parent spawned."""
     began = meeting.begin_ns - _SLACK_NS <= child.started_ns <= meeting.end_ns + _SLACK_NS
     sizes = (child.parent_size, child.size) == (meeting.here, meeting.there)
     return began and sizes and bool(parent.job) and family(child.job) == family(parent.job)
 
 
 def _met(one: Meeting, other: Meeting) -> bool:
-    """Whether both may be sides of one meeting: they lasted at the same time."""
+    """True if both may be sides of one meeting: they lasted at the same time and their sizes fit."""
     together = one.begin_ns - _SLACK_NS <= other.end_ns and other.begin_ns - _SLACK_NS <= one.end_ns
     return together and not other.spawns and (one.here, one.there) == (other.there, other.here)

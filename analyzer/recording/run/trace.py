@@ -67,7 +67,7 @@ from tracelib import schema
 from tracelib.schema import State
 
 _WINDOWS_A_MEMBER = 4
-"""So many windows of time each member of a team has at least where they could be longer."""
+"""Least number of windows of time for each member of a team, where windows could be longer."""
 
 
 def open_run(
@@ -79,13 +79,22 @@ def open_run(
     choice: Choice | None = None,
     matched: bool = True,
 ) -> RunTrace:
-    """The run in run.h5, in a folder of rank files, or in one rank file.
+    """Open the run in run.h5, in a folder of rank files, or in one rank file.
 
-    `team`: the processes that share the matching; all of them must open the run. `repair_ns`: move times so that no
-    message takes less than this (repair.py). `impossible`: take time stamps that cannot be as they are, for who counts
-    them; else who reads such a row gets a TracelibError. `choice`: open the files of these ranks only. `matched`: a
-    team finds the messages now, else when all of it first ask for them. Raises TracelibError if nothing can be read;
-    what is missing of the rest stands in `problems`.
+    Args:
+        path: The file or folder.
+        team: Processes that share the matching; all of them must open the run.
+        repair_ns: Move times so that no message takes less than this time (clock_repair.py). None: keep times.
+        impossible: Accept impossible time stamps, for a caller that counts them. Else reading such a row raises
+            TracelibError.
+        choice: Open the files of these ranks only.
+        matched: A team matches the messages now. Else they are matched when all members first ask for them.
+
+    Returns:
+        The run; its `problems` say what is missing.
+
+    Raises:
+        TracelibError: Nothing can be read.
     """
     team = team or Team()
     with no_search_for_cycles():
@@ -105,7 +114,7 @@ def open_run(
 
 
 class RunTrace(Trace):
-    """A measured run. Nothing is ever written to its files."""
+    """Measured run as a trace. Nothing is ever written to its files."""
 
     def __init__(
         self,
@@ -152,7 +161,7 @@ class RunTrace(Trace):
             self.match()
 
     def _place(self) -> None:
-        """Nodes in order of their first rank."""
+        """Number the nodes in order of their first rank."""
         keys = {f.rank: (f.attributes["host"], f.attributes["boot_id"]) for f in self._files}
         numbers = {key: k for k, key in enumerate(dict.fromkeys(keys.values()))}
         self._node_names = tuple(str(host) or "unknown" for host, _ in numbers)
@@ -161,7 +170,7 @@ class RunTrace(Trace):
             self._node_of[rank] = numbers[key]
 
     def _open(self, team: Team, *, impossible: bool) -> np.ndarray:
-        """Rows, clocks and lanes of every rank (OPENED); of a team each member makes those of its own ranks."""
+        """Open rows, clocks and threads of every rank and return OPENED. In a team each member opens its own ranks."""
         mine = [file.rank for file in self._files if file.rank in self._share]
         self._counters = merge_counters(self._files)
         self.event_labels |= {counter.type: (counter.name, {}) for counter in self._counters}
@@ -220,7 +229,7 @@ class RunTrace(Trace):
         return known
 
     def _other_clocks(self) -> list[ClockSource]:
-        """Those of ranks that were not chosen, as far as the clocks of the others need them."""
+        """Return the clocks of ranks that were not chosen, as far as the clocks of the chosen ranks need them."""
         if self._open_other is None:
             return []
         others = clock_files(self._files, self._open_other)
@@ -231,18 +240,20 @@ class RunTrace(Trace):
                 file.close()
 
     def _stopped(self) -> list[int]:
-        """Ranks that may have lived longer than they recorded."""
+        """Return the ranks that may have lived longer than they recorded."""
         full = [file.rank for file in self._files if file.attributes["state"] == State.FULL]
         return [*full, *np.flatnonzero(self._unfinished).tolist()]
 
     def _affinity(self) -> tuple[frozenset[int], ...]:
         said = {file.rank: str(file.attributes["cpus"]) for file in self._files}
-        sets = {text: cpus_of(text) for text in {"", *said.values()}}  # one of many CPUs takes 8 KB
+        sets = {text: cpus_of(text) for text in {"", *said.values()}}  # a set of many CPUs takes 8 KB
         return tuple(sets[said.get(rank, "")] for rank in range(self.size))
 
     def _number_cpus(self) -> tuple[int, ...]:
-        """A CPU for each thread, counted from 1 through the ranks of one node after the other; how many each node
-        has."""
+        """Number a CPU for each thread, from 1 through the ranks of one node after the other.
+
+        Returns the number of CPUs of each node.
+        """
         order = np.argsort(self._node_of, kind="stable")
         before = np.concatenate([[0], np.cumsum(self.threads[order])[:-1]])
         self._first_cpu = np.zeros(self.size, np.int32)
@@ -305,7 +316,7 @@ class RunTrace(Trace):
         return self._cuts.windows(records, rank)
 
     def files_of(self, ranks: range) -> list[RankFile]:
-        """The files of those of these ranks that could be read."""
+        """Return the files of these ranks, as far as they could be read."""
         return [file for file in self._files if file.rank in ranks]
 
     def share(self, team: Team) -> range:
@@ -323,8 +334,8 @@ class RunTrace(Trace):
     def raw_calls(
         self, rank: int, begin: int = 0, end: int | None = None
     ) -> Iterator[tuple[ThreadRecords, np.ndarray, np.ndarray]]:
-        """The same blocks as `calls`, of a rank of one thread: its rows of calls and of folded ones as
-        they lie in the file."""
+        """Yield the same blocks as `calls` for a rank of one thread, with calls and folded polls as they lie in the
+        file."""
         lane = self.only_lane(rank)
         if not lane:
             return
@@ -332,7 +343,8 @@ class RunTrace(Trace):
             yield lane, lane.rows("calls", low, high), lane.folded(low, high)
 
     def stored_lanes(self, ranks: range) -> Stored | None:
-        """The threads of some ranks, of which each has one that kernels read in its file; None: one of them has not."""
+        """Return the threads of ranks that each have one thread, whose file kernels read; None: not all are like
+        that."""
         return self._stored.of(ranks)
 
     def forget(self, rank: int) -> None:
@@ -362,11 +374,11 @@ class RunTrace(Trace):
         return super().rank_requests(ranks, begin, end) if found is None else found
 
     def _is_whole(self, begin: int, end: int) -> bool:
-        """Whether all that ranks did lies between these times."""
+        """True if [begin, end) covers the whole run."""
         return begin <= 0 and end >= self._cuts.end(None)
 
     def _lost_to_limit(self) -> list[Problem]:
-        """Ranks that stopped recording where they met TRACELIB_LIMIT."""
+        """Return a problem for each rank that stopped recording because it reached TRACELIB_LIMIT."""
         found = []
         for file in self._files:
             lost, limit = int(file.attributes["lost_calls"]), file.attributes["limit_bytes"]
@@ -401,7 +413,7 @@ class RunTrace(Trace):
         return sort_rows(np.concatenate([events, *counted]), "time", "rank", "thread")
 
     def _node_events(self, begin: int, end: int, ranks: range) -> np.ndarray:
-        """EVENT of the samples of nodes whose first rank is one of `ranks`."""
+        """Return EVENT of the samples of nodes whose first rank is one of `ranks`."""
         nodes = [node for node in self.nodes.samples if node.rank in ranks]
         parts = [events_of(node, begin, end, int(self._first_cpu[node.rank])) for node in nodes]
         events = np.concatenate([np.zeros(0, EVENT), *parts])
@@ -425,18 +437,19 @@ class RunTrace(Trace):
         return self._matched.get().unordered(begin, end)
 
     def _read_anew(self) -> None:
-        """Rows may have been left out."""
+        """Make the readers again, as rows may have been left out."""
         self._stored = StoredThreads(self._lanes, self.size)
         self._windowed = WindowedThreads(self._lanes, self.size, self._stored)
 
     def _leave_out(self, halves: np.ndarray) -> None:
-        """The rows of sends and receives (CUT_OFF)."""
+        """Leave out the rows of sends and receives (CUT_OFF)."""
         if len(halves):
             leave_out_messages(self, self._lanes, halves)
             self._read_anew()
 
     def _leave_out_half_done(self) -> None:
-        """What ranks that did not end in order would have done with others."""
+        """Leave out the operations with other ranks that unfinished ranks did only in part, and say how the run
+        ended."""
         halves = self._matched.get().cut_off
         self._leave_out(halves)
         calls, behind = leave_out_collectives(self, self._lanes, self._unfinished)
@@ -451,7 +464,8 @@ class RunTrace(Trace):
         self.problems = said + self.problems
 
     def check_repairable(self) -> None:
-        """Raise TracelibError if the messages are not surely paired: then their order means nothing."""
+        """Raise TracelibError if calls were lost: then messages may be matched wrongly and their order means
+        nothing."""
         if any(file.attributes["lost_calls"] or file.attributes["lost_rows"] for file in self._files):
             text = f"{self.path}: calls were lost, so it is not sure which send belongs to which receive"
             raise TracelibError(text, "leave out --repair-clocks")
@@ -463,14 +477,14 @@ class RunTrace(Trace):
 
 
 def _all_but(ranks: Sequence[int], size: int) -> np.ndarray:
-    """Whether each rank is not one of these."""
+    """Return a mask of the ranks that are not in `ranks`."""
     found = np.ones(size, bool)
     found[list(ranks)] = False
     return found
 
 
 def _origin(attributes: Sequence[Mapping[str, int | str]]) -> Origin:
-    """Program and date, as the rank files say."""
+    """Read program and date from the attributes of rank files."""
     started = min(int(a["start_realtime_ns"]) for a in attributes)
     return Origin(
         command=str(attributes[0]["command"]),
@@ -480,8 +494,11 @@ def _origin(attributes: Sequence[Mapping[str, int | str]]) -> Origin:
 
 
 def _inflated(files: Sequence[RankFile], members: int) -> int:
-    """How many calls are inflated to read one of each rank; 0: they are there as they are. What holds for the longest
-    file holds for all, or for most. Not more than leave some windows to each member of a team."""
+    """Return the number of calls that are inflated to read one call of each rank; 0: rows are not compressed.
+
+    The longest file is taken as an example for all files. The number is small enough to leave some windows to each
+    member.
+    """
     longest = max(files, key=lambda file: file.lengths["calls"])
     chunks = longest.chunks.get("calls")
     if not longest.lengths["calls"] or (chunks is not None and chunks.deflated is None):
@@ -492,7 +509,7 @@ def _inflated(files: Sequence[RankFile], members: int) -> int:
 
 
 def _met(path: str, files: Sequence[RankFile], lanes: Lanes) -> list[Relative]:
-    """The runs beside this one that it met."""
+    """Find the runs beside this run that it spawned, was spawned by, or connected to."""
     own = world_of(path, files, lanes)
     if not (own.parent_size or own.meetings):
         return []
@@ -504,7 +521,7 @@ def _met(path: str, files: Sequence[RankFile], lanes: Lanes) -> list[Relative]:
 
 
 def _read(ranks: Ranks, mine: Sequence[int]) -> tuple[np.ndarray, list[Problem]]:
-    """Some ranks with the number of threads of their program, (ranks, 2), and what is wrong with their rows."""
+    """Read some ranks. Returns their number of threads as (rank, threads), shape (ranks, 2), and problems of rows."""
     rows = [ranks.rows(rank) for rank in mine]
     threads = [(rank, max(of_rank.tables) + 1) for rank, of_rank in zip(mine, rows, strict=True)]
     return np.array(threads, np.int64).reshape(-1, 2), [problem for of_rank in rows for problem in of_rank.problems]

@@ -1,4 +1,4 @@
-"""Threads whose rows lie in their files as they were recorded: kernels read those of many ranks in one go."""
+"""Threads whose rows lie in their files as they were recorded: kernels read the rows of many ranks in one call."""
 
 from __future__ import annotations
 
@@ -18,8 +18,12 @@ _TABLES = ("calls", "polls", "requests")
 
 
 class Stored(NamedTuple):
-    """`struct stored_lane`s of neighbouring ranks, how many rows each has of each of _TABLES, (tables, ranks), and
-    whether it has events that are not the tracer's."""
+    """Structs `stored_lane` of neighbouring ranks.
+
+    `counts`: number of rows of each of _TABLES, shape (tables, ranks). `has_events`: by rank, True if there are events
+    of others than
+    the tracer.
+    """
 
     structs: Any
     counts: np.ndarray
@@ -27,7 +31,8 @@ class Stored(NamedTuple):
 
 
 class StoredThreads:
-    """Of each rank its one thread, if it is such a one. Rows that are left out later are not noticed."""
+    """Stored threads by rank: ranks with one thread that kernels can read. Rows that are left out later are not
+    noticed."""
 
     def __init__(self, lanes: Mapping[int, Sequence[ThreadRecords]], size: int) -> None:
         self._lanes = lanes
@@ -35,34 +40,36 @@ class StoredThreads:
         self._what = np.zeros(size, np.int8)
         self._counts = np.zeros((len(_TABLES), size), np.int64)
         self._has_events = np.zeros(size, bool)
-        self._paths: list[Any] = []  # which the structs point to
+        self._paths: list[Any] = []  # strings that the structs point to
 
     def are(self, ranks: range) -> np.ndarray:
-        """Which of some ranks are such ones."""
+        """Return a mask of the ranks whose only thread the C kernel can read."""
         for rank in (ranks.start + np.flatnonzero(self._what[ranks.start : ranks.stop] == _UNKNOWN)).tolist():
             self._what[rank] = _STORED if self._describe(rank) else _OTHER
         return self._what[ranks.start : ranks.stop] == _STORED
 
     def of(self, ranks: range) -> Stored | None:
-        """Those of some ranks; None: one of them has another."""
+        """Return the stored threads of some ranks; None: one of the ranks is not stored."""
         if not self.are(ranks).all():
             return None
         some = slice(ranks.start, ranks.stop)
         return Stored(self._structs + ranks.start, self._counts[:, some], self._has_events[some])
 
     def calls(self, ranks: range, begin: int, end: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """CALL of some ranks, one rank's after the other, and how many each has; None: not all of theirs lie in
-        [begin, end), or they are to be read one by one for another reason."""
+        """Return CALL of some ranks, by rank, and the number of calls of each rank.
+
+        None: not all of their calls lie in [begin, end), or another reason requires to read ranks one by one.
+        """
         stored = self.of(ranks)
         return stored and _records(lib.stored_calls, stored, begin, end, stored.counts[0] + stored.counts[1], CALL)
 
     def requests(self, ranks: range, begin: int, end: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """The same of REQUEST."""
+        """Return REQUEST of some ranks, by rank, and the number of each rank; None as in `calls`."""
         stored = self.of(ranks)
         return stored and _records(lib.stored_requests, stored, begin, end, stored.counts[2], REQUEST)
 
     def _describe(self, rank: int) -> bool:
-        """Fill in the struct of a rank, if its thread is such a one. A rank without a file has no rows."""
+        """Fill in the struct of a rank if the C kernel can read its only thread. A rank without a file has no rows."""
         lanes = self._lanes.get(rank, ())
         if len(lanes) != 1 or len(lanes[0].tables["summaries"]):
             return False

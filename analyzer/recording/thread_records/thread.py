@@ -1,4 +1,4 @@
-"""One thread of a rank: its clock, its rows in the file, and what is known of it as a whole."""
+"""Thread of a rank: its clock, its rows in the file, and facts about the whole thread."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from tracelib.schema import (
 )
 
 _NOT_THE_PROGRAMS = (FLUSH_TYPE, SYNC_TYPE, PATHS_TYPE, TRACING_TYPE, CPU_WAIT_TYPE)
-"""Events that begin and end time that is not the program's, or in which it waits for a CPU."""
+"""Types of events that begin or end time which is not the program's, or in which the program waits for a CPU."""
 
 _LAST = {"calls": "exit", "polls": "exit", "events": "time"}
-"""The column of a table's last row that ends its thread; of summaries any row may."""
+"""Column of a table's last row that may end the thread. Of `summaries`, any row may end it."""
 
 _NO_FLUSHES = np.zeros(0, FLUSH)
 
@@ -45,11 +45,11 @@ _OF_NOBODY, _OF_CPUS = frozenset({int(State.TRACING_DISABLED)}), frozenset({int(
 _TRACERS_TYPES = frozenset(TRACERS_TYPES)
 
 RECORDED = ("calls", "polls", "events", "summaries")
-"""Tables of which a thread that did much has many rows."""
+"""Tables that have many rows if a thread did much."""
 
 
 class RankTables:
-    """What the rows of one rank refer to, as the kernels take it."""
+    """Tables that the rows of one rank refer to, in the form that kernels take."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class RankTables:
 
 
 class ThreadRecords:
-    """A thread with its clock; times in ns unless said otherwise."""
+    """Thread with its clock and tables; times in ns unless stated otherwise."""
 
     def __init__(
         self, rank: int, thread: int, cpu: int, clock: Clock, tables: dict[str, ThreadTable], refers: RankTables
@@ -84,10 +84,10 @@ class ThreadRecords:
         self.counts: CountTable | None = None  # if the rank reads counters
         self.samples: ThreadSamples | None = None  # likewise
         self._refers = refers
-        self._window = (0, -1), (0, 0)  # times and ticks that were asked for last
+        self._window = (0, -1), (0, 0)  # times and ticks of the latest window
 
     def _bounds(self) -> tuple[int, int]:
-        """Times of the thread's first and last row; (0, 0) if it has none."""
+        """Return the times of the thread's first and last row; (0, 0) if it has none."""
         first, last = [], []
         for name, table in self.tables.items():
             if len(table) and name != "requests":
@@ -122,28 +122,29 @@ class ThreadRecords:
         return found
 
     def rows(self, table: str, begin: int, end: int, around: int = 0) -> np.ndarray:
-        """Raw rows whose key lies in [begin, end), and `around` more on both sides."""
+        """Return raw rows whose key lies in [begin, end), and `around` more rows on both sides."""
         rows = self.tables[table]
         return rows.window(*self.ticks(begin, end), around) if len(rows) else rows.read(0, 0)
 
     def ticks(self, begin: int, end: int) -> tuple[int, int]:
-        """Times as ticks; mostly one window is asked for again and again."""
+        """Convert two times to ticks. The latest window is kept, as it is usually asked for again."""
         if self._window[0] != (begin, end):
             self._window = (begin, end), (self.clock.ticks(begin), self.clock.ticks(end))
         return self._window[1]
 
     def group(self, row: int) -> np.ndarray:
-        """World ranks of the group of a row of `communicators`."""
+        """Return the world ranks of the group of a row of `communicators`."""
         group = self._refers.communicators[row]
         return np.asarray(self._refers.ranks_of(int(group["members"]), int(group["size"])), np.int64)
 
     def accesses(self, begin: int, end: int, around: int = 0) -> np.ndarray:
-        """Raw rows of `accesses`, with the offsets of one-sided operations in bytes of the target's window."""
+        """Return raw rows of `accesses`, with the offsets of one-sided operations in bytes of the target's window
+        (MPI_Win)."""
         rows, windows = self.rows("accesses", begin, end, around), self._refers.uneven_windows
         return in_target_units(rows, self.rows("calls", begin, end, around), windows) if windows else rows
 
     def folded(self, begin: int, end: int, around: int = 0) -> np.ndarray:
-        """Raw rows of `polls`, and stretches of calls that were summed up as such, in order of enter."""
+        """Return raw rows of `polls`, and stretches of summed calls in the same form, in order of enter."""
         polls, summaries = self.rows("polls", begin, end, around), self.tables["summaries"]
         if not len(summaries):
             return polls
@@ -152,13 +153,15 @@ class ThreadRecords:
         return rows[np.argsort(rows["enter"], kind="stable")]
 
     def paths(self, begin: int, end: int) -> np.ndarray:
-        """Rows of `paths` (int64; 0: not known) of the calls and folded polls with enter in [begin, end), in the order
-        of `calls`."""
+        """Return rows of `paths` (int64; 0: not known) of calls and folded polls with enter in [begin, end).
+
+        The order is the order of `calls`.
+        """
         ticks = self.ticks(begin, end)
         calls, polls = self.rows("calls", begin, end), self.folded(begin, end)
         of_calls = self.tables["calls"].beside("call_paths", *ticks)
         of_polls = self.tables["polls"].beside("poll_paths", *ticks)
-        if len(polls) > len(of_polls):  # stretches of calls that were summed up have none
+        if len(polls) > len(of_polls):  # stretches of summed calls have no paths
             known = np.isin(polls["call"], (self._refers.summed,), invert=True)
             of_polls, of_known = np.zeros(len(polls), of_polls.dtype), of_polls
             of_polls[known] = of_known
@@ -177,8 +180,10 @@ class ThreadRecords:
         return found
 
     def event_rows(self, begin: int, end: int) -> np.ndarray:
-        """Raw events with time in [begin, end), without readings of counters; regions and parameters have the trace's
-        numbers, and nest."""
+        """Return raw events with time in [begin, end), without readings of counters.
+
+        Regions and parameters have the trace's numbers, and regions nest.
+        """
         if self.regions is None:
             rows = self.rows("events", begin, end)
         else:
@@ -187,41 +192,43 @@ class ThreadRecords:
 
     @cached_property
     def burst_mode(self) -> BurstMode | None:
-        """What a .prv says of calls that were summed up; None: none were."""
+        """Summed calls as a .prv shows them; None: no calls were summed."""
         if not len(self.tables["summaries"]):
             return None
         buffers = self.not_the_programs["begin"][self.not_the_programs["state"] == State.IO]
         return BurstMode(self.tables["summaries"], self.clock, self._refers.kinds, buffers)
 
     def object_index(self, rows: np.ndarray) -> np.ndarray:
-        """Index in Objects.known of rows of `objects`; -1: none."""
+        """Return the index in Objects.known of rows of `objects`; -1: none."""
         index = self._refers.object_index
         return np.where(rows < len(index), index[np.minimum(rows, len(index) - 1)], -1)
 
     def procedure_indices(self, rows: np.ndarray) -> np.ndarray:
-        """The same of many rows of `procedures`."""
+        """Return the index in Trace.procedures of each of many rows of `procedures`."""
         index = self._refers.procedures["index"]
         return index[np.minimum(rows, len(index) - 1)]
 
     def procedure_index(self, row: int) -> int:
-        """Index in Trace.procedures of a row of `procedures`."""
+        """Return the index in Trace.procedures of a row of `procedures`."""
         index = self._refers.procedures["index"]
         return int(index[min(row, len(index) - 1)])
 
     def requests(self, rows: np.ndarray) -> np.ndarray:
-        """Raw rows of `requests` as REQUEST, in the same order."""
+        """Convert raw rows of `requests` to REQUEST, in the same order."""
         found = np.empty(len(rows), REQUEST)
         lib.expand_requests(self.struct, pointer(rows), len(rows), pointer(found))
         return found
 
     @cached_property
     def not_the_programs(self) -> np.ndarray:
-        """FLUSH of this thread in order, disjoint: buffers that were written, clocks that were measured, callers that
-        were looked for, times when nothing was recorded, and (in calls, too) those in which a predicted thread waits
-        for a CPU.
+        """FLUSH of this thread in order, disjoint: times that are not the program's.
 
-        What began and did not end (a process that died while flushing) lasts until `stop`. Recording that goes on
-        without having stopped did not begin before: all was dropped up to there.
+        The thread wrote buffers, measured clocks, looked for callers, did not record, or (a predicted thread, also in
+        calls)
+        waited for a CPU. An interval that began and did not end (the process died while flushing) lasts until `stop`.
+        Recording
+        that is switched on without having been switched off was off from the beginning: all rows up to there were
+        dropped.
         """
         table = self.tables["events"]
         if not len(table):
@@ -235,23 +242,23 @@ class ThreadRecords:
 
     @property
     def has_programs_events(self) -> bool:
-        """Whether there are events of others than the tracer; of very many events it is taken for granted."""
+        """True if there are events of others than the tracer. With very many events this is assumed."""
         return self._event_types is None or not _TRACERS_TYPES.issuperset(self._event_types)
 
     @property
     def has_errors(self) -> bool:
-        """Whether calls returned errors; likewise."""
+        """True if calls returned errors. With very many events this is assumed."""
         return self._event_types is None or ERROR_TYPE in self._event_types
 
     @cached_property
     def _event_types(self) -> frozenset[int] | None:
-        """Those that occur; None: there are very many events."""
+        """Types of events that occur; None: there are very many events."""
         table = self.tables["events"]
         return None if len(table) > SCAN_ROWS else frozenset(table.read(0, len(table))["type"].tolist())
 
     @property
     def flushes(self) -> np.ndarray:
-        """FLUSH of the tracer's own time: this thread wrote buffers, measured clocks, looked for callers."""
+        """FLUSH of the tracer's own time: this thread wrote buffers, measured clocks or looked for callers."""
         return self._in_state(_OF_TRACER)
 
     @property
@@ -276,10 +283,10 @@ class ThreadRecords:
 
     @cached_property
     def _states(self) -> frozenset[int]:
-        """Those in `not_the_programs`."""
+        """States that occur in `not_the_programs`."""
         return frozenset(self.not_the_programs["state"].tolist())
 
     @cached_property
     def recorded(self) -> int:
-        """How many calls, polls and events the thread recorded, and stretches of calls that were summed up."""
+        """Number of calls, polls and events that the thread recorded, and of stretches of summed calls."""
         return sum([len(self.tables[name]) for name in RECORDED])

@@ -1,4 +1,4 @@
-"""States and events of many ranks in a window of time: kernels read those of neighbours at once where they can."""
+"""States and events of many ranks in a window of time. Kernels read neighbouring ranks at once where they can."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from analyzer.recording.thread_records.thread import ThreadRecords
 from analyzer.trace import EVENT, STATE
 
 _MOST_EVENTS = 256
-"""So many rows of `events` of a rank are kept as a .prv shows them."""
+"""Largest number of rows of `events` of a rank that are kept as a .prv shows them."""
 _BEFORE, _BEHIND = np.iinfo(np.int64).min // 2, np.iinfo(np.int64).max // 2
 
 
 class _Kind(NamedTuple):
-    """Records, and who reads them of stored ranks and of others."""
+    """Kind of records, with the functions that read it of stored ranks and of other threads."""
 
     dtype: np.dtype
     of_stored: Callable[..., int]
@@ -34,40 +34,40 @@ _EVENTS = _Kind(EVENT, lib.window_events, records.events)
 
 
 class WindowedThreads:
-    """The threads of a run, window by window."""
+    """Reader of the states and events of a run's threads, window by window."""
 
     def __init__(self, lanes: Mapping[int, Sequence[ThreadRecords]], size: int, stored: StoredThreads) -> None:
         self._lanes, self._stored = lanes, stored
         self._structs = ffi.new("struct windowed_lane[]", size)
-        self._shown: list[np.ndarray] = []  # which the structs point to
+        self._shown: list[np.ndarray] = []  # arrays that the structs point to
         self._has_shown = np.zeros(size, bool)
         self._has_others = np.zeros(size, bool)
         self._records = ffi.gc(ffi.new("struct lane_records *"), lib.lane_records_free)
 
     def are_stored(self, ranks: range) -> bool:
-        """Whether kernels read the states of all of them."""
+        """True if kernels read the states of all these ranks."""
         return bool(self._stored.are(ranks).all())
 
     def states(self, ranks: range, begin: int, end: int) -> np.ndarray:
-        """STATE that begin in [begin, end), by (begin, rank, thread)."""
+        """Return STATE of the states that begin in [begin, end), by (begin, rank, thread)."""
         return self._taken(ranks, _STATES, begin, end, Runs.merged)
 
     def states_by_rank(self, ranks: range, begin: int, end: int) -> np.ndarray:
-        """The same by (rank, thread, begin)."""
+        """Return STATE of the states that begin in [begin, end), by (rank, thread, begin)."""
         return self._taken(ranks, _STATES, begin, end, lambda runs: runs.records.copy())
 
     def events(self, ranks: range, begin: int, end: int) -> np.ndarray:
-        """EVENT with time in [begin, end), by (time, rank, thread)."""
+        """Return EVENT with time in [begin, end), by (time, rank, thread)."""
         return self._taken(ranks, _EVENTS, begin, end, Runs.merged)
 
     def _taken(self, ranks: range, kind: _Kind, begin: int, end: int, take: Callable[[Runs], np.ndarray]) -> np.ndarray:
-        """What is made of the runs, which are there no longer."""
+        """Return `take` of the runs, and free the memory of the runs."""
         found = take(self._runs(ranks, kind, begin, end))
         lib.lane_records_free(self._records)
         return found
 
     def _runs(self, ranks: range, kind: _Kind, begin: int, end: int) -> Runs:
-        """A run for each thread. They may lie where those of the next call will."""
+        """Read one run for each thread. The runs may lie in memory that the next call overwrites."""
         groups = list(self._groups(ranks, kind))
         parts = []
         for group, stored in groups:
@@ -80,7 +80,7 @@ class WindowedThreads:
         return joined(parts)
 
     def _groups(self, ranks: range, kind: _Kind) -> Iterator[tuple[range, bool]]:
-        """Neighbours of which kernels read all, or none."""
+        """Yield neighbouring ranks, and True if kernels read all of them, or False if kernels read none."""
         can = self._stored.are(ranks)
         if kind is _EVENTS:
             for rank in (ranks.start + np.flatnonzero(can & ~self._has_shown[ranks.start : ranks.stop])).tolist():
@@ -91,7 +91,7 @@ class WindowedThreads:
             yield ranks[first:last], bool(first < last and can[first])
 
     def _show(self, rank: int) -> None:
-        """Note the events of a stored rank, if the kernel can take them."""
+        """Note the events of a stored rank, if the kernel can read them."""
         (lane,), struct = self._lanes[rank], self._structs[rank]
         self._has_shown[rank] = True
         if len(lane.tables["events"]) > _MOST_EVENTS or len(lane.tables["accesses"]):
@@ -103,7 +103,7 @@ class WindowedThreads:
             self._shown.append(rows)
 
     def _read(self, ranks: range, kind: _Kind, begin: int, end: int) -> Runs | None:
-        """Those of stored ranks, where the next ones will lie; None: one of them is to be read otherwise."""
+        """Read stored ranks into memory that the next call overwrites; None: one rank must be read in another way."""
         stored, counts = self._stored.of(ranks), np.zeros(len(ranks), np.int64)
         assert stored is not None
         read = kind.of_stored(
