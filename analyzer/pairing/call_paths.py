@@ -1,4 +1,4 @@
-"""The call paths of calls that are known by rank, thread and entry."""
+"""Call paths of calls that are identified by rank, thread and time of entry."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ _NO_COLUMNS = (np.zeros(0, np.int64),) * 3
 def calls_with_paths(
     trace: Trace, rank: int, begin: int = 0, end: int | None = None
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Blocks (CALL) as `Trace.calls`, each with the rows of its calls' paths in CallPaths.tables (int64; 0: not
-    known)."""
+    """Yield blocks (CALL) as `Trace.calls`, each with the paths of its calls.
+
+    Paths are rows of CallPaths.tables (int64; 0: not known).
+    """
     calls, paths = trace.calls(rank, begin, end), trace.extra(CallPaths)
     if paths.known:
         yield from zip(calls, paths.of(rank, begin, end), strict=True)
@@ -27,9 +29,12 @@ def calls_with_paths(
 
 
 class CallsByRank:
-    """Of the calls of each rank, in order, the threads, the calls (indices of Trace.procedures) and the rows of their
-    paths as `calls_with_paths` has them. Those of neighbours that made few calls are read together; of these the latest
-    are kept."""
+    """Threads, procedures and paths of each rank's calls, in order.
+
+    Procedures are indices of Trace.procedures, paths are as `calls_with_paths` has them. Neighbouring ranks that made
+    few
+    calls are read together. The latest group is kept.
+    """
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
@@ -49,7 +54,7 @@ class CallsByRank:
     def _read(self, ranks: range) -> None:
         trace, paths, end = self._trace, self._trace.extra(CallPaths), self._trace.duration_ns + 1
         self._group = ranks
-        if len(ranks) == 1:  # it may have made many: not all of each is kept
+        if len(ranks) == 1:  # it may have made many calls: only these columns are kept
             blocks = ((rows["thread"], rows["call"], of_rows) for rows, of_rows in calls_with_paths(trace, ranks[0]))
             parts = [_NO_COLUMNS, *(tuple(column.astype(np.int64) for column in block) for block in blocks)]
             self._columns = tuple(map(np.concatenate, zip(*parts, strict=True)))
@@ -63,14 +68,16 @@ class CallsByRank:
 
 
 def _together(trace: Trace) -> Iterator[range]:
-    """All ranks: neighbours with few calls together."""
+    """Yield all ranks in groups: neighbours with few calls together."""
     for ranks, bounds in trace.parts(range(trace.size), RECORDS):
         yield from [ranks] if len(bounds) == 2 else (range(rank, rank + 1) for rank in ranks)
 
 
 def paths_of_calls(trace: Trace, rank: int, thread: int, enters: np.ndarray) -> np.ndarray:
-    """Of calls of one thread, in order of their entries (ns), the rows of their paths in CallPaths.tables (int64);
-    0: not known, or no call was entered then."""
+    """Find the paths of one thread's calls, by ascending times of entry (ns).
+
+    Paths are rows of CallPaths.tables (int64; 0: not known, or no call was entered at that time).
+    """
     found = np.zeros(len(enters), np.int64)
     if not trace.extra(CallPaths).known or not len(enters):
         return found

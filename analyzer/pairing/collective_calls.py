@@ -181,8 +181,7 @@ class CollectiveCalls:
         return every.where(self._counted[every.rows["call"]])
 
     def members(self, every: RankRows) -> np.ndarray:
-        """Convert the calls (CALL) of some ranks that are collectives with other ranks to MEMBER_CALL, in their
-        order."""
+        """Convert the calls (CALL) of some ranks that are collectives with other ranks to MEMBER_CALL, in order."""
         rank, calls = every.where(self._sizes[every.rows["comm"]] > 1)
         rows = np.zeros(len(calls), MEMBER_CALL)
         for column in ("comm", "call", "enter", "exit", "thread"):
@@ -210,10 +209,10 @@ class CollectiveCalls:
         return numbers
 
     def groups(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return MEMBER_CALL of the collectives that all members have made by now, and each row's collective,
-        ascending.
+        """Return MEMBER_CALL of the collectives that all members have made by now.
 
-        Collectives of intercommunicators are split by `each_way`.
+        Also returns the number of each row's collective, ascending. Collectives of intercommunicators are split by
+        `each_way`.
         """
         rows = joined([self._waiting, rows], MEMBER_CALL)
         rows = rows.compress(self._is_known(rows))

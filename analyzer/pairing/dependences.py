@@ -1,7 +1,8 @@
-"""What cannot have happened before what: a message's receipt before its send, leaving a collective before others enter.
+"""Dependences between ranks: a message's receipt cannot precede its send, nor the exit of a collective others' entries.
 
-Dependences come as groups of points. A *source* is the entry of a call that gives something, a *sink* the exit of one
-that takes it; a sink depends on all sources of other ranks before it in its group.
+Dependences come as groups of points. A *source* is the entry of a call that gives something, a *sink* the exit of a
+call
+that takes it. A sink depends on all sources of other ranks before it in its group.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from analyzer.parallel import Team
 from analyzer.trace import Trace
 
 POINT = np.dtype([("time", "<i8"), ("rank", "<i4"), ("kind", "<i4")])
-"""`kind`: SINK or not, and FIRST at the beginning of each group."""
+"""Point of a group; `kind`: SINK or 0, and FIRST at the beginning of each group."""
 
 SINK, FIRST = 1, 2
 
 
 def message_points(trace: Trace) -> Iterator[np.ndarray]:
-    """POINT of all messages between different ranks, by windows: a source, then a sink."""
+    """Yield POINT of all messages between different ranks, by windows: a source, then a sink."""
     for begin, end in pairwise(trace.windows().tolist()):
         rows = trace.messages(begin, end)
         rows = rows[rows["source"] != rows["destination"]]
@@ -34,21 +35,21 @@ def message_points(trace: Trace) -> Iterator[np.ndarray]:
 
 
 def collective_points(trace: Trace, team: Team | None = None) -> Iterator[np.ndarray]:
-    """POINT of the blocking collectives, by windows. A team shares them: each member gets some."""
+    """Yield POINT of the blocking collectives, by windows. A team shares them: each member gets some."""
     points = _Points(trace)
     for rows, group in collectives(trace, team):
         yield points.of(rows, group)
 
 
 class _Points:
-    """Makes points of the calls of collectives."""
+    """Converter of calls of collectives to points."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         self._patterns = pattern_numbers(trace)
 
     def of(self, rows: np.ndarray, group: np.ndarray) -> np.ndarray:
-        """The sources and sinks of each group, in the order in which sinks depend on sources."""
+        """Return the sources and sinks of each group, in the order in which sinks depend on sources."""
         pattern = self._patterns[rows["call"]]
         is_root = rows["rank"] == rows["root"]
         from_root, to_root, prefix = (pattern == PATTERNS.index(p) for p in PATTERNS[1:])

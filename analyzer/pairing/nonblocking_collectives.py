@@ -1,4 +1,7 @@
-"""Which calls began, and which completed, one nonblocking collective: they are counted apart from blocking ones."""
+"""Matching of the calls that began and completed one nonblocking collective.
+
+Nonblocking collectives are counted apart from blocking ones.
+"""
 
 from __future__ import annotations
 
@@ -13,20 +16,26 @@ from tracelib.schema import What
 from tracelib.schema.procedures import NONBLOCKING_COLLECTIVES, PERSISTENT_COLLECTIVES, base_name
 
 PROBABLY_ALL = ("MPI_Alltoallv", "MPI_Alltoallw")
-"""Whom each member exchanges data with is not recorded; those that waited for the last probably waited for all."""
+"""Collectives for which the data that members exchange is not recorded. Members that waited for the last member
+
+probably waited for all.
+"""
 
 
 def blocking_name(name: str) -> str:
-    """MPI_Allreduce of MPI_Iallreduce and MPI_Allreduce_init; of others the name itself."""
+    """Return the blocking name, as MPI_Allreduce of MPI_Iallreduce and MPI_Allreduce_init; other names are kept."""
     if name in PERSISTENT_COLLECTIVES:
         return name.removesuffix("_init")
     return f"MPI_{name[5:].capitalize()}" if name.startswith("MPI_I") else name
 
 
 def nonblocking_collectives(trace: Trace, team: Team | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """The nonblocking collectives of a run: MEMBER_CALL of all members, `enter` of the call that began it and `exit` of
-    the one that completed it (0: none by the same thread), and the number of the collective, ascending. A team shares
-    the reading; each member gets all."""
+    """Find the nonblocking collectives of a run. A team shares the reading; each member gets all.
+
+    Returns:
+        MEMBER_CALL of all members, and the number of each row's collective, ascending. `enter` is that of the call that
+        began it, `exit` that of the call that completed it (0: none by the same thread).
+    """
     team, join = team or Team(), CollectiveCalls(trace, begins=True)
     names = [base_name(p) for p in trace.procedures]
     wanted = np.array([n in NONBLOCKING_COLLECTIVES for n in names], bool)
@@ -39,8 +48,10 @@ def nonblocking_collectives(trace: Trace, team: Team | None = None) -> tuple[np.
 
 
 def persistent_collectives(trace: Trace, team: Team | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """The same of persistent collectives, each time that they were started: the n-th start on a communicator is one
-    collective. What a member hands over and takes is not told apart."""
+    """Find each start of persistent collectives, in the form of `nonblocking_collectives`.
+
+    The n-th start on a communicator is one collective. Bytes given and bytes taken are not distinguished.
+    """
     team, join = team or Team(), CollectiveCalls(trace, made_by=ANY_PROCEDURE)
     started, done = [], []
     for part in parts(trace, trace.share(team)):
@@ -59,14 +70,14 @@ def _done(part: Part) -> RankRows:
 def _together(
     join: CollectiveCalls, team: Team, calls: RankRows, done: list[RankRows]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The calls of all members of the team brought together."""
+    """Match the calls of all members of the team."""
     rows = join.members(calls)
     complete(rows, RankRows.joined(done, REQUEST))
     return join.groups(joined(team.allgather(rows), MEMBER_CALL))
 
 
 def _as_calls(started: np.ndarray) -> np.ndarray:
-    """Started persistent collectives as CALL of the procedures that made them."""
+    """Convert started persistent collectives to CALL of the procedures that made them."""
     calls = np.zeros(len(started), CALL)
     for column, other in (("enter", "posted"), ("call", "tag"), ("sent", "bytes"), ("received", "bytes")):
         calls[column] = started[other]
@@ -76,7 +87,7 @@ def _as_calls(started: np.ndarray) -> np.ndarray:
 
 
 def complete(rows: np.ndarray, done: RankRows) -> None:
-    """Give the calls (MEMBER_CALL) that began collectives the times at which these were completed."""
+    """Set `exit` of the calls (MEMBER_CALL) that began collectives to the times when these were completed."""
     rows["exit"] = 0
     if not len(done.rows):
         return

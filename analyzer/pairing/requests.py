@@ -1,7 +1,7 @@
-"""Finds what became of a request at the call that posted it, a window of time at a time.
+"""Search for a request's outcome at the call that posted it, a window of time at a time.
 
-A receive's source, tag and size are known when it completes, but belong to the call that posted it,
-which may lie many windows earlier.
+Source, tag and size of a receive are known when it completes. But they belong to the call that posted it, which may lie
+many windows earlier.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ RECORDS_OF_A_RANK = 1 << 16
 
 
 def windows_of_rank(trace: Trace, rank: int) -> np.ndarray:
-    """Windows for work that goes rank by rank: of as many calls, however many ranks there are."""
+    """Return windows for work that goes rank by rank: the same number of calls in each, however many ranks there
+    are."""
     return trace.windows_of(rank, RECORDS_OF_A_RANK)
 
 
 class Choice:
-    """Rows of requests by what they are, in order of posting or of completion."""
+    """Selection of request rows by kind, in order of posting or of completion."""
 
     def __init__(self, kinds: tuple[int, ...], *, by_completed: bool = False) -> None:
         self.wanted = np.zeros(1 << 16, np.uint8)  # `what` is a u16, and a damaged file may say anything
@@ -33,7 +34,7 @@ class Choice:
         self._by_completed = by_completed
 
     def of(self, rows: np.ndarray, least: int = np.iinfo(np.int64).min) -> np.ndarray:
-        """Those of REQUEST rows that were posted at `least` or later; equal ones stay in their order."""
+        """Select REQUEST rows that were posted at `least` or later; equal rows keep their order."""
         rows = np.ascontiguousarray(rows)
         found = np.empty(len(rows), REQUEST)
         count = lib.requests_pick(
@@ -45,8 +46,10 @@ class Choice:
         return found[:count]
 
     def of_each(self, rows: np.ndarray, cuts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The same of each of several parts of REQUEST rows, of which part k is rows[cuts[k] : cuts[k + 1]], one after
-        the other, and how many each has."""
+        """Select in each of several parts of REQUEST rows; part k is rows[cuts[k] : cuts[k + 1]].
+
+        Returns the selected rows, one part after the other, and the number of rows of each part.
+        """
         rows, found = np.ascontiguousarray(rows), np.empty(len(rows), REQUEST)
         counts, cuts = np.zeros(len(cuts) - 1, np.int64), np.ascontiguousarray(cuts, np.int64)
         count = lib.requests_pick_each(
@@ -60,20 +63,21 @@ class Choice:
 
 @lru_cache(maxsize=16)
 def choice_of(kinds: tuple[int, ...]) -> Choice:
-    """The same for all ranks."""
+    """Return the selection of these kinds, which all ranks share."""
     return Choice(kinds)
 
 
 def gather_blocks(blocks, dtype: np.dtype) -> np.ndarray:
-    """The blocks of one window in one array."""
+    """Concatenate the blocks of one window."""
     return joined(list(blocks), dtype)
 
 
 class Posted:
-    """The request rows of one rank by the time they were *posted*.
+    """Request rows of one rank by the time when they were *posted*.
 
-    In memory are only the rows that were posted in one window and completed in a later one: as many as
-    the program had requests open when a window ended.
+    Only the rows that were posted in one window and completed in a later one are in memory: their number is the number
+    of
+    requests that the program had open when a window ended.
     """
 
     def __init__(self, trace: Trace, rank: int, windows: np.ndarray, kinds: tuple[int, ...]) -> None:
@@ -82,16 +86,16 @@ class Posted:
         late = []
         for begin, end in pairwise(windows.tolist()[1:]):
             rows = self._choice.of(self._rows(begin, end))
-            late.append(rows[: np.searchsorted(rows["posted"], begin)].copy())  # a view would keep them all
+            late.append(rows[: np.searchsorted(rows["posted"], begin)].copy())  # a view would keep all rows
         self._late = self._choice.of(gather_blocks(late, REQUEST)) if late else np.zeros(0, REQUEST)
 
     def _rows(self, begin: int, end: int) -> np.ndarray:
         return gather_blocks(self._trace.requests(self._rank, begin, end), REQUEST)
 
     def window(self, index: int, rows: np.ndarray | None = None) -> np.ndarray:
-        """Rows (REQUEST) posted in [windows[index], windows[index + 1]), in order of posting, then of the file.
+        """Return rows (REQUEST) posted in [windows[index], windows[index + 1]), in order of posting, then of the file.
 
-        rows: all of the trace in this window, where the caller has them.
+        `rows`: all rows of the trace in this window, if the caller has them.
         """
         begin, end = self._windows[index : index + 2].tolist()
         first, last = np.searchsorted(self._late["posted"], (begin, end)) if len(self._late) else (0, 0)
@@ -100,7 +104,7 @@ class Posted:
 
 
 def window_calls(trace: Trace, rank: int, begin: int, end: int) -> np.ndarray:
-    """All calls (CALL) of a rank that enter in a window."""
+    """Return all calls (CALL) of a rank that enter in a window."""
     return gather_blocks(trace.calls(rank, begin, end), CALL)
 
 
@@ -108,7 +112,7 @@ _KEY = ("rank", "peer", "comm", "tag")
 
 
 class Handed:
-    """The calls that handed over parts of messages: `rows`, with the columns of CALL and `rank`."""
+    """Calls that handed over parts of messages: `rows` has the columns of CALL and `rank`."""
 
     def __init__(self, rows: np.ndarray) -> None:
         self.rows = rows[np.lexsort((rows["enter"], *(rows[column] for column in _KEY)))]
@@ -117,15 +121,17 @@ class Handed:
         return len(self.rows)
 
     def completing(self, messages: np.ndarray) -> np.ndarray:
-        """For each message (MESSAGE) the row that handed over its last part before it was received; -1: it is not
-        partitioned."""
+        """Find for each message (MESSAGE) the row that handed over its last part before it was received.
+
+        -1: the message is not partitioned.
+        """
         received = np.maximum(messages["physical_receive"], messages["logical_receive"])
         at = self.last([messages[name] for name in ("source", "destination", "comm", "tag")], received)
         begun = np.where(at >= 0, self.rows["enter"][at], -1) >= messages["logical_send"] if len(self) else at >= 0
         return np.where(begun, at, -1)
 
     def last(self, keys: list[np.ndarray], until: np.ndarray) -> np.ndarray:
-        """The last row with these keys (rank, peer, comm, tag) that was entered until then; -1: none."""
+        """Find the last row with these keys (rank, peer, comm, tag) that was entered until a time; -1: none."""
         if not len(self):
             return np.full(len(until), -1)
         columns = [np.concatenate([self.rows[name], key]) for name, key in zip(_KEY, keys, strict=True)]

@@ -1,4 +1,4 @@
-"""Which send is received by which receive, and what is left over.
+"""Matching of sends and receives, and of what is left over.
 
-Takes lanes (`lane`) of all ranks, window by window; gives messages. Imports nothing of `run`.
+Takes threads (`thread_records`) of all ranks, window by window, and returns messages. Imports nothing of `run`.
 """

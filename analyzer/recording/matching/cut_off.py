@@ -45,8 +45,7 @@ def leave_out_messages(trace: Trace, lanes: Lanes, halves: np.ndarray) -> None:
 
 
 def _leave_out_calls(lane: ThreadRecords, entered: np.ndarray, called: np.ndarray) -> None:
-    """Leave out the calls that were entered at these times (ns), if their procedure is in `called` (bool by
-    procedure)."""
+    """Leave out the calls that were entered at these times (ns) and are of `called` procedures (bool by procedure)."""
     table = lane.tables["calls"]
     for time in np.unique(entered).tolist():
         first = table.find(lane.clock.ticks(time))

@@ -22,8 +22,7 @@ _NONBLOCKING = 1
 
 
 class Ghosts:
-    """Unrecorded sends and receives of one rank, in order of posting, and its sends that were cancelled while
-    unrecorded.
+    """Unrecorded sends and receives of one rank in order of posting, and its sends that were cancelled then.
 
     A row stands for `count` messages of a channel. They were posted at its time or before, and after all recorded
     messages that were posted earlier than the first of them.

@@ -1,4 +1,4 @@
-"""One side of a point-to-point message, as the kernels match it."""
+"""Half of a point-to-point message: its send or its receive, as the kernels match it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HALF = np.dtype(
         ("reserved", "<i4"),
     ]
 )
-"""`struct half` of the kernels: one side of a message; or, with `ghost` 1, `bytes` sides that were not recorded."""
+"""`struct half` of the kernels: one side of a message or, with `ghost` 1, `bytes` sides that were not recorded."""
 
 OUTGOING = np.dtype([("half", HALF), ("source", "<i4"), ("number", "<i4")])
 """`struct outgoing` of the kernels: a send to a rank that another process reads."""

@@ -19,11 +19,8 @@ _KEY = 7
 """Number of key columns: rank, is_send, call, peer, tag, comm, path. Bytes and count follow."""
 
 PathsAt = Callable[[int, int, np.ndarray], np.ndarray]
-"""Function that returns, for a rank, a thread and ascending times (ns), the paths (rows of CallPaths.tables) of the
-calls
-
-entered at these times.
-"""
+"""Function that returns the paths (rows of CallPaths.tables) of calls, by rank, thread and ascending times of entry
+(ns)."""
 
 
 def no_paths(_rank: int, _thread: int, times: np.ndarray) -> np.ndarray:
@@ -33,14 +30,14 @@ def no_paths(_rank: int, _thread: int, times: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Reach:
-    """With whom a message may lack its other side though nothing is wrong with the trace."""
+    """Ranks with whom a message may lack its other side although nothing is wrong with the trace."""
 
     unfinished: np.ndarray  # bool by rank: it did not end in order, so its last calls are missing
     outside: np.ndarray  # bool by index of communicators: it has members of another run
     unchosen: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))  # bool by rank: it was not chosen
 
     def is_cut_off(self, ranks: np.ndarray, peers: np.ndarray) -> np.ndarray:
-        """Return a mask of the messages with a rank that did not end in order. Peers of damaged files may be no
+        """Return a mask of the messages with a rank that did not end in order. In damaged files, peers may be no
         ranks."""
         found = self.unfinished[ranks]
         there = (peers >= 0) & (peers < len(self.unfinished))

@@ -1,4 +1,4 @@
-"""The sends and receives of one rank in a window, each in the order that MPI matches by."""
+"""Sends and receives of one rank in a window, in the order in which MPI matches them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WindowRows:
-    """The raw rows of one thread in a window (ticks), and those requests posted in it that completed later (`late`)."""
+    """Raw rows of one thread in a window (ticks); `late`: requests that were posted in the window and completed
+    later."""
 
     lane: ThreadRecords
     begin: int
@@ -35,35 +36,35 @@ class WindowRows:
     late: np.ndarray
 
     def all_requests(self) -> np.ndarray:
-        """Those in the window, then the late ones."""
+        """Return the requests in the window, then the late requests."""
         return joined([self.requests, self.late], REQUEST) if len(self.late) else self.requests
 
     def sends(self) -> np.ndarray:
-        """HALF of all sends in order of posting, cancelled ones included."""
+        """Return HALF of all sends in order of posting, cancelled sends included."""
         found = np.empty(len(self.calls) + len(self.requests), HALF)
         args = pointer(self.calls), len(self.calls), pointer(self.requests), len(self.requests)
         return found[: lib.match_sends(self.lane.struct, *args, halves_of(found))]
 
     def receives(self) -> np.ndarray:
-        """HALF of all completed receives posted in the window."""
+        """Return HALF of all completed receives posted in the window."""
         requests = self.all_requests()
         found = np.empty(len(self.calls) + len(requests), HALF)
         args = pointer(self.calls), len(self.calls), pointer(requests), len(requests)
         return found[: lib.match_receives(self.lane.struct, *args, *self.times, halves_of(found))]
 
     def cancelled(self) -> np.ndarray:
-        """Trace requests (REQUEST) of the sends posted in the window that were cancelled."""
+        """Return the trace's requests (REQUEST) of the sends that were posted in the window and cancelled."""
         rows = np.concatenate([self.requests, self.late]) if len(self.late) else self.requests
         rows = rows[rows["what"] == What.SEND_CANCELLED]
         return self.lane.requests(rows[(rows["posted"] >= self.begin) & (rows["posted"] < self.end)])
 
     def name(self, halves: np.ndarray) -> None:
-        """Fill in `call` of halves posted by this thread, which `requests` does not tell."""
+        """Fill in `call` of halves posted by this thread, which `requests` does not have."""
         lib.match_names(self.lane.struct, pointer(self.calls), len(self.calls), halves_of(halves), len(halves))
 
 
 def sends_of(rows: Sequence[WindowRows], ghosts: Ghosts) -> np.ndarray:
-    """HALF of the sends of a rank that took place, in order of posting, ghosts among them."""
+    """Return HALF of the sends of a rank that took place, with ghosts, in order of posting."""
     sends = _by_posting([r.sends() for r in rows])
     window = rows[0].begin, rows[0].end
     cancelled = [r.cancelled() for r in rows]
@@ -76,7 +77,7 @@ def sends_of(rows: Sequence[WindowRows], ghosts: Ghosts) -> np.ndarray:
 
 
 def receives_of(rows: Sequence[WindowRows], ghosts: Ghosts) -> np.ndarray:
-    """HALF of the receives of a rank that took place, in order of posting, ghosts among them."""
+    """Return HALF of the receives of a rank that took place, with ghosts, in order of posting."""
     receives = _by_posting([r.receives() for r in rows])
     for r in rows:
         r.name(receives)
@@ -84,12 +85,12 @@ def receives_of(rows: Sequence[WindowRows], ghosts: Ghosts) -> np.ndarray:
 
 
 def _among(halves: np.ndarray, ghosts: np.ndarray) -> np.ndarray:
-    """Ghosts and halves by time of posting; of what was posted at once the ghosts first."""
+    """Merge ghosts and halves by time of posting. At equal times ghosts come first."""
     return _by_posting([ghosts, halves]) if len(ghosts) else halves
 
 
 def _columns(halves: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """What halves and rows of another kind have in common."""
+    """Copy the columns that halves and rows of another dtype have in common."""
     rows = np.zeros(len(halves), dtype)
     for column in ("posted", "peer", "tag", "comm"):
         rows[column] = halves[column]
@@ -97,12 +98,12 @@ def _columns(halves: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 
 def halves_of(array: np.ndarray) -> Any:
-    """An array of HALF as the kernels take it."""
+    """Return a pointer to an array of HALF for the kernels."""
     return pointer(array, "struct half *")
 
 
 def _by_posting(parts: Sequence[np.ndarray]) -> np.ndarray:
-    """All threads' halves by time of posting; what was posted at once in the order of the rows."""
+    """Merge the halves of all threads by time of posting. At equal times the order of the rows is kept."""
     halves = np.concatenate(parts) if len(parts) > 1 else parts[0]
     posted = np.ascontiguousarray(halves["posted"])
     if (posted[1:] >= posted[:-1]).all():
@@ -111,7 +112,7 @@ def _by_posting(parts: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def _without(sends: np.ndarray, cancelled: np.ndarray, ghosts: Ghosts) -> np.ndarray:
-    """`sends` less one for each cancelled request: of several alike started at once, the last; else one ghost less."""
+    """Remove one send for each cancelled request: of several alike started at once, the last; else a ghost."""
     keep = np.ones(len(sends), bool)
     first, last = (np.searchsorted(sends["posted"], cancelled["posted"], side=side) for side in ("left", "right"))
     for request, low, high in zip(cancelled, first, last, strict=True):
@@ -129,25 +130,29 @@ LATE = np.dtype([("row", schema.REQUEST), ("rank", "<i4"), ("window", "<i4")])
 """`struct late_request` of the kernel: a row that belongs to an earlier window than it lies in, and that window."""
 
 _MOST_RANKS = 1024
-"""So many are handed over together."""
+"""Largest number of ranks that are handed over together."""
 
 
 class StoredRanks:
-    """Hands a matcher what ranks did, window by window; all ranks must be handed over in each."""
+    """Stored ranks whose calls the matcher reads window by window. All ranks must be handed over in each window."""
 
     def __init__(self, matcher: Any, lanes: StoredThreads, ranks: Iterable[int], bounds: np.ndarray, size: int) -> None:
-        """`ranks`: those that may be read so, ascending; `bounds`: of the windows (ns)."""
+        """Prepare the groups. `ranks`: ranks that may be read so, ascending; `bounds`: of the windows (ns)."""
         self._matcher, self._lanes, self._size = matcher, lanes, size
         least, most = np.iinfo(np.int64).min, np.iinfo(np.int64).max
         self._bounds = np.array([least, *bounds[1:-1].tolist(), most], np.int64)
         self._taken = np.zeros((size, 2), np.int64)  # rows of calls and of requests
         self._late = Spill(LATE)  # by window * size + first rank of the group
         self.groups = list(self._grouped(ranks))
-        """Neighbours that are handed over together. What is in none of them is to be read otherwise."""
+        """Neighbouring ranks that are handed over together. Ranks in no group must be read in another way."""
 
     def add(self, group: range, window: int, most: int) -> Iterator[tuple[int, np.ndarray] | None]:
-        """Hand over what a group did in a window. Yields None whenever more than `most` messages are complete, and a
-        rank that is unusual and was not added, with its rows of requests that lie in later windows."""
+        """Hand over the calls and requests of a group in a window.
+
+        Yields None whenever more than `most` messages are complete. Yields a rank that is unusual and was not added,
+        with its
+        rows of requests that lie in later windows.
+        """
         late = self._late.read(window * self._size + group.start)
         begin, end = self._bounds[window : window + 2].tolist()
         at = group.start
@@ -168,7 +173,7 @@ class StoredRanks:
                 at += 1
 
     def close(self) -> None:
-        """Nothing more is handed over."""
+        """Free the rows that were put aside. Nothing may be handed over after this."""
         self._late.close()
 
     def _grouped(self, ranks: Iterable[int]) -> Iterator[range]:
@@ -181,7 +186,8 @@ class StoredRanks:
                     stored = stored[read + 1 :]
 
     def _find_late(self, ranks: range) -> int:
-        """Put rows aside that belong to an earlier window than they lie in. Returns how many ranks could be read."""
+        """Put rows aside that belong to an earlier window than they lie in. Returns the number of ranks that could
+        be read."""
         stored, windows = self._lanes.of(ranks), len(self._bounds) - 1
         assert stored is not None
         if windows == 1:
@@ -198,7 +204,7 @@ class StoredRanks:
 
 
 def _runs(ranks: np.ndarray) -> Iterator[range]:
-    """Neighbours together, _MOST_RANKS at most."""
+    """Yield neighbouring ranks together, at most _MOST_RANKS."""
     for run in np.split(ranks, np.flatnonzero(np.diff(ranks) != 1) + 1):
         for first in range(0, len(run), _MOST_RANKS):
             some = run[first : first + _MOST_RANKS]

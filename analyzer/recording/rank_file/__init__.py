@@ -1,4 +1,4 @@
-"""One rank's file: found, checked, and read row by row, with HDF5 or without it.
+"""File of one rank: found, checked, and read row by row, with HDF5 or without it.
 
-What stands in docs/format.md is read here and nowhere else. Knows one file at a time, and nothing of other ranks.
+Only this package reads the format of docs/format.md. It knows one file at a time, and no other ranks.
 """

@@ -1,4 +1,4 @@
-"""Rows of tables read where they lie in a file, without HDF5."""
+"""Rows of tables that are read where they lie in a file, without HDF5."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ import numpy as np
 from analyzer._kernels import ffi, lib
 
 _MOST_ADDED = 1024
-"""Bytes that deflate adds to very few rows at most."""
+"""Largest number of bytes that deflate adds to very few rows."""
 
 
 @dataclass(slots=True)
 class Chunks:
-    """A table as it lies in its file: chunk k holds rows [k * rows, (k + 1) * rows), from byte `at[k]` on. `ends` are
-    its first and last row, where they are known. `deflated`: of chunks that HDF5's filters have shuffled and deflated
-    the bytes of each; None: rows are there as they are."""
+    """Table as it lies in its file: chunk k holds rows [k * rows, (k + 1) * rows), from byte `at[k]` on.
+
+    `ends`: first and last row, where they are known. `deflated`: bytes of each chunk that HDF5's filters have shuffled
+    and
+    deflated; None: chunks are not compressed.
+    """
 
     dtype: np.dtype
     rows: int
@@ -28,7 +31,8 @@ class Chunks:
 
     @classmethod
     def of(cls, dtype: np.dtype, rows: int, count: int, found: bytes, at: int, *, deflated: bool) -> Chunks:
-        """Of a table of `count` rows, as `rank_file_read` found it: places, then the ends, or the bytes of chunks."""
+        """Build for a table of `count` rows from what `rank_file_read` found: places, then the ends or the bytes of
+        chunks."""
         places = -(-count // rows)
         own, behind = np.frombuffer(found, np.int64, places, at), at + 8 * places
         if deflated:
@@ -38,8 +42,18 @@ class Chunks:
     def read(
         self, file: Descriptor, first: int, last: int, step: int = 1, into: np.ndarray | None = None
     ) -> np.ndarray:
-        """Every step-th of rows [first, last) from an open file, in an array of that length if one is given. Raises
-        OSError where the file is shorter than it was, or damaged."""
+        """Read every step-th of rows [first, last) from an open file.
+
+        Args:
+            file: The open file.
+            first: First row.
+            last: Behind the last row.
+            step: Distance of rows.
+            into: Array of that length for the rows; None: a new array.
+
+        Raises:
+            OSError: The file is shorter than it was, or damaged.
+        """
         last = min(last, len(self.at) * self.rows)
         found = np.empty(max(-(-(last - first) // step), 0), self.dtype) if into is None else into
         if self.deflated is not None:
@@ -53,7 +67,7 @@ class Chunks:
         return found
 
     def _inflate(self, file: Descriptor, first: int, last: int, step: int, found: np.ndarray) -> np.ndarray:
-        """As `read`, of chunks that are deflated."""
+        """Read rows as `read`, from deflated chunks."""
         at = 0
         while first < last:
             number, skipped = divmod(first, self.rows)
@@ -64,21 +78,21 @@ class Chunks:
         return found
 
     def _inflated(self, file: Descriptor, number: int) -> np.ndarray:
-        """The bytes of a chunk that is deflated: (bytes of a row, rows)."""
+        """Return the bytes of a deflated chunk, uncompressed, of shape (bytes of a row, rows)."""
         assert self.deflated is not None
         size = min(int(self.deflated[number]), 2 * self.rows * self.dtype.itemsize + _MOST_ADDED)
         return _inflated(os.pread(file.number, size, int(self.at[number])), self.rows, self.dtype.itemsize)
 
 
 def unshuffled(chunk: bytes, rows: int, dtype: np.dtype) -> np.ndarray:
-    """The rows of a chunk that HDF5's filters have shuffled and deflated. Raises OSError where it is damaged."""
+    """Return the rows of a chunk that HDF5's filters have shuffled and deflated. Raises OSError if it is damaged."""
     return np.ascontiguousarray(_inflated(chunk, rows, dtype.itemsize).T).view(dtype)[:, 0]
 
 
 def _inflated(chunk: bytes, rows: int, row_bytes: int) -> np.ndarray:
     whole = rows * row_bytes
     inflater = zlib.decompressobj()
-    try:  # room for a byte more has it go on to the checksum
+    try:  # with room for one more byte, zlib also reads the checksum
         columns = inflater.decompress(chunk, whole + 1)
     except zlib.error as error:
         raise OSError(str(error)) from error
@@ -88,7 +102,7 @@ def _inflated(chunk: bytes, rows: int, row_bytes: int) -> np.ndarray:
 
 
 class Descriptor:
-    """A file open for reading, closed when nobody holds it any more."""
+    """File open for reading, closed with its last reference."""
 
     __slots__ = ("number",)
 

@@ -1,4 +1,4 @@
-"""Raw ticks to nanoseconds of the trace, by integer maps in straight pieces: monotonic, and no digit is lost."""
+"""Conversion of raw ticks to ns of the trace, by integer maps in straight pieces: monotonic, and exact to the digit."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ PIECE = np.dtype([("origin", "<i8"), ("value", "<i8"), ("multiplier", "<i8"), ("
 
 _HALF, _WHOLE = 2**63, 2**64
 LATEST_NS = 2**62
-"""No clock of a sound file is there."""
+"""Bound of times in ns (2^62), which no clock of a sound file reaches."""
 
 
 def piece(x: int, value: int, slope: Fraction) -> tuple[int, int, int, int]:
-    """The line through (x, value) with this slope (positive), as a row of PIECE.
+    """Return the line through (x, value) with this slope (positive), as a row of PIECE.
 
     The multiplier keeps 62 significant bits, so after 10^18 the value is off by less than 1.
     """
@@ -35,7 +35,8 @@ def _signed(x: int) -> int:
 
 
 class Pieces:
-    """A map of integers that never falls: `table` (PIECE, at least one) in order of origin; the first reaches left."""
+    """Map of integers that never falls: `table` (PIECE, at least one) in order of origin; the first piece reaches
+    left."""
 
     def __init__(self, table: np.ndarray) -> None:
         self.table = np.ascontiguousarray(table, PIECE)
@@ -44,11 +45,11 @@ class Pieces:
 
     @classmethod
     def of(cls, *rows: tuple[int, int, int, int]) -> Pieces:
-        """A map of these rows of PIECE."""
+        """Build a map of these rows of PIECE."""
         return cls(np.array(list(rows), PIECE))
 
     def value(self, x: int) -> int:
-        """The value of x."""
+        """Return the value of x."""
         if self._only:
             origin, value, multiplier, shift = self._only
             return (((x - origin + _HALF) % _WHOLE - _HALF) * multiplier >> shift) + value
@@ -58,14 +59,14 @@ class Pieces:
         return (_signed(x - origin) * multiplier >> shift) + value
 
     def values(self, x: np.ndarray) -> np.ndarray:
-        """The values of an array, int64."""
+        """Return the values of an array, int64."""
         x = np.require(x, requirements=("C", "A")).view(np.int64)  # a field of rows is not aligned
         values = np.empty(len(x), np.int64)
         lib.clock_values(self.struct, len(self.table), pointer(x, "int64_t *"), len(x), pointer(values, "int64_t *"))
         return values
 
     def first(self, value: int) -> int:
-        """The least x whose value is this or more, as the origins count it (signed)."""
+        """Return the least x whose value is this or more, signed as the origins."""
         at = 0 if self._only else max(bisect_left(self.table["value"], value) - 1, 0)
         origin, start, multiplier, shift = self._only or self.table[at].tolist()
         x = origin - ((start - int(value) << shift) // multiplier)
@@ -73,65 +74,68 @@ class Pieces:
 
     @property
     def furthest(self) -> int:
-        """How much larger than their x values become, at most: where a piece begins, or just before."""
+        """Largest amount by which a value exceeds its x. It occurs where a piece begins, or just before."""
         starts = self.table["origin"]
         ends = self.values(starts[1:] - 1) - (starts[1:] - 1)
         return int(max((self.table["value"] - starts).max(), ends.max(initial=0)))
 
     @cached_property
     def struct(self) -> Any:
-        """`const struct clock_piece *`."""
+        """Pointer to the table, `const struct clock_piece *`."""
         return pointer(self.table, "const struct clock_piece *")
 
 
 @dataclass(frozen=True, eq=False)
 class Clock:
-    """Ticks to ns, and from there to corrected ns if there is a correction."""
+    """Clock that maps ticks to ns, and these to corrected ns if there is a correction."""
 
     pieces: Pieces
     correction: Pieces | None = None
 
     @classmethod
     def through(cls, ticks: int, ns: int, ns_per_tick: Fraction) -> Clock:
-        """The line through (ticks, ns) with this slope (positive)."""
+        """Return the line through (ticks, ns) with this slope (positive)."""
         return cls(Pieces.of(piece(ticks, ns, ns_per_tick)))
 
     def later(self, ns: int) -> Clock:
-        """The same clock, not corrected, with every time `ns` later."""
+        """Return the same clock, not corrected, with every time `ns` later."""
         table = self.pieces.table.copy()
         table["value"] += ns
         return Clock(Pieces(table))
 
     def corrected(self, correction: Pieces | None) -> Clock:
-        """The same clock with its ns mapped once more; None: as they are."""
+        """Return the same clock with its ns mapped once more; None: not mapped."""
         return Clock(self.pieces, correction) if correction or self.correction else self
 
     @property
     def ns_per_tick(self) -> Fraction:
-        """The slope of the first piece."""
+        """Slope of the first piece."""
         _, _, multiplier, shift = self.pieces.table[0].tolist()
         return Fraction(multiplier, 1 << shift)
 
     def ns(self, ticks: int) -> int:
-        """Time of a number of ticks, in ns; of damaged ones as far away as differences still fit in int64."""
+        """Return the time of a number of ticks, in ns, at most +-LATEST_NS, which only damaged ticks reach.
+
+        Differences of times then fit into int64.
+        """
         ns = self.pieces.value(int(ticks))
         ns = self.correction.value(ns) if self.correction else ns
         return max(-LATEST_NS, min(ns, LATEST_NS))
 
     def times(self, ticks: np.ndarray) -> np.ndarray:
-        """Times of an array of ticks, in ns."""
+        """Return the times of an array of ticks, in ns."""
         ns = self.pieces.values(ticks)
         return self.correction.values(ns) if self.correction else ns
 
     def ticks(self, ns: int) -> int:
-        """The first tick whose time is `ns` or later, within the range of a uint64."""
+        """Return the first tick whose time is `ns` or later, within the range of a uint64."""
         ns = self.correction.first(int(ns)) if self.correction else int(ns)
         origin = self.pieces.origin
         unsigned = origin % _WHOLE  # ticks beyond 2^63 stand in the table as negative numbers
         return min(max(self.pieces.first(ns) - origin + unsigned, 0), _WHOLE - 1)
 
     def fill(self, struct) -> None:
-        """Point a `struct clock` of the kernels to this clock, which must outlive it."""
+        """Set a `struct clock` of the kernels to point to this clock, which must outlive the struct."""
         struct.pieces, struct.n_pieces = self.pieces.struct, len(self.pieces.table)
         if self.correction:
             struct.corrections, struct.n_corrections = self.correction.struct, len(self.correction.table)

@@ -47,7 +47,7 @@ _ENCODED = b"\x03\x00"
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """What the files of a run have in common."""
+    """Layout that the files of a run have in common."""
 
     values: np.dtype  # a column for each attribute
     arrays: tuple[str, ...]  # attributes that are no single values
@@ -58,7 +58,7 @@ class Shape:
 
     @classmethod
     def of(cls, text: bytes) -> Shape | None:
-        """As the kernel tells it; None: there are types that are not numpy's."""
+        """Decode the kernel's text; None: there are types that numpy does not have."""
         values: list[tuple[Any, ...]] = []
         arrays, dtypes, stored, filtered = [], {}, {}, set()
         for kind, name, encoded, rest in _items(text):
@@ -110,8 +110,10 @@ def read_direct(path: str, group: int, by_hdf5: Callable[[str], Table | None]) -
 
 
 def groups_of_ranks(path: str) -> list[int]:
-    """Return the addresses of the groups of a packed run's ranks; 0 where one is not known; empty: only HDF5 can
-    tell."""
+    """Return the addresses of the groups of a packed run's ranks.
+
+    0 where one is not known; empty: only HDF5 can tell.
+    """
     place = os.fsencode(path)
     count = lib.rank_groups(place, ffi.NULL, 0)
     if count <= 0 or count > Path(path).stat().st_size // _LEAST_GROUP_BYTES:

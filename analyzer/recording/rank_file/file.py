@@ -1,4 +1,4 @@
-"""One rank's HDF5 file: what it says about its process, and its tables, row range by row range."""
+"""HDF5 file of one rank: what it says about its process, and its tables, which are read by ranges of rows."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ from tracelib import schema
 from tracelib.schema.groups import is_progression, ranks_of
 
 PREDICTED = "replay"
-"""`boot_id` in a run that was predicted: its times are those of no clock."""
+"""`boot_id` in a run that was predicted: its times come from no clock."""
 
 _LAST_THREAD = np.iinfo(schema.CALL["thread"]).max
 
 _WORLD = 1
-"""Row of `communicators`."""
+"""Row of MPI_COMM_WORLD in `communicators`."""
 
 _LONGEST_OVERHEAD = 1 << 40
-"""Ticks or ns, minutes, that the tracer never takes between two calls."""
+"""Limit in ticks or ns (minutes). The tracer never takes that long between two calls."""
 
 _STATES = frozenset(schema.State)
 
@@ -47,7 +47,7 @@ _EMPTY = {name: np.zeros(0, dtype) for name, dtype in schema.DIRECT.items()}
 _READ_LATER = (*schema.BUFFERED, *schema.SOURCES)
 
 Place = str | os.PathLike[str]
-"""A path, which errors name as `Path` writes it."""
+"""Path, which error messages write as `Path` does."""
 
 _files = OpenFiles()
 _descriptors = KeptOpen(OPEN_FILES, Descriptor)
@@ -56,8 +56,10 @@ _places_of_groups = KeptOpen(OPEN_FILES, groups_of_ranks)
 
 @dataclass
 class RankFile:
-    """A readable rank file, or a rank's group of a packed run: attributes and small tables in memory, the buffered
-    tables read by `read`."""
+    """Readable rank file, or a rank's group of a packed run.
+
+    Attributes and small tables are in memory. The buffered tables are read by `read`.
+    """
 
     place: str
     group: str
@@ -66,7 +68,7 @@ class RankFile:
     attributes: dict[str, int | str]
     procedures: tuple[str, ...]
     lengths: dict[str, int]  # rows of each table
-    chunks: Mapping[str, Chunks]  # of the tables that are read later, where that needs no HDF5
+    chunks: Mapping[str, Chunks]  # of the tables that are read later, if they need no HDF5
     blocks: np.ndarray
     clock: np.ndarray
     sync: np.ndarray
@@ -78,15 +80,26 @@ class RankFile:
     skipped: np.ndarray
     tasks: np.ndarray
     inside: np.ndarray  # schema.INSIDE: threads that died in a call, where `tracelib recover` has noted it
-    modified_ns: int  # when it was last written, since 1970
+    modified_ns: int  # time of the last write, ns since 1970
 
     @property
     def path(self) -> Path:
         return Path(self.place)
 
     def read(self, table: str, first: int, last: int, into: np.ndarray | None = None) -> np.ndarray:
-        """Rows [first, last) of a table, not to be changed, or in an array of that length if one is given. Small tables
-        come from memory but for that."""
+        """Return rows [first, last) of a table.
+
+        Without `into`, the rows must not be changed: small tables come from memory.
+
+        Args:
+            table: Name of the table.
+            first: First row.
+            last: Behind the last row.
+            into: Array of that length for the rows; None: a new array.
+
+        Raises:
+            TracelibError: The file is damaged.
+        """
         if not self.lengths[table]:
             return np.zeros(0, schema.TABLES[table])
         if into is None and table in schema.DIRECT:
@@ -103,18 +116,19 @@ class RankFile:
             raise unreadable(self.place, error) from error
 
     def known_ends(self, table: str) -> np.ndarray | None:
-        """The first and the last row of a table that has any, where they are known without reading it; else None."""
+        """Return the first and the last row of a table that is not empty, if they are known without reading; else
+        None."""
         chunks = self.chunks.get(table)
         return chunks.ends if chunks else None
 
     def _end(self, table: str, row: int) -> np.ndarray | None:
-        """The first or the last row of a table; None: it is not in memory, or another row."""
+        """Return the first or the last row of a table; None: it is not in memory, or `row` is another row."""
         if (chunks := self.chunks.get(table)) is None or chunks.ends is None:
             return None
         return chunks.ends[:1] if not row else chunks.ends[1:] if row == self.lengths[table] - 1 else None
 
     def sample(self, table: str, first: int, last: int, step: int) -> np.ndarray:
-        """Every step-th row of [first, last)."""
+        """Return every step-th row of [first, last). Raises TracelibError if the file is damaged."""
         try:
             if table in self.chunks:
                 return self.chunks[table].read(_descriptors.get(self.place), first, last, step)
@@ -130,39 +144,48 @@ class RankFile:
         return stored
 
     def ranks_of(self, said: int, size: int) -> range | np.ndarray:
-        """World ranks of a group of `size`, of which a row of `communicators` says `said`: of a progression a range, of
-        another what `members` holds of it."""
+        """Return the world ranks of a group of `size`, for which a row of `communicators` says `said`.
+
+        A progression gives a range, another group its part of `members`.
+        """
         return ranks_of(said, size, self.size) if is_progression(said) else self.members[said : said + size]
 
     def close(self) -> None:
-        """Give the descriptors back."""
+        """Close what is open of the file."""
         close_file(self.place)
 
 
 def close_file(place: str) -> None:
-    """Give back what is open of a file, as one that is about to be replaced, or has been."""
+    """Close what is open of a file, because the file is about to be replaced, or has been."""
     for kept in (_descriptors, _files, _places_of_groups, _shared_names):
         kept.drop(place)
 
 
 def unreadable(path: Place, error: Exception | str) -> TracelibError:
-    """The error for a file that HDF5 cannot read."""
+    """Return the error for a file that HDF5 cannot read."""
     reason = " ".join(str(error).split())
     hint = "it was cut off, or is not an HDF5 file; copy it again from where it was traced"
     return TracelibError(f"{Path(path)}: cannot be read ({reason})", hint)
 
 
 def foreign(path: Place, what: str) -> TracelibError:
-    """The error for an HDF5 file that holds something else."""
+    """Return the error for an HDF5 file that holds something else."""
     return TracelibError(f"{Path(path)}: not a rank file of a trace ({what})", "give run.h5 or the folder run.ranks")
 
 
 def open_rank(path: Place, group: str = "/") -> RankFile:
-    """Read what is small of a rank file (of `group` in a packed run, which has no empty tables) and check that it is
-    one; TracelibError says why not."""
+    """Read the small parts of a rank file, and check that it is one.
+
+    Args:
+        path: The file.
+        group: Group of the rank in a packed run, which has no empty tables.
+
+    Raises:
+        TracelibError: It is no readable rank file; the message says why.
+    """
     place = os.fspath(path)
     if group == "/":
-        close_file(place)  # HDF5 would answer from what it knew of a file that has grown since
+        close_file(place)  # else HDF5 would answer from an earlier state of a file that has grown
     try:
         at = _place_of(place, group)
         direct = None if at is None else read_direct(place, at, partial(_table_of, place, group))
@@ -192,7 +215,7 @@ def _table_of(path: str, group: str, name: str) -> Table | None:
 
 
 def _place_of(path: str, group: str) -> int | None:
-    """Where a group's object header lies; None: HDF5 must find it."""
+    """Return the address of a group's object header; None: HDF5 must find it."""
     if group == "/":
         return ROOT
     rank, places = group.removeprefix("ranks/"), _places_of_groups.get(path)
@@ -200,7 +223,7 @@ def _place_of(path: str, group: str) -> int | None:
 
 
 def _of_direct(path: str, group: str, found: Direct) -> RankFile:
-    """What was read without HDF5."""
+    """Build a rank file from what was read without HDF5."""
     version = _version(path, found.attributes)
     attributes = _attributes(path, found.attributes, version)
     packed = group != "/"
@@ -225,13 +248,13 @@ def _of_direct(path: str, group: str, found: Direct) -> RankFile:
 
 @lru_cache
 def _has_tables(shape: Shape, version: int, packed: bool) -> bool:
-    """Whether all tables are there, and as this version has them; a packed run has none without rows."""
+    """True if all tables exist with the columns of this version. A packed run has no tables without rows."""
     tables = [name for name in schema.TABLES if has_table(version, name) and not (packed and name not in shape.dtypes)]
     return all(shape.dtypes.get(name) == dtype_of(version, name) for name in tables)
 
 
 def _of_hdf5(path: str, group: str) -> RankFile:
-    """Any rank file, or a rank's group of a packed run."""
+    """Read any rank file, or a rank's group of a packed run, by HDF5."""
     place = Path(path)
     if not place.exists():
         raise TracelibError(f"{place}: no such file", "copy the folder of rank files together with run.h5")
@@ -272,7 +295,7 @@ def _version(path: str, stored: Mapping[str, Any]) -> int:
 
 @cache
 def _expected(version: int) -> frozenset[str]:
-    """The attributes that a file of this version must have."""
+    """Return the attributes that a file of this version must have."""
     return frozenset({*schema.INTEGER_ATTRIBUTES, *schema.TEXT_ATTRIBUTES} - lacks(version))
 
 
@@ -295,7 +318,7 @@ def _attributes(path: str, stored: Mapping[str, Any], version: int) -> dict[str,
 
 
 def _procedures(path: str, file: OpenGroup, group: str) -> tuple[str, ...]:
-    """Names of the calls; in a packed run all ranks may share them."""
+    """Return the names of the procedures. In a packed run all ranks may share them."""
     names = file.table("procedures")
     if names is not None:
         return procedure_names(names)
@@ -305,7 +328,7 @@ def _procedures(path: str, file: OpenGroup, group: str) -> tuple[str, ...]:
 
 
 def _names_of_all(path: str) -> tuple[str, ...]:
-    """Names of the calls that all ranks of a packed run share."""
+    """Return the names of the procedures that all ranks of a packed run share."""
     with limited(path):
         names = _files.group(path, "/").table("procedures")
         if names is None:
@@ -326,7 +349,7 @@ def _whole(name: str, table: Table | None) -> np.ndarray:
 
 
 def _table(path: str, file: OpenGroup, name: str, version: int, packed: bool) -> Table | None:
-    """None: it has no rows, of which a packed run says nothing."""
+    """Open a table and check its columns; None: it has no rows, and a packed run leaves it out."""
     table = file.table(name)
     if table is not None or not packed:
         _check_dtype(path, name, version, None if table is None else table.dtype)

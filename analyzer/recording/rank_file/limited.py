@@ -1,6 +1,7 @@
-"""An end to what HDF5 does with a damaged file: it may search one for ever, and no exception gets into its calls.
+"""Time limit for HDF5 on damaged files: it may search a file endlessly, and no exception interrupts its calls.
 
-Only the command line has limits, for they end the process. Whoever imports this package keeps his timers and signals.
+Only the command line has limits, because they end the process. Programs that import this package keep their timers and
+signals.
 """
 
 from __future__ import annotations
@@ -15,14 +16,16 @@ from analyzer import signal_handling
 from analyzer._kernels import ffi, lib
 
 LIMIT_S = 10.0
-"""Of processor time, to open a file and read what is small in it, which takes milliseconds, of many ranks a second."""
+"""Processor time in seconds to open a file and read its small tables. That takes milliseconds, for many ranks a
+second."""
 ROWS_A_SECOND = 100_000
-"""More time for that many rows that are read: the slowest of compressed ones are ten times as fast."""
+"""Number of rows for which one second is added. Even the slowest compressed rows are read ten times as fast."""
 
 
 @contextmanager
 def limited(path: str | os.PathLike[str], rows: int = 0) -> Iterator[None]:
-    """Within, HDF5 reads so many rows of a file. Where it does not come to an end, the process says so and ends."""
+    """Limit the time in which HDF5 reads `rows` rows of a file. Over the limit, the process prints an error and
+    ends."""
     if not signal_handling.ends_alone():
         yield
         return
@@ -39,6 +42,6 @@ def limited(path: str | os.PathLike[str], rows: int = 0) -> Iterator[None]:
 
 @contextmanager
 def opened(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
-    """A small HDF5 file, or one of which little is read."""
+    """Open an HDF5 file that is small, or of which little is read."""
     with limited(path), h5py.File(path, "r", locking=False) as file:
         yield file

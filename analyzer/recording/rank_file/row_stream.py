@@ -1,4 +1,4 @@
-"""The rows of a table in order, a block at a time, each of them read once."""
+"""Stream of the rows of a table in order, a block at a time. Each row is read once."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from analyzer.recording.rank_file.index import KEY, ThreadTable
 from tracelib.schema import BUFFERED, COMPRESSED_CHUNK_ROWS
 
 ROWS_AT_ONCE = 16 * COMPRESSED_CHUNK_ROWS
-"""Whole chunks of a compressed table, so that none is decompressed twice."""
+"""Number of rows of a block: whole chunks of a compressed table, so that no chunk is decompressed twice."""
 ROOM = 64
-"""Rows left over of a block for which there is room before the next one; more of them have it copied."""
+"""Number of left-over rows of a block that fit before the next block. More rows require a copy of both."""
 
 
 class RowStream:
-    """Of rows [first, last): `rows` were read and not taken yet, `ahead` is the block after them.
+    """Stream of rows [first, last): `rows` were read and not taken yet, `ahead` is the block after them.
 
-    `number` is that of the first row of `ahead`, `limit` its key (ticks; None: there is no more): whoever takes rows up
-    to there misses none.
+    `number` is the number of the first row of `ahead`. `limit` is its key (ticks; None: there are no more rows). A
+    caller who
+    takes rows up to `limit` misses none.
     """
 
     def __init__(self, table: ThreadTable, name: str, first: int, last: int) -> None:
@@ -29,7 +30,7 @@ class RowStream:
         self._load()
 
     def _read(self, room: int) -> np.ndarray:
-        """The next block, and room before it."""
+        """Return the next block, with room before it."""
         block = np.empty(room + min(ROWS_AT_ONCE, self._last - self.number), self._dtype)
         self._table.fill(self.number, block[room:])
         self.number += len(block) - room
@@ -45,7 +46,7 @@ class RowStream:
         return self._key(self.rows[row : row + 1])[0]
 
     def advance(self) -> None:
-        """Let what is ahead join the rows; there must be such."""
+        """Append `ahead` to the rows, and read the next block; `ahead` must not be empty."""
         rest = self.rows
         if len(rest) > ROOM or self._block is None:
             self.rows = np.concatenate((rest, self.ahead))
@@ -56,7 +57,7 @@ class RowStream:
         self._load()
 
     def take(self, ticks: int | None) -> np.ndarray:
-        """The rows whose key is less, or all of them."""
+        """Remove and return the rows whose key is less than `ticks`; None: all rows."""
         count = len(self.rows) if ticks is None else bisect_left(range(len(self.rows)), ticks, key=self._key_of)
         taken, self.rows = self.rows[:count], self.rows[count:]
         return taken

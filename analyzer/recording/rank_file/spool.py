@@ -153,8 +153,7 @@ def _read(file: RankFile) -> list[Spool]:
 
 
 def _after_full_disk(file: RankFile) -> list[Problem]:
-    """Report calls that a process lost after the disk was full. A process that ended in order has removed its
-    spools."""
+    """Report calls that a process lost after the disk was full. A process that ended in order removed its spools."""
     if not is_here(file.attributes) or is_alive(file.attributes):
         return []
     calls = sum(spool.calls for spool in _read(file))

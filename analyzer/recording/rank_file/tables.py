@@ -284,8 +284,10 @@ class OpenFile:
 
 
 class OpenFiles(KeptOpen[OpenFile]):
-    """Open HDF5 files. A file is closed by dropping it, as `h5f.FileID.close` searches all open objects of all
-    files."""
+    """Open HDF5 files. A file is closed by dropping it.
+
+    `h5f.FileID.close` would search all open objects of all files.
+    """
 
     def __init__(self) -> None:
         access = h5p.create(h5p.FILE_ACCESS)

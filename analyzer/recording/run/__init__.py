@@ -1,4 +1,6 @@
-"""Our own runs as a `Trace`: run.h5, all of its rank files, and what only all of them together say.
+"""Our own runs as a `Trace`: run.h5, all of its rank files, and facts that need all ranks.
 
-Clocks brought together, communicators, how the run ended, runs that it met. Above `matching`, `lane` and `rank_file`.
+Such facts are aligned clocks, communicators, how the run ended, and runs that it met. This package may import
+`matching`,
+`thread_records` and `rank_file`.
 """

@@ -1,4 +1,4 @@
-"""One clock for each rank of a run: rates from pairs of readings, nodes aligned by readings of rank 0's clock."""
+"""Clocks of a run's ranks: rates from pairs of readings, nodes aligned by readings of rank 0's clock."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from analyzer.recording.rank_file.clock import LATEST_NS, Clock, Pieces, piece
 from analyzer.trace import NodeClock, Problem
 
 PAIRS = 8
-"""How many of the earliest and of the latest (ticks, ns) pairs the rate is taken from."""
+"""Number of the earliest and of the latest (ticks, ns) pairs from which the rate is taken."""
 
 MOST_DRIFT = Fraction(1, 1000)
-"""Two clocks do not drift apart faster; readings that say so are too close together to tell."""
+"""Largest drift between two clocks. Readings that show more are too close together to tell."""
 
 MOST_BENT = Fraction(1, 10_000)
-"""Readings are used so far apart that their errors lengthen or shorten no duration by more than this part."""
+"""Readings are used only so far apart that their errors change no duration by more than this share."""
 
 FAR_NS = 10**15
-"""How far before its first reading a clock is carried back: longer than any process waits for MPI_Init."""
+"""Time (ns) by which a clock is carried back before its first reading: longer than any process waits for MPI_Init."""
 
 
 class Reading(NamedTuple):
-    """CLOCK_MONOTONIC here and on rank 0's node at one moment."""
+    """CLOCK_MONOTONIC of this node and of rank 0's node at the same moment."""
 
     local_ns: int
     reference_ns: int
@@ -37,17 +37,17 @@ class Reading(NamedTuple):
 
     @property
     def ahead_ns(self) -> int:
-        """How far this clock is ahead of rank 0's."""
+        """Time by which this clock is ahead of rank 0's clock, in ns."""
         return self.local_ns - self.reference_ns
 
     @property
     def error_ns(self) -> Fraction:
-        """What is known best about its error."""
+        """Best known bound or estimate of the reading's error, in ns."""
         return Fraction(self.accuracy_ns) if self.accuracy_ns > 0 else Fraction(self.round_trip_ns, 2)
 
 
 class ClockSource(NamedTuple):
-    """What one rank file says about its clock."""
+    """Facts about the clock of one rank file."""
 
     rank: int
     boot_id: str
@@ -55,24 +55,24 @@ class ClockSource(NamedTuple):
     ticks_are_tsc: bool
     start_ticks: int
     start_realtime_ns: int
-    last_ticks: Callable[[], int]  # of what was recorded
+    last_ticks: Callable[[], int]  # of the latest record
     last_realtime_ns: int  # when the file was last written
     pairs: Sequence[tuple[int, int]]  # (ticks, CLOCK_MONOTONIC ns)
     readings: Sequence[Reading] = ()
 
     @property
     def timeline(self) -> tuple[str, int]:
-        """Ranks with the same timeline see the same CLOCK_MONOTONIC."""
+        """Key of the timeline: ranks with the same key see the same CLOCK_MONOTONIC."""
         return self.boot_id, self.time_namespace
 
     @property
     def counter(self) -> tuple[str, int, bool]:
-        """Ranks with the same counter read the same ticks."""
+        """Key of the counter: ranks with the same key read the same ticks."""
         return self.boot_id, self.time_namespace, self.ticks_are_tsc
 
 
 class Alignment(NamedTuple):
-    """A clock for each rank, what is doubtful about them, and how each other clock relates to rank 0's."""
+    """Clock of each rank, doubts about the clocks, and the relation of each other node's clock to rank 0's."""
 
     clocks: dict[int, Clock]
     problems: list[Problem]
@@ -80,11 +80,17 @@ class Alignment(NamedTuple):
 
 
 def fit_clocks(sources: Sequence[ClockSource], others: Sequence[ClockSource] = ()) -> Alignment:
-    """A clock for each rank, time 0 being the earliest process start. `others`: of ranks that are not read themselves.
+    """Fit a clock for each rank. Time 0 is the earliest process start.
 
-    Ranks of one counter share one map, so the order between them is exactly that of the ticks. Nodes are aligned by
-    the readings of rank 0's clock that they took, on straight lines from one to the next; a node without any, by the
-    wall-clock time of its processes' start.
+    Ranks of one counter share one map, so the order between them is exactly the order of the ticks. Nodes are aligned
+    by
+    their readings of rank 0's clock, on straight lines from one reading to the next. A node without readings is aligned
+    by
+    the wall-clock time of its processes' start.
+
+    Args:
+        sources: Clocks of the ranks to read.
+        others: Clocks of ranks that are not read themselves.
     """
     problems: list[Problem] = []
     shown = {source.rank for source in sources}
@@ -103,8 +109,10 @@ def fit_clocks(sources: Sequence[ClockSource], others: Sequence[ClockSource] = (
 
 
 def _told_apart(sources: Sequence[ClockSource], problems: list[Problem]) -> list[ClockSource]:
-    """Ranks that seem to share rank 0's clock: those whose readings say otherwise get a timeline of their own, and
-    the readings of the others, zero but for noise, are dropped."""
+    """Give ranks whose readings show that they do not share rank 0's clock a timeline of their own.
+
+    The readings of ranks that do share rank 0's clock, which are zero but for noise, are dropped.
+    """
     reference = next((s.timeline for s in sources if s.rank == 0), None)
     found = []
     for source in sources:
@@ -125,8 +133,10 @@ def _align(
     counters: dict[tuple[str, int, bool], Clock],
     problems: list[Problem],
 ) -> tuple[dict[tuple[str, int], int], tuple[NodeClock, ...]]:
-    """What to add to the times of each timeline, and its relation to rank 0's; clocks with readings are replaced in
-    `counters`."""
+    """Return the ns to add to the times of each timeline, and its relation to rank 0's clock.
+
+    Clocks with readings are replaced in `counters`.
+    """
     timelines: dict[tuple[str, int], list[ClockSource]] = {}
     for source in sources:
         timelines.setdefault(source.timeline, []).append(source)
@@ -157,7 +167,7 @@ def _align(
 
 
 def _describe(ranks: tuple[int, ...], readings: Sequence[Reading]) -> NodeClock:
-    """The relation of a clock to rank 0's as its readings tell it; errors are those of the worst of them."""
+    """Describe the relation of a clock to rank 0's by its readings. Errors are those of the worst reading."""
     first, last = readings[0], readings[-1]
     known = all(r.accuracy_ns > 0 for r in readings)
     return NodeClock(
@@ -171,11 +181,14 @@ def _describe(ranks: tuple[int, ...], readings: Sequence[Reading]) -> NodeClock:
 
 
 def useful_readings(readings: Sequence[Reading]) -> list[Reading]:
-    """The best readings, and of the others, from better to worse, those far enough apart from all of them for their
-    errors to do no harm; in order of time.
+    """Select the best readings, in order of time.
 
-    A line between two readings with the errors e and f, d apart, is steeper or flatter than the truth by (e + f) / d
-    at most. Where that is too much, a clock without drift through the better of the two is not worse.
+    Readings are taken from better to worse. A reading is used if it is far enough apart from all used readings for
+    their
+    errors to do no harm. A line between two readings with the errors e and f, at a distance d, is steeper or flatter
+    than
+    the truth by at most (e + f) / d. Where that is too much, a clock without drift through the better reading is not
+    worse.
     """
     used: list[Reading] = []
     for reading in sorted(readings, key=lambda r: (r.error_ns, r.local_ns)):
@@ -193,20 +206,23 @@ def _far_apart(earlier: Reading, later: Reading) -> bool:
 
 
 def _slope(earlier: Reading, later: Reading) -> Fraction:
-    """ns of rank 0's clock per ns of this one; 1 where the readings cannot tell."""
+    """Return ns of rank 0's clock per ns of this clock; 1 where the readings cannot tell."""
     elapsed = later.local_ns - earlier.local_ns
     slope = Fraction(later.reference_ns - earlier.reference_ns, elapsed) if elapsed > 0 else Fraction(1)
     return Fraction(1) if abs(slope - 1) > MOST_DRIFT else slope
 
 
 def _wall_clock_offset(members: Sequence[ClockSource], counters: dict[tuple[str, int, bool], Clock]) -> int:
-    """Wall-clock time less CLOCK_MONOTONIC on one timeline."""
+    """Return wall-clock time minus CLOCK_MONOTONIC on one timeline, in ns."""
     return median_low(s.start_realtime_ns - counters[s.counter].ns(s.start_ticks) for s in members)
 
 
 def _on_reference(clock: Clock, readings: Sequence[Reading]) -> Clock:
-    """A node's clock (one piece) on the timeline of rank 0's node: straight from one reading to the next, and outside
-    of them with the mean slope from the first to the last."""
+    """Map a node's clock (one piece) to the timeline of rank 0's node.
+
+    The map is straight from one reading to the next. Outside of the readings it has the mean slope from the first to
+    the last.
+    """
     rate, mean = clock.ns_per_tick, _slope(readings[0], readings[-1])
     knots = []
     for r in readings:
@@ -222,7 +238,7 @@ def _on_reference(clock: Clock, readings: Sequence[Reading]) -> Clock:
 
 
 def _fit(sources: Sequence[ClockSource], problems: list[Problem]) -> Clock:
-    """Ticks to CLOCK_MONOTONIC for the ranks of one counter."""
+    """Fit the map from ticks to CLOCK_MONOTONIC for the ranks of one counter."""
     pairs = sorted({(int(t), int(ns)) for s in sources for t, ns in s.pairs})
     first = sources[0]
     if not first.ticks_are_tsc:
@@ -238,8 +254,10 @@ def _fit(sources: Sequence[ClockSource], problems: list[Problem]) -> Clock:
 
 
 def _rate(pairs: Sequence[tuple[int, int]]) -> Fraction | None:
-    """ns per tick: the median over lines from one of the earliest to one of the latest pairs, so that one late
-    reading among them does no harm."""
+    """Return ns per tick: the median slope of lines from one of the earliest to one of the latest pairs.
+
+    With the median, one late reading among them does no harm.
+    """
     count = min(PAIRS, len(pairs) // 2)
     lines = (
         Fraction(late[1] - early[1], late[0] - early[0])
@@ -252,7 +270,7 @@ def _rate(pairs: Sequence[tuple[int, int]]) -> Fraction | None:
 
 
 def _guessed_rate(sources: Iterable[ClockSource]) -> Fraction:
-    """ns per tick from the wall-clock times of start and last write; 1 where those cannot be right."""
+    """Estimate ns per tick from the wall-clock times of start and last write; 1 where these cannot be right."""
     for source in sources:
         ticks = source.last_ticks() - source.start_ticks
         elapsed = source.last_realtime_ns - source.start_realtime_ns

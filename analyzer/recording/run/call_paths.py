@@ -48,7 +48,7 @@ class RunPaths:
 
     @cached_property
     def named(self) -> Places:
-        """What the paths are called."""
+        """Names of the paths."""
         files = [cached_file(self._path)]
         if self._files[0].group == "/":
             files.insert(0, places_file(self._files[0].path.parent))

@@ -1,18 +1,22 @@
-"""A controlled logical clock: what measured clocks leave of violated causality is repaired by moving times later.
+"""Controlled logical clock: repairs the violations of causality that measured clocks leave, by moving times later.
 
-After R. Rabenseifner, "The controlled logical clock", 1997, and D. Becker, R. Rabenseifner, F. Wolf, J. C. Linford,
-"Scalable timestamp synchronization for event traces of message-passing applications", 2009:
+Source: R. Rabenseifner, "The controlled logical clock", 1997, and D. Becker, R. Rabenseifner, F. Wolf, J. C. Linford,
+"Scalable timestamp synchronization for event traces of message-passing applications", 2009.
 
-* Forward: a sink (analyzer.pairing.dependences) that is earlier than a source it depends on, plus the least latency, is
-  moved there. What follows on its rank is moved with it, a clock of 1/128 slower making up for it little by little. In
-  the order of causes this ends, and nothing is moved further than it must be. We pass over all points, in order of
-  time, until no sink moves: where clocks are nearly right that order is nearly the order of causes.
-* Backward: so that the interval before a moved sink is not stretched all at once, what lies before it is moved, too, by
-  a clock of 1/128 faster, up to it. A source only as far as the sinks that depend on it allow; then the clock is as
-  much faster as it has to be from there on.
+* Forward: if a sink (analyzer.pairing.dependences) is earlier than a source it depends on, plus the least latency, the
+  sink is moved there. What follows on its rank is moved with it, by a clock that is 1/128 slower and so makes up for
+  the
+  move little by little. In the order of causes this ends, and nothing is moved further than necessary. We pass over all
+  points, in order of time, until no sink moves: where clocks are nearly right, the order of time is nearly the order of
+  causes.
+* Backward: the interval before a moved sink must not be stretched all at once. So what lies before the sink is moved,
+  too, up to the sink, by a clock that is 1/128 faster. A source is moved only as far as the sinks that depend on it
+  allow. From there on the clock is as much faster as necessary.
 
-The result is a map of time for each rank, in straight pieces. Times are never moved earlier, no interval is shortened
-by more than 1/128, and ranks on which nothing was moved keep theirs to the bit. Memory is that of the moved sinks.
+The result is a map of time for each rank, in straight pieces. Times are never moved earlier. No interval is shortened
+by
+more than 1/128. Ranks on which nothing was moved keep their times to the bit. Memory grows with the number of moved
+sinks.
 """
 
 from __future__ import annotations
@@ -34,10 +38,12 @@ MOST_PASSES = 1000
 
 
 def repairs(trace: Trace, team: Team, latency_ns: int = 0) -> dict[int, Pieces]:
-    """For each rank that needs one a map of its times to repaired ones, after which no sink is earlier than its sources
-    plus `latency_ns`. Collective over the team.
+    """Compute a map of times to repaired times for each rank that needs one. Collective over the team.
 
-    Raises TracelibError if no times can satisfy all dependences.
+    After the repair no sink is earlier than its sources plus `latency_ns`.
+
+    Raises:
+        TracelibError: No times can satisfy all dependences.
     """
     if team.rank == 0:
         tables = _tables(trace, latency_ns)
@@ -45,7 +51,8 @@ def repairs(trace: Trace, team: Team, latency_ns: int = 0) -> dict[int, Pieces]:
 
 
 def violations(points: Iterable[np.ndarray], ranks: int, latency_ns: int = 0) -> tuple[int, int]:
-    """How many sinks among blocks of POINT are too early, and by how much the worst is (ns)."""
+    """Count the sinks among blocks of POINT that are too early. Also returns by how much the worst is too early
+    (ns)."""
     kernel = _Kernel(ranks, latency_ns)
     counts = [kernel.count(block) for block in points]
     return sum(n for n, _ in counts), max((worst for _, worst in counts), default=0)
@@ -64,7 +71,7 @@ def _tables(trace: Trace, latency_ns: int) -> dict[int, np.ndarray]:
 
 
 class _Points:
-    """The points of all dependences, put aside to be passed over repeatedly."""
+    """Points of all dependences, put aside on disk because they are read repeatedly."""
 
     def __init__(self, trace: Trace) -> None:
         self._spill = Spill(POINT)
@@ -82,7 +89,7 @@ class _Points:
 
 
 class _Kernel:
-    """csrc/kernels/matching/clock_repair.h."""
+    """Kernel of the repair, csrc/kernels/matching/clock_repair.h."""
 
     def __init__(self, ranks: int, latency_ns: int) -> None:
         self._repair = ffi.gc(lib.repair_new(ranks, latency_ns), lib.repair_free)
@@ -90,12 +97,12 @@ class _Kernel:
             raise MemoryError
 
     def count(self, points: np.ndarray) -> tuple[int, int]:
-        """Sinks that are too early as they are, and by how much the worst is."""
+        """Count the sinks that are too early, and return by how much the worst is (ns)."""
         worst = ffi.new("int64_t *")
         return int(lib.repair_count(self._repair, pointer(points), len(points), worst)), int(worst[0])
 
     def settle(self, points: _Points) -> bool:
-        """Move sinks until none is too early. False: none was."""
+        """Move sinks until none is too early. Returns False if none was."""
         for passes in range(MOST_PASSES):
             if not sum(_enough(lib.repair_forward(self._repair, pointer(block), len(block))) for block in points):
                 return passes > 0
@@ -111,14 +118,14 @@ class _Kernel:
             _enough(lib.repair_amortize(self._repair))
 
     def map(self, rank: int) -> np.ndarray:
-        """The map of a rank (PIECE); empty if there is none."""
+        """Return the map of a rank (PIECE); empty if there is none."""
         table = np.zeros(lib.repair_map(self._repair, rank, ffi.NULL), PIECE)
         lib.repair_map(self._repair, rank, pointer(table, "struct clock_piece *"))
         return table
 
 
 def _enough(count: int) -> int:
-    """What a kernel returned, unless it says that memory is short."""
+    """Return what a kernel returned. Raises MemoryError if it is negative."""
     if count < 0:
         raise MemoryError
     return count

@@ -1,6 +1,7 @@
-"""The files that tell how the clocks of chosen ranks were related, where these are of ranks that were not chosen.
+"""Clocks of rank files as sources of the alignment, and the files of other ranks that the alignment needs.
 
-The first rank of each node took readings of rank 0's clock (csrc/runtime/ranks/sync.c).
+The first rank of each node took readings of rank 0's clock (csrc/runtime/ranks/sync.c). It may not be among the chosen
+ranks.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from analyzer.recording.run.alignment import ClockSource, Reading
 
 
 def clock_files(files: Sequence[RankFile], opened: Callable[[int], RankFile]) -> list[RankFile]:
-    """Files of other ranks than these that have what their clocks need: rank 0's, and that of the first rank of each
-    other node. `opened(rank)` opens one. Nodes have consecutive ranks, or their first rank is not found.
+    """Open files of other ranks that these ranks' clocks need: rank 0's, and those of the first rank of each other
+    node.
+
+    Nodes must have consecutive ranks, or their first rank is not found. `opened(rank)` opens a file.
     """
     first: dict[tuple, RankFile] = {}
     for file in files:
@@ -32,7 +35,7 @@ def clock_files(files: Sequence[RankFile], opened: Callable[[int], RankFile]) ->
 
 
 def _leader(file: RankFile, opened: Callable[[int], RankFile]) -> list[RankFile]:
-    """The first rank of a file's node, if it is another one: no rank ahead of it is of the node."""
+    """Find the first rank of a file's node, if it is another rank. Ranks of other nodes come before it."""
     low, high, found = 0, file.rank, list[RankFile]()
     while high - low > 1:
         middle = (low + high) // 2
@@ -57,7 +60,7 @@ def _try(opened: Callable[[int], RankFile], rank: int) -> list[RankFile]:
 
 
 def clock_source(file: RankFile, threads: Callable[[], Mapping[int, Mapping[str, ThreadTable]]]) -> ClockSource:
-    """For `alignment`; `threads` gives the tables of each thread of the file."""
+    """Describe the clock of a file for the alignment; `threads` gives the tables of each thread of the file."""
     a = file.attributes
 
     def last_ticks() -> int:

@@ -1,4 +1,4 @@
-"""When threads had no CPU, of our own runs (analyzer.trace.extras.CpuUse)."""
+"""Times when threads of our own runs had no CPU (analyzer.trace.extras.CpuUse)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tracelib.schema import NOT_READ, OFF_CPU_TYPE, RUN_DELAY_TYPE
 
 @dataclass(frozen=True, kw_only=True)
 class RunCpuUse(CpuUse):
-    """What the runtime asked the kernel."""
+    """CPU use that the tracer read from the kernel."""
 
     lanes: Lanes
     files: Mapping[int, RankFile]
@@ -47,7 +47,7 @@ class RunCpuUse(CpuUse):
 
 
 def off_cpu(lane: ThreadRecords, most: int | None = None) -> np.ndarray:
-    """OFF_CPU of a thread, in order of time; at least `most` rows are enough, if it is given."""
+    """Return OFF_CPU of a thread, in order of time. If `most` is given, stop when that number of rows is found."""
     parts, rows = [], 0
     for events in _pairs(lane):
         parts.append(_of_pairs(lane, events))
@@ -62,7 +62,7 @@ def off_cpu(lane: ThreadRecords, most: int | None = None) -> np.ndarray:
 
 
 def _pairs(lane: ThreadRecords) -> Iterator[np.ndarray]:
-    """The events about it, block by block; a pair may lie in two blocks."""
+    """Yield the events about CPU use, block by block. A pair that lies in two blocks is kept together."""
     left = None
     for block in lane.tables["events"].scan():
         mine = block[(block["type"] == OFF_CPU_TYPE) | (block["type"] == RUN_DELAY_TYPE)]
@@ -72,7 +72,8 @@ def _pairs(lane: ThreadRecords) -> Iterator[np.ndarray]:
 
 
 def _of_pairs(lane: ThreadRecords, events: np.ndarray) -> np.ndarray:
-    """A RUN_DELAY belongs to the OFF_CPU right before it: of others one half was lost."""
+    """Convert pairs of events. A RUN_DELAY belongs to the OFF_CPU right before it; of other events one half was
+    lost."""
     first = np.flatnonzero((events["type"][:-1] == OFF_CPU_TYPE) & (events["type"][1:] == RUN_DELAY_TYPE))
     found = np.zeros(len(first), OFF_CPU)
     found["time"] = lane.clock.times(events["time"][first])

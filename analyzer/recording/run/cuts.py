@@ -16,8 +16,7 @@ from analyzer.recording.thread_records.thread import RECORDED, ThreadRecords
 
 _FEW = 16
 SAMPLES = 17
-"""Number of rows that tell when a table with few rows was recorded. Before the first exchange there may be a long
-start."""
+"""Number of rows that tell when a table with few rows was recorded. Before the first exchange may be a long start."""
 
 
 class Spread(NamedTuple):
@@ -108,10 +107,9 @@ RECORDS = 262144
 
 FEW_RANKS = 512
 RECORDS_A_RANK = 32
-"""Least number of calls for each rank in a window of more than FEW_RANKS ranks. With fewer calls, most of the work
-would
+"""Least number of calls for each rank in a window of more than FEW_RANKS ranks.
 
-be to look at ranks that did little in the window.
+With fewer calls, most of the work would be to look at ranks that did little in the window.
 """
 
 MOST_RECORDS = 1 << 19
@@ -223,8 +221,7 @@ class Cuts:
         return found
 
     def expect_windows(self) -> None:
-        """Tell the calls of many ranks where the windows of all ranks begin, so that each rank is searched only
-        once."""
+        """Tell the calls of many ranks where the windows of all ranks begin, so that each rank is searched once."""
         bounds = self.windows()[1:-1].tolist() if len(self._lanes) > FEW_RANKS and not self._expected else []
         self._expected = True
         for lane in (lane for rank in self._own for lane in self._lanes.get(rank, ())) if bounds else ():

@@ -35,7 +35,7 @@ _WAITS_FOR_NOBODY = re.compile(
 
 @dataclass(frozen=True)
 class Abort:
-    """A call of MPI_Abort."""
+    """Call of MPI_Abort by a rank."""
 
     code: int
     comm: int  # index in Trace.communicators; -1: unknown
@@ -45,7 +45,7 @@ class Abort:
 
 @dataclass(frozen=True)
 class End:
-    """How the process of a rank ended; times in ns since it started."""
+    """End of a rank's process; times in ns since the process started."""
 
     rank: int
     fate: Fate

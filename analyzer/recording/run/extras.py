@@ -45,7 +45,7 @@ from tracelib import schema
 
 @dataclass(frozen=True, kw_only=True)
 class RunRegions(Regions):
-    """Regions and events that the program noted."""
+    """Regions and events that the program recorded."""
 
     lanes: Lanes
     cuts: Cuts

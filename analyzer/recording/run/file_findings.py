@@ -65,8 +65,10 @@ def sync_of_another_time(file: RankFile) -> bool:
 
 
 def made_at_another_time(file: RankFile) -> bool:
-    """True if communicators, RMA windows or files were made, messages skipped or calls entered outside of the
-    process's life."""
+    """True if anything happened outside of the process's life.
+
+    That is: communicators, RMA windows or files were made, messages skipped or calls entered.
+    """
     life = Life.of(file)
     stamps = [file.communicators["created"], file.objects["created"], file.skipped["time"]]
     stamps.append(file.inside["entered"])

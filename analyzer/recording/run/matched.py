@@ -1,4 +1,4 @@
-"""The matching of a run, made at its first use."""
+"""Matching of a run's messages, made at its first use."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from analyzer.recording.run.cuts import FEW_RANKS, RECORDS, Cuts, Lanes
 from analyzer.recording.thread_records.stored import StoredThreads
 
 RECORDS_A_RANK = 256
-"""Messages are matched in windows of about as many calls for each rank."""
+"""Number of calls for each rank in a window in which messages are matched, approximately."""
 
 
 class Matched:
-    """What makes it, and then it. All members of a team must ask for it at the same time."""
+    """Matching that is made when first asked for. All members of a team must ask for it at the same time."""
 
     def __init__(
         self, files: Sequence[RankFile], lanes: Lanes, cuts: Cuts, first_cpu: np.ndarray, team: Team, folder: Path,
@@ -44,7 +44,7 @@ class Matched:
         return self._made
 
     def windows(self) -> np.ndarray:
-        """Bounds of the windows in which messages are read."""
+        """Return the bounds of the windows in which messages are read."""
         return self._cuts.windows(RECORDS, least=0)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Finding the rank files of a run, and saying what is missing."""
+"""Search for the rank files of a run, and problems for those that are missing."""
 
 from __future__ import annotations
 
@@ -26,37 +26,42 @@ from tracelib import schema
 from tracelib.schema.sound import SoundAttributes
 
 MOST_LINKS = 65000
-"""Of more ranks the runtime writes no links into run.h5 (csrc/generate/links.py)."""
+"""Number of ranks above which the tracer writes no links into run.h5 (csrc/generate/links.py)."""
 
 MANY_LINKS = 1024
 MOST_BYTES = 1 << 26
-"""Of so many links in a file of less than so many bytes the names are looked for in its bytes."""
+"""Names of at least MANY_LINKS links are searched in the file's bytes, if the file has less than this number of
+bytes."""
 
 _RANK_FILE = re.compile(r"\d{6,}\.h5")
 
 Place = tuple[str, str]
-"""A rank's file, and its group in that."""
+"""Path of a rank's file, and its group in the file."""
 
 
 @dataclass(frozen=True)
 class Findings:
-    """The readable rank files of a run in order of rank, and a Problem for each other one."""
+    """Readable rank files of a run in order of rank, and a Problem for each other file."""
 
     path: str
     size: int
     files: list[RankFile]
     problems: list[Problem]
-    share: range  # the ranks whose files this process opened: of a team each member has its own, in order of members
-    chosen: tuple[int, ...] | None = None  # the ranks that were to be read; None: all
-    open_other: Callable[[int], RankFile] | None = None  # opens that of a rank that was not chosen
+    share: range  # ranks whose files this process opened: each member of a team has its own, in order of members
+    chosen: tuple[int, ...] | None = None  # ranks that were to be read; None: all
+    open_other: Callable[[int], RankFile] | None = None  # opens the file of a rank that was not chosen
 
 
 def find_ranks(path: str, choice: Choice | None = None, team: Team | None = None) -> Findings:
-    """Open what `path` names: run.h5, the folder of its rank files, or one of these. With a choice, only the files of
-    these ranks are opened. A team shares the files by their sizes, and tells each other what is small of them; all its
-    members must ask.
+    """Open run.h5, the folder of its rank files, or one of these files.
 
-    Raises TracelibError if it is nothing of that kind, if not one rank can be read, or if a chosen one is none of it.
+    Args:
+        path: The file or folder.
+        choice: Open only the files of these ranks. None: all.
+        team: Processes that share the files by their sizes, and exchange the small parts. All members must call this.
+
+    Raises:
+        TracelibError: It is nothing of that kind, no rank can be read, or a chosen rank is not in the run.
     """
     place, team = Path(path), team or Team()
     if not place.exists():
@@ -68,7 +73,7 @@ def find_ranks(path: str, choice: Choice | None = None, team: Team | None = None
         return _single(place, choice, team)
     if not ranks:
         raise TracelibError(f"{path}: the run has no ranks", "trace the program again")
-    close_file(str(place))  # of a packed run that took the place of another one nothing is known yet
+    close_file(str(place))  # forget what is known of a packed run that this file has replaced
     return _gather(str(place), ranks, choice, team)
 
 
@@ -99,8 +104,10 @@ def _single(path: Path, choice: Choice | None, team: Team) -> Findings:
 
 
 def _ranks(path: Path) -> list[Place] | None:
-    """Where run.h5 has its ranks: in files that it names, or packed in itself. None: it is no run.h5 but may be a rank
-    file."""
+    """Return where run.h5 has its ranks: in files that it names, or packed in itself.
+
+    None: it is no run.h5 but may be a rank file.
+    """
     if path.stat().st_size == 0:
         raise TracelibError(
             f"{path}: is empty", "the run ended before anything was written; analyze its folder .ranks, if there is one"
@@ -128,8 +135,10 @@ def _check_version(path: Path, given: SoundAttributes) -> None:
 
 
 def _linked(path: Path, group: h5py.Group, size: int) -> list[Place]:
-    """Where run.h5 says that each rank is; of one that it does not know, where it would be. Files are beside it; where
-    it is a symbolic link, beside what it points to."""
+    """Return where run.h5 says that each rank is; for a rank that it does not name, where it would be.
+
+    Files are beside run.h5 or, where run.h5 is a symbolic link, beside the file that it points to.
+    """
     links, folder = group.id.links, str(path.parent)
     there = str(path.resolve().parent) if path.is_symlink() else None
     kinds: dict[bytes, int] = {}
@@ -150,10 +159,11 @@ def _linked(path: Path, group: h5py.Group, size: int) -> list[Place]:
 
 
 def _names(path: Path, links: Any, names: list[bytes]) -> dict[bytes, str]:
-    """The files that external links name.
+    """Return the files that external links name.
 
-    HDF5 looks through all links for each one that it is asked for. So what is written for many ranks is looked for in
-    the file's bytes: FOLDER/NAME.h5 for each link NAME, with the first one's FOLDER.
+    HDF5 searches all links for each link that it is asked for. So the names of many ranks are searched in the file's
+    bytes:
+    FOLDER/NAME.h5 for each link NAME, with the FOLDER of the first link.
     """
     if not names:
         return {}
@@ -167,7 +177,7 @@ def _names(path: Path, links: Any, names: list[bytes]) -> dict[bytes, str]:
 
 
 def _beside(folder: str, file: str) -> str:
-    """A Path of each of thousands of files would take longer than their links."""
+    """Join folder and file. Path objects for thousands of files would take longer than their links."""
     return file if file.startswith("/") else f"{folder}/{file}"
 
 
@@ -203,7 +213,10 @@ def _gather(path: str, places: list[Place], choice: Choice | None, team: Team) -
 
 
 def _share(places: Sequence[Place], wanted: Sequence[int], team: Team) -> range:
-    """The ranks whose files a member of a team opens: about as many bytes as others. Of packed runs, as many ranks."""
+    """Return the ranks whose files this member of a team opens: about as many bytes as others.
+
+    Of packed runs, all members open the same number of ranks.
+    """
     if team.size == 1:
         return range(len(places))
     looked = set(wanted)
@@ -221,7 +234,7 @@ def _bytes(place: str, group: str) -> int:
 def _of_all(
     places: Sequence[Place], files: list[RankFile], problems: list[Problem], first: TracelibError | None, team: Team
 ) -> tuple[list[RankFile], list[Problem], TracelibError | None]:
-    """What the members of a team have opened, their Problems and their first error, all in order of rank."""
+    """Exchange what the members of a team opened. Returns files, problems and the first error, in order of rank."""
     parts = team.allgather((Heads.of(files), problems, first))
     by_member = [files if member == team.rank else heads.files(places) for member, (heads, _, _) in enumerate(parts)]
     of_all = [problem for _, part, _ in parts for problem in part]
@@ -229,7 +242,7 @@ def _of_all(
 
 
 def runs_beside(path: Path) -> list[Path]:
-    """The other runs in the folder of a run (run.h5, or run.ranks), by name."""
+    """List the other runs in the folder of a run (run.h5, or run.ranks), by name."""
     own = path.absolute().with_suffix(".h5")
     return sorted(other for other in own.parent.glob("*.h5") if other != own and _is_run(other))
 
@@ -244,10 +257,14 @@ def _is_run(path: Path) -> bool:
 def strangers(
     ranks: np.ndarray, begin: np.ndarray, end: np.ndarray, node_of: np.ndarray, stopped: np.ndarray
 ) -> list[Problem]:
-    """Ranks that did not live when most others of their node did: no two processes of a run miss each other.
+    """Report ranks that did not live when most others of their node did: all processes of a run live at the same time.
 
-    `ranks`: that could be read; `begin`, `end`: the first and the last time of each (ns); `node_of`: node of every
-    rank; `stopped`: whether a rank recorded less than its life (full disk, kill): nobody knows its end.
+    Args:
+        ranks: Ranks that could be read.
+        begin: First time of each of these ranks (ns).
+        end: Last time of each of these ranks (ns).
+        node_of: Node of every rank of the run.
+        stopped: bool by read rank: it recorded less than its life (full disk, kill), so its end is not known.
     """
     found = []
     end = np.where(stopped, max(begin.max(initial=0), end.max(initial=0)), end)

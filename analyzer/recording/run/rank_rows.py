@@ -1,4 +1,4 @@
-"""Capability of a trace whose rows lie in rank files, for kernels that read them without records between."""
+"""Access of kernels to rows of rank files: for traces whose rows lie in such files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class RowReader(Protocol):
     def raw_calls(
         self, rank: int, begin: int = 0, end: int | None = None
     ) -> Iterator[tuple[ThreadRecords, np.ndarray, np.ndarray]]:
-        """Read the blocks of `Trace.calls` of a rank of one thread as rows of calls and of folded ones."""
+        """Read the blocks of `Trace.calls` of a rank of one thread as raw rows of calls and of folded polls."""
 
     def stored_lanes(self, ranks: range) -> Stored | None:
         """Return the threads of ranks that kernels read in their files; None if one rank has no such thread."""

@@ -101,8 +101,7 @@ class Ranks:
         self._refers = refers
 
     def believe(self, sound: Set[int]) -> None:
-        """Skip the search for faults in these ranks, because members of a team have already opened them without
-        fault."""
+        """Skip the search for faults in these ranks, because members of a team have opened them without fault."""
         self._sound = sound
 
     def rows(self, rank: int) -> Rows:

@@ -27,7 +27,7 @@ _SLACK_NS = 1_000_000_000
 
 @dataclass(frozen=True)
 class Meeting:
-    """A call by which processes of a run met those of another; times in ns since 1970."""
+    """Call in which processes of a run met processes of another run; times in ns since 1970."""
 
     spawns: bool  # this side started the other; else both sides were there
     begin_ns: int
@@ -39,7 +39,7 @@ class Meeting:
 
 @dataclass(frozen=True)
 class World:
-    """A run as others see it."""
+    """Run as other runs see it."""
 
     name: str  # of its file
     job: str

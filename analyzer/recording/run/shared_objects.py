@@ -1,4 +1,4 @@
-"""The run's communicators, pieced together from what each rank knows of its own."""
+"""Communicators, RMA windows, files and labels of the run, merged from the tables of each rank."""
 
 from __future__ import annotations
 
@@ -15,16 +15,20 @@ from tracelib.schema import MEMBER, LabelKind, ObjectKind
 WORLD_ROW, SELF_ROW = 1, 2
 
 Group = range | bytes
-"""World ranks: a progression, or what `members` has of another group."""
+"""World ranks: a progression, or the bytes that `members` has of another group."""
 
 
 def merge_communicators(files: Sequence[RankFile], size: int) -> tuple[tuple[Communicator, ...], dict[int, np.ndarray]]:
-    """All communicators of a run, and for each rank the index in them of each row of its `communicators` (-1: none).
+    """Merge the communicators of all ranks.
 
-    MPI_COMM_WORLD is the first, then the ranks' MPI_COMM_SELF in their order, then the others in order of the
-    id that their members agreed on. Names are those that the program gave; of several that of the last rank that gave
-    one, and of those the last. Rows of unknown id (0) have no index. Processes outside the run (of
-    MPI_Comm_spawn) are no members: no table has a row for them. They are counted.
+    MPI_COMM_WORLD is the first. Then come the ranks' MPI_COMM_SELF in order of ranks, then the others in order of the
+    id that
+    their members agreed on. A name is the last one that the last naming rank gave. Rows of unknown id (0) have no
+    index. Processes
+    outside the run (of MPI_Comm_spawn) are no members, because no table has a row for them. They are counted.
+
+    Returns:
+        The communicators, and for each rank the index in them of each row of its `communicators` (-1: none).
     """
     met = _Met()
     more = {file.rank: met.numbers(file) for file in files if len(file.communicators) > SELF_ROW + 1}
@@ -33,7 +37,7 @@ def merge_communicators(files: Sequence[RankFile], size: int) -> tuple[tuple[Com
     members = _Members(size)
     merged = [Communicator(1, members.of(range(size)), name="MPI_COMM_WORLD")]
     merged += [Communicator(1 + at, (rank,), name="MPI_COMM_SELF") for rank, at in selves.items()]
-    place = np.full(len(met.communicators) + 1, -1, np.int32)  # the last stands for those of unknown id
+    place = np.full(len(met.communicators) + 1, -1, np.int32)  # the last entry stands for unknown ids
     for number in sorted(range(len(met.communicators)), key=lambda number: met.communicators[number][0]):
         groups = met.communicators[number][1:]
         first, second = sorted(map(members.of, groups), key=lambda group: (not group, min(group, default=0)))
@@ -47,14 +51,14 @@ def merge_communicators(files: Sequence[RankFile], size: int) -> tuple[tuple[Com
 
 
 class _Met:
-    """The communicators of all ranks, each once: a rank costs no more for a large one."""
+    """Communicators of all ranks, each once, so that a large communicator costs a rank no more than a small one."""
 
     def __init__(self) -> None:
         self.communicators: list[tuple[int, Group, Group]] = []
         self._known: dict[tuple[int, Group, Group], int] = {}
 
     def numbers(self, file: RankFile) -> list[int]:
-        """The place in `communicators` of each of a rank's rows after MPI_COMM_SELF; -1 for an unknown id."""
+        """Return the index in `communicators` of each of a rank's rows after MPI_COMM_SELF; -1 for an unknown id."""
         rows = file.communicators[SELF_ROW + 1 :]
         columns = (rows[name].tolist() for name in ("id", "members", "size", "remote", "remote_size"))
         return [
@@ -63,7 +67,7 @@ class _Met:
         ]
 
     def _number(self, id_: int, local: Group, remote: Group) -> int:
-        """The other side of an intercommunicator has the same groups, its own first."""
+        """Number a communicator. The other side of an intercommunicator has the same groups, its own group first."""
         if (number := self._known.get((id_, local, remote))) is None:
             number = len(self.communicators)
             self.communicators.append((id_, local, remote))
@@ -77,7 +81,7 @@ def _group(file: RankFile, said: int, size: int) -> Group:
 
 
 class _Members:
-    """Members of the run, of groups that are the same one tuple."""
+    """Members of groups that belong to the run; equal groups share one tuple."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -90,13 +94,13 @@ class _Members:
         return self._made[group]
 
     def outside(self, group: Group) -> int:
-        """How many of its processes are not of the run."""
+        """Count the processes of a group that are not in the run."""
         whole = len(group) if isinstance(group, range) else len(group) // MEMBER.itemsize
         return whole - len(self.of(group))
 
 
 def _names(files: Sequence[RankFile], numbers: Mapping[int, Sequence[int]]) -> dict[int, str]:
-    """Names of MPI_Comm_set_name, by the number of the communicator; `numbers` of each rank's rows."""
+    """Return the names given by MPI_Comm_set_name, by number of the communicator; `numbers`: for each rank's rows."""
     names = {}
     for file in (f for f in files if len(f.labels)):
         of_rank = numbers.get(file.rank, ())
@@ -108,7 +112,7 @@ def _names(files: Sequence[RankFile], numbers: Mapping[int, Sequence[int]]) -> d
 
 
 def _first_rows(files: Sequence[RankFile], selves: Mapping[int, int]) -> dict[int, np.ndarray]:
-    """The index of each rank's rows up to that of its MPI_COMM_SELF."""
+    """Return the index of each rank's rows up to the row of MPI_COMM_SELF."""
     table = np.full((len(files), SELF_ROW + 1), -1, np.int32)
     table[:, WORLD_ROW] = 0
     table[:, SELF_ROW] = [selves.get(file.rank, -1) for file in files]
@@ -131,8 +135,12 @@ class Labels:
 
 
 def merge_labels(files: Sequence[RankFile]) -> Labels:
-    """The names in all rank files. Each rank numbers its regions in the order in which it meets them; equal names are
-    one region. Of several names of one event the last of the last rank counts."""
+    """Merge the names in all rank files.
+
+    Each rank numbers its regions in the order in which it meets them. Equal names are one region. If an event has
+    several
+    names, the last name of the last rank counts.
+    """
     regions: dict[str, int] = {}
     parameters: dict[str, int] = {}
     events: dict[int, tuple[str, dict[int, str]]] = {}
@@ -151,7 +159,8 @@ def merge_labels(files: Sequence[RankFile]) -> Labels:
 
 
 def _number(file: RankFile, kind: LabelKind, known: dict[str, int]) -> np.ndarray:
-    """For each number in the file the number in the run (int32; 0: no such number); new names join `known`."""
+    """Return the number in the run for each number in the file (int32; 0: no such number). Adds new names to
+    `known`."""
     if not len(file.labels):
         return _NO_NUMBERS
     rows = file.labels[(file.labels["kind"] == kind) & (file.labels["value"] > 0) & (file.labels["value"] <= 1 << 16)]
@@ -169,16 +178,23 @@ _NONE = np.full(1, -1, np.int32)
 def merge_objects(
     files: Sequence[RankFile], communicators: Mapping[int, np.ndarray]
 ) -> tuple[tuple[SharedObject, ...], dict[int, np.ndarray]]:
-    """All windows and files, and for each rank the index in them of each row of its `objects` (-1: none).
+    """Merge all RMA windows and files of the run.
 
-    They stand in the order of each rank's creation, lower ranks first. Rows with one id are one object; those of
-    unknown id (0) are each its own. `communicators`: for each rank the index of each row of its `communicators`. A
-    file's name is that which its lowest rank gave.
+    They stand in order of each rank's creation, lower ranks first. Rows with one id are one object. Each row of unknown
+    id (0)
+    is an object of its own. A file has the name that its lowest rank gave.
+
+    Args:
+        files: The rank files.
+        communicators: For each rank the index of each row of its `communicators`.
+
+    Returns:
+        The objects, and for each rank the index in them of each row of its `objects` (-1: none).
     """
     merged: list[SharedObject] = []
     known: dict[int, int] = {}
     index = {file.rank: _NONE for file in files}
-    for file in (f for f in files if len(f.objects) > 1):  # row 0 is none
+    for file in (f for f in files if len(f.objects) > 1):  # row 0 stands for no object
         index[file.rank] = np.full(len(file.objects), -1, np.int32)
         for number, row in enumerate(file.objects[1:], start=1):
             at = known.setdefault(int(row["id"]), len(merged)) if row["id"] else len(merged)

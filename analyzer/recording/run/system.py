@@ -1,4 +1,4 @@
-"""Samples of the nodes beside the rank files of a run, NAME.ranks/system-HOST.h5, on the clock of the run."""
+"""Samples of the nodes on the clock of the run, from the files NAME.ranks/system-HOST.h5 beside the rank files."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ from tracelib.schema.sound import SoundAttributes
 
 NAMES = "system-*.h5"
 PACKED = "system"
-"""Files beside the rank files, one a node; the group of a packed run that holds a group for each of them."""
+"""Name pattern of the files beside the rank files, one for each node; name of the group with the samples in a
+packed run."""
 
 _CLOCK = ("host", "boot_id", "time_namespace")
-"""Attributes of a rank's file that say whose clock it read."""
+"""Attributes of a rank's file that identify the clock that it read."""
 _TEXTS = ("host", "boot_id", "missing")
 _TIMES = np.dtype([(name, "<i8") for name in node.SYSTEM_TIMES])
 
@@ -32,9 +33,9 @@ _TIMES = np.dtype([(name, "<i8") for name in node.SYSTEM_TIMES])
 def read_system(
     files: Sequence[RankFile], clocks: Mapping[int, Clock], node_of: np.ndarray
 ) -> tuple[tuple[NodeSamples, ...], list[Problem]]:
-    """The samples of each node, by node; a Problem for each file that cannot be read or placed."""
+    """Read the samples of each node, in order of nodes; a Problem for each file that cannot be read or placed."""
     found, problems = [], []
-    first: dict[tuple, RankFile] = {}  # of each node, that of its lowest rank
+    first: dict[tuple, RankFile] = {}  # by node: the file of its lowest rank
     for file in sorted(files, key=lambda file: file.rank):
         first.setdefault(tuple(file.attributes[name] for name in _CLOCK), file)
     for path, group in sample_places(files):
@@ -49,7 +50,7 @@ def read_system(
 
 
 def sample_places(files: Sequence[RankFile]) -> list[tuple[Path, str]]:
-    """Where the samples of nodes are: files beside the rank files, groups of a packed run."""
+    """List where the samples of nodes are: files beside the rank files, groups of a packed run."""
     folders = {f.place[: f.place.rfind("/") + 1] for f in files if f.group == "/"}
     places = {(path, "/") for folder in folders for path in Path(folder).glob(NAMES)}
     for path in {f.path for f in files if f.group != "/"}:
@@ -87,9 +88,9 @@ def _columns(rows: np.ndarray) -> tuple[str, ...]:
 
 
 def load_samples(path: Path, group: str = "/") -> tuple[dict, np.ndarray]:
-    """Attributes and rows of the samples of a node. TracelibError says why they cannot be used.
+    """Read attributes and rows of the samples of a node. Raises TracelibError if they cannot be used.
 
-    A row that was not yet written when the sampler was killed is zero and left out.
+    A row that was not yet written when the sampler was killed is zero, and left out.
     """
     try:
         with opened(path) as file:
@@ -111,7 +112,7 @@ def load_samples(path: Path, group: str = "/") -> tuple[dict, np.ndarray]:
 
 
 def _attributes(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of a file of samples, texts as they are stored. Raises KeyError, TypeError."""
+    """Return the attributes of a file of samples, texts as they are stored. Raises KeyError, TypeError."""
     found: dict[str, Any] = {}
     for name in node.SYSTEM_ATTRIBUTES:
         found[name] = given[name] if name in _TEXTS else whole_number(given, name)
@@ -121,8 +122,10 @@ def _attributes(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _time(file: RankFile, clock: Clock, monotonic_ns: np.ndarray) -> np.ndarray:
-    """ns of the trace of CLOCK_MONOTONIC on a rank's node: to ticks between the rank's pairs, and from there as all
-    its ticks are."""
+    """Convert CLOCK_MONOTONIC on a rank's node to ns of the trace.
+
+    The times are converted to ticks between the rank's pairs of readings, and from there as all ticks of the rank.
+    """
     if not file.attributes["ticks_are_tsc"]:
         return clock.times(monotonic_ns)
     pairs = np.unique(file.clock)

@@ -334,8 +334,7 @@ class RunTrace(Trace):
     def raw_calls(
         self, rank: int, begin: int = 0, end: int | None = None
     ) -> Iterator[tuple[ThreadRecords, np.ndarray, np.ndarray]]:
-        """Yield the same blocks as `calls` for a rank of one thread, with calls and folded polls as they lie in the
-        file."""
+        """Yield the blocks of `calls` for a rank of one thread: calls and folded polls as they lie in the file."""
         lane = self.only_lane(rank)
         if not lane:
             return
@@ -343,8 +342,7 @@ class RunTrace(Trace):
             yield lane, lane.rows("calls", low, high), lane.folded(low, high)
 
     def stored_lanes(self, ranks: range) -> Stored | None:
-        """Return the threads of ranks that each have one thread, whose file kernels read; None: not all are like
-        that."""
+        """Return the threads of ranks that each have one thread, which kernels can read; None: not all have."""
         return self._stored.of(ranks)
 
     def forget(self, rank: int) -> None:
@@ -448,8 +446,7 @@ class RunTrace(Trace):
             self._read_anew()
 
     def _leave_out_half_done(self) -> None:
-        """Leave out the operations with other ranks that unfinished ranks did only in part, and say how the run
-        ended."""
+        """Leave out operations with other ranks that unfinished ranks did only in part. Say how the run ended."""
         halves = self._matched.get().cut_off
         self._leave_out(halves)
         calls, behind = leave_out_collectives(self, self._lanes, self._unfinished)
@@ -464,8 +461,7 @@ class RunTrace(Trace):
         self.problems = said + self.problems
 
     def check_repairable(self) -> None:
-        """Raise TracelibError if calls were lost: then messages may be matched wrongly and their order means
-        nothing."""
+        """Raise TracelibError if calls were lost: then messages may be matched wrongly."""
         if any(file.attributes["lost_calls"] or file.attributes["lost_rows"] for file in self._files):
             text = f"{self.path}: calls were lost, so it is not sure which send belongs to which receive"
             raise TracelibError(text, "leave out --repair-clocks")

@@ -1,4 +1,5 @@
-"""One thread of a rank: its rows of a window of time, as records of the trace.
+"""Thread of a rank: its rows of a window of time, as records of the trace.
 
-Calls, regions, counters, samples and sums of one thread. Takes rows from `rank_file`; of other ranks it knows nothing.
+Calls, regions, counters, samples and summed calls of one thread. Rows come from `rank_file`. This package knows nothing
+of other ranks.
 """

@@ -1,8 +1,11 @@
-"""Calls that were summed up (TRACELIB_CALLS, TRACELIB_BURSTS) as events of a Paraver trace.
+"""Summed calls (TRACELIB_CALLS, TRACELIB_BURSTS) as events of a Paraver trace.
 
-Extrae's "Tracing mode" says where detail is missing, its statistics of the burst mode what each buffer holds, by kind
-of call; each stretch between two long computations has events of ours, as its calls are not known by kind. As in
-Extrae a statistic stands at the end of what it counts, and a 0 at its beginning; so the sum of a type is that of the
+Extrae's "Tracing mode" says where detail is missing. Its statistics of the burst mode say what each buffer holds, by
+kind
+of call. Each stretch between two long computations has events of our own, because its calls are not known by kind. As
+in
+Extrae, a statistic stands at the end of what it counts, and a 0 at the beginning. So the sum of a type is the sum of
+the
 run. Numbers and labels: Extrae's MPI_STATS_..._EV (versions 3 and 4; version 5 numbers those from 54000006 anew).
 """
 
@@ -20,14 +23,14 @@ from tracelib import schema
 from tracelib.schema.procedures import COLLECTIVES, POINT_TO_POINT, base_name
 
 SUMMED_PROCEDURE = "MPI_Summed"
-"""Stands for a stretch of calls of several procedures."""
+"""Name that stands for a stretch of calls of several procedures."""
 
 _STEP = 256
-"""How many rows are looked at to find the next stretch."""
+"""Number of rows that are read at once to find the next stretch."""
 
 
 def stretches(table: ThreadTable, begin: int, end: int, around: int) -> np.ndarray:
-    """Stretches (SUMMARY) that begin in [begin, end) ticks, and `around` (0 or 1) more on both sides."""
+    """Return stretches (SUMMARY) that begin in [begin, end) ticks, and `around` (0 or 1) more on both sides."""
     first, last = table.find(begin), table.find(end)
     parts = [_stretches_only(table.read(first, last))]
     if around:
@@ -36,7 +39,7 @@ def stretches(table: ThreadTable, begin: int, end: int, around: int) -> np.ndarr
 
 
 def as_polls(rows: np.ndarray, call: int) -> np.ndarray:
-    """Stretches as rows of `polls` of procedure number `call`."""
+    """Convert stretches to rows of `polls` of procedure number `call`."""
     found = np.zeros(len(rows), schema.POLL)
     for column in ("enter", "exit", "inside", "count", "thread"):
         found[column] = rows[column]
@@ -49,7 +52,7 @@ def _stretches_only(rows: np.ndarray) -> np.ndarray:
 
 
 def _nearest(table: ThreadTable, at: int, direction: int) -> np.ndarray:
-    """The last stretch before row `at`, or the first from there on; none at the table's ends."""
+    """Return the last stretch before row `at`, or the first from there on; none at the table's ends."""
     while at > 0 if direction < 0 else at < len(table):
         low, high = (max(at - _STEP, 0), at) if direction < 0 else (at, min(at + _STEP, len(table)))
         rows = _stretches_only(table.read(low, high))
@@ -60,13 +63,13 @@ def _nearest(table: ThreadTable, at: int, direction: int) -> np.ndarray:
 
 
 def last_exit(table: ThreadTable) -> int:
-    """Exit (ticks) of the last call that was summed up: that of the last stretch."""
+    """Return the exit (ticks) of the last summed call, which is the exit of the last stretch."""
     rows = _nearest(table, len(table), -1)
     return int(rows["exit"].max(initial=0))
 
 
 def totals(table: ThreadTable) -> np.ndarray:
-    """SUMMED by procedure number of the file, ticks in place of ns."""
+    """Return SUMMED by procedure number of the file, with ticks in place of ns."""
     sums: dict[int, np.ndarray] = {}
     for rows in table.scan():
         rows = rows[rows["flags"] > 0]
@@ -79,7 +82,7 @@ def totals(table: ThreadTable) -> np.ndarray:
 
 
 class Statistic(IntEnum):
-    """Event types."""
+    """Event types of the statistics."""
 
     TRACING_MODE = 40000018
     STRETCH_CALLS = 49000030
@@ -123,7 +126,7 @@ BURST_LABELS: dict[int, tuple[str, dict[int, str]]] = {
 
 _OF_STRETCH = {Statistic.STRETCH_CALLS: "count", Statistic.STRETCH_SENT: "sent", Statistic.STRETCH_RECEIVED: "received"}
 OTHER, P2P, GLOBAL = range(3)
-"""Kinds of calls."""
+"""Kinds of calls in Extrae's statistics."""
 
 _OF_KIND = {
     P2P: {
@@ -140,19 +143,19 @@ _OF_KIND = {
     },
     OTHER: {Statistic.OTHER_COUNT: "count", Statistic.TIME_IN_OTHER: "inside"},
 }
-"""By kind of calls the statistics and the columns that they add up."""
+"""Statistics by kind of calls, and the columns that they sum."""
 
 
 def kind_of(procedure: str) -> int:
-    """The kind as which a call counts."""
+    """Return the kind of calls to which a procedure belongs."""
     base = base_name(procedure)
     return P2P if base in POINT_TO_POINT else GLOBAL if base in COLLECTIVES else OTHER
 
 
 class BurstMode:
-    """The events of one thread, by windows of ticks.
+    """Events of the burst mode of one thread, by windows of ticks.
 
-    `kinds`: of each procedure of the file; `buffers`: when the thread began to write each buffer (ns).
+    `kinds`: kind of each procedure of the file; `buffers`: times when the thread began to write each buffer (ns).
     """
 
     def __init__(self, table: ThreadTable, clock: Clock, kinds: np.ndarray, buffers: np.ndarray) -> None:
@@ -161,7 +164,7 @@ class BurstMode:
         self._buffers = _rows(rows)
 
     def rows(self, begin: int, end: int) -> np.ndarray:
-        """Rows of the schema's EVENT with time in [begin, end), in order."""
+        """Return rows of the schema's EVENT with time in [begin, end), in order."""
         near = stretches(self._table, begin, end, around=1)
         values = {kind: near[column].astype(np.int64) for kind, column in _OF_STRETCH.items()}
         values[Statistic.STRETCH_TIME] = self._ns(near)
@@ -174,7 +177,7 @@ class BurstMode:
         return found[np.argsort(found["time"], kind="stable")]
 
     def _of_buffers(self, written: np.ndarray) -> Iterator[tuple[int, int, int]]:
-        """(ticks, type, value) of the statistics of each buffer that are not 0."""
+        """Yield (ticks, type, value) of the statistics of each buffer that are not 0."""
         sums: dict[int, dict[int, int]] = {}
         times: dict[int, tuple[int, int]] = {}
         for rows in self._table.scan():
@@ -201,7 +204,7 @@ class BurstMode:
         sums[Statistic.TIME_IN_MPI] = sums.get(Statistic.TIME_IN_MPI, 0) + int(inside.sum())
 
     def _ns(self, rows: np.ndarray) -> np.ndarray:
-        """Time in MPI of rows of `summaries`."""
+        """Return the time in MPI of rows of `summaries`, in ns."""
         return self._clock.times(rows["enter"] + rows["inside"]) - self._clock.times(rows["enter"])
 
 

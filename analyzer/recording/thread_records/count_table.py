@@ -1,4 +1,4 @@
-"""The counters that a rank read at its calls: which readings are of which call."""
+"""Counters that a rank read at its calls, assigned to the calls."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ _BACKEND_BITS = 15
 
 
 def merge_counters(files: Sequence[RankFile]) -> tuple[Counter, ...]:
-    """All counters of a run, each once, in the order of the sets and of the ranks. Raises TracelibError where two have
-    one event type."""
+    """Merge the counters of a run, each once, in the order of the sets and of the ranks.
+
+    Raises TracelibError where two counters have one event type.
+    """
     found: dict[str, Counter] = {}
     names: dict[int, str] = {}
     for file in files:
@@ -37,7 +39,7 @@ def merge_counters(files: Sequence[RankFile]) -> tuple[Counter, ...]:
 
 
 def _columns(file: RankFile, counters: Sequence[Counter]) -> dict[int, np.ndarray]:
-    """For each set of a rank the column of each of its readings."""
+    """Return the column of each reading, for each set of a rank."""
     number = {counter.name: column for column, counter in enumerate(counters)}
     rows = np.sort(file.counters, order=("set", "position"))
     return {
@@ -48,8 +50,10 @@ def _columns(file: RankFile, counters: Sequence[Counter]) -> dict[int, np.ndarra
 
 @dataclass(frozen=True)
 class Segment:
-    """Consecutive calls of a thread that were read with one set: their readings in the file from `first`, or in
-    memory (`rows`). Set 0: they have none."""
+    """Consecutive calls of a thread that were read with one set; set 0: they have no readings.
+
+    Their readings lie in the file from row `first` on, or in memory (`rows`).
+    """
 
     count: int
     set: int = 0
@@ -59,7 +63,7 @@ class Segment:
 
 
 class CountTable:
-    """The readings of one thread, by the number of the call among its calls; one column for each counter of the run."""
+    """Readings of one thread, by number of the call in the thread; one column for each counter of the run."""
 
     def __init__(
         self,
@@ -71,11 +75,14 @@ class CountTable:
         self._file, self._segments, self._columns = file, segments, columns
         self._starts = [0, *np.cumsum([s.count for s in segments]).tolist()]
         self._whole = np.array([counter.whole for counter in counters], bool)
-        self.after_gaps = np.zeros(0, np.int64)  # calls before which nothing was recorded for a while
+        self.after_gaps = np.zeros(0, np.int64)  # calls before which recording was interrupted
 
     def between(self, first: int, last: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Readings at the entry and at the exit of calls [first, last), and what was counted since the call before
-        each; int64 of shape (calls, counters), UNKNOWN where there is no such reading."""
+        """Return the readings at the entry and at the exit of calls [first, last), and the counts since the call before
+        each.
+
+        All are int64 of shape (calls, counters), UNKNOWN where there is no such reading.
+        """
         begin = max(first - 1, 0)
         enter, exit, sets, after_gap = self._read(begin, last)
         burst = np.full_like(enter, UNKNOWN)
@@ -91,7 +98,8 @@ class CountTable:
         return enter[skipped:], exit[skipped:], burst[skipped:]
 
     def _read(self, first: int, last: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Readings of calls [first, last), and for each its set and whether calls are missing before it."""
+        """Return the readings of calls [first, last), and for each call its set and True if calls are missing
+        before it."""
         shape = max(last - first, 0), len(self._whole)
         enter, exit = np.full(shape, UNKNOWN), np.full(shape, UNKNOWN)
         sets, after_gap = np.zeros(shape[0], np.int64), np.zeros(shape[0], bool)
@@ -110,14 +118,14 @@ class CountTable:
         return enter, exit, sets, after_gap
 
     def _readings(self, segment: Segment, counters: int, first: int, last: int) -> np.ndarray:
-        """(calls, 2, counters) int64 of calls [first, last) of a segment."""
+        """Return the readings of calls [first, last) of a segment, int64 of shape (calls, 2, counters)."""
         low, high = segment.first + 2 * counters * first, segment.first + 2 * counters * last
         rows = self._file.read("counts", low, high) if segment.rows is None else segment.rows[low:high]
         return rows.astype(np.int64).reshape(-1, 2, counters)  # NOT_READ becomes UNKNOWN
 
 
 def counted_since(later: np.ndarray, earlier: np.ndarray) -> np.ndarray:
-    """later - earlier, UNKNOWN where one of them is, or where that is less than nothing."""
+    """Return later - earlier; UNKNOWN where one of them is UNKNOWN, or the difference is negative."""
     known = (later >= earlier) & (earlier >= 0)
     return np.where(known, later - earlier, UNKNOWN)
 
@@ -128,7 +136,7 @@ def count_tables(
     tables: Mapping[int, Mapping[str, ThreadTable]],
     counters: Sequence[Counter],
 ) -> dict[int, CountTable]:
-    """The readings of each thread of a rank; none for a rank without counters."""
+    """Build the readings of each thread of a rank; empty for a rank without counters."""
     if not len(file.counters):
         return {}
     columns = _columns(file, counters)
@@ -141,7 +149,7 @@ def count_tables(
 
 
 def _behind_dropped(blocks: np.ndarray) -> set[int]:
-    """First calls of the blocks that follow a dropped block of the same thread."""
+    """Return the first calls of the blocks that follow a dropped block of the same thread."""
     found, dropped = set(), set()
     for block in blocks[blocks["count"][:, _CALLS] > 0]:
         thread = int(block["thread"])
@@ -154,7 +162,7 @@ def _behind_dropped(blocks: np.ndarray) -> set[int]:
 
 
 class _Finder:
-    """Finds the readings of each piece of `calls`."""
+    """Search for the readings of each piece of `calls`."""
 
     def __init__(
         self,
@@ -201,14 +209,14 @@ class _Finder:
         return 2 * len(self._columns.get(number, ()))
 
     def _cut(self, count: int, number: int, first: int, end: int, rows: np.ndarray | None = None) -> list[Segment]:
-        """Calls that have readings, and those after them whose readings did not get into the file."""
+        """Split calls into those that have readings, and those after them whose readings did not get into the file."""
         readings = self._readings(number)
         have = min(count, max(end - first, 0) // readings) if readings else 0
         segments = [Segment(have, number, first, rows), Segment(count - have)]
         return [segment for segment in segments if segment.count]
 
     def _last_set(self, thread: int) -> int:
-        """The set that a thread read last, by its events."""
+        """Return the set that a thread read last, by its events."""
         number = 0
         for rows in self._tables[thread]["events"].scan():
             changes = rows["value"][rows["type"] == COUNTER_SET_TYPE]

@@ -1,6 +1,6 @@
-"""Where one-sided operations go in windows whose processes gave different displacement units.
+"""Targets of one-sided operations in RMA windows whose processes gave different displacement units.
 
-MPI multiplies a displacement by the unit of the target, which the origin does not know: its rows have its own.
+MPI multiplies a displacement by the unit of the target. The origin does not know this unit: its rows use its own.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from analyzer.recording.rank_file.file import RankFile
 from tracelib.schema import ObjectKind
 
 _DYNAMIC = 3
-"""`flags` of a window of MPI_Win_create_dynamic."""
+"""`flags` of an RMA window of MPI_Win_create_dynamic."""
 
 
 @dataclass(frozen=True)
 class Units:
-    """The displacement units of a window, as one of its processes needs them."""
+    """Displacement units of an RMA window, as one of its processes needs them."""
 
     own: int
-    of_target: np.ndarray  # by rank in the window's communicator; 0: unknown
+    of_target: np.ndarray  # by rank in the RMA window's communicator; 0: unknown
 
 
 def uneven_windows(files: Sequence[RankFile]) -> dict[int, dict[int, Units]]:
-    """For each rank, by row of its `objects`, the windows whose processes gave different units: mostly none.
+    """Find the RMA windows whose processes gave different units, for each rank by row of its `objects`; usually none.
 
-    Not those of unknown id, and no dynamic ones, where a displacement is an address.
+    RMA windows of unknown id are left out, and dynamic ones, where a displacement is an address.
     """
     units: dict[int, dict[int, int]] = {}
-    for file in (f for f in files if len(f.objects) > 1):  # row 0 is none
+    for file in (f for f in files if len(f.objects) > 1):  # row 0 stands for no object
         rows = file.objects[_has_unit(file.objects)]
         for id_, unit in zip(rows["id"].tolist(), rows["unit"].tolist(), strict=True):
             units.setdefault(id_, {})[file.rank] = unit
@@ -55,7 +55,7 @@ def _has_unit(objects: np.ndarray) -> np.ndarray:
 
 
 def _members(file: RankFile, row: np.void) -> Sequence[int]:
-    """World ranks of a window's processes."""
+    """Return the world ranks of an RMA window's processes."""
     if row["comm"] >= len(file.communicators):
         return ()
     comm = file.communicators[row["comm"]]
@@ -64,9 +64,12 @@ def _members(file: RankFile, row: np.void) -> Sequence[int]:
 
 
 def in_target_units(accesses: np.ndarray, calls: np.ndarray, windows: Mapping[int, Units]) -> np.ndarray:
-    """Raw `accesses` of a thread with `offset` counted in the target's unit instead of one's own, where it is known.
+    """Return raw `accesses` of a thread with `offset` in the target's unit instead of the origin's, where it is known.
 
-    `calls`: the thread's raw rows, with those of the accesses, in order of enter.
+    Args:
+        accesses: Raw rows of `accesses`.
+        calls: Raw rows of `calls` of the thread, with the calls of the accesses, in order of enter.
+        windows: Displacement units by row of `objects`.
     """
     rows = accesses.copy()
     for number in np.unique(rows["object"]).tolist():

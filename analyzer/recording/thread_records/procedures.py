@@ -1,4 +1,4 @@
-"""The procedures of MPI that a rank's file names, with what the kernels must know of each."""
+"""MPI procedures that a rank's file names, with what the kernels must know of each."""
 
 from __future__ import annotations
 
@@ -24,15 +24,17 @@ PROCEDURE = np.dtype([("value", "<i8"), ("type", "<u4"), ("state", "<i4"), ("ind
 """`struct procedure` of the kernels."""
 
 ProcedureTable = tuple[np.ndarray, np.ndarray]
-"""PROCEDURE, and the kind for burst mode, of each row of a file's `procedures`, of calls that were summed up, and of a
-number without a name."""
+"""PROCEDURE and the kind for burst mode, by row of a file's `procedures`.
+
+Two rows follow: one for summed calls, and one for numbers without a name.
+"""
 
 UNKNOWN_PROCEDURE = "MPI_Unknown"
-"""Stands for a call number that the file's `procedures` does not have."""
+"""Name that stands for a call number that the file's `procedures` does not have."""
 
 
 def role_of(name: str) -> int:
-    """What the kernels need to know of a procedure: ROLE_SEND, ..."""
+    """Return the role of a procedure for the kernels: ROLE_SEND, ..."""
     base = base_name(name)
     if base in ROWS_THAT_SEND:
         return lib.ROLE_SEND
@@ -46,7 +48,7 @@ def role_of(name: str) -> int:
 
 
 def merge_procedures(files: Sequence[RankFile]) -> tuple[str, ...]:
-    """The names in all files, each once, in order of appearance; last the one for numbers without a name."""
+    """Merge the names in all files, each once, in order of appearance. The last name is for numbers without a name."""
     lists = {id(f.procedures): f.procedures for f in files}  # a few: files that say the same share one
     names = dict.fromkeys(name for own in lists.values() for name in own)
     summed = (SUMMED_PROCEDURE,) if any(f.lengths["summaries"] for f in files) else ()
@@ -54,7 +56,7 @@ def merge_procedures(files: Sequence[RankFile]) -> tuple[str, ...]:
 
 
 def procedure_tables(files: Sequence[RankFile], procedures: Sequence[str]) -> dict[int, ProcedureTable]:
-    """Those of all files, by the `id` of what they share: their `procedures`."""
+    """Return the tables of all files, by the `id` of their `procedures`, which many files share."""
     lists = {id(f.procedures): f.procedures for f in files}
     return {key: _procedure_table(own, tuple(procedures)) for key, own in lists.items()}
 

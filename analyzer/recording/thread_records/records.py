@@ -1,4 +1,4 @@
-"""The rows of several threads in a window of time as records of the trace, made by the kernels."""
+"""Conversion of several threads' rows in a window of time to records of the trace, by the kernels."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from tracelib.schema import REQUEST as RAW_REQUEST
 
 
 class Runs(NamedTuple):
-    """Run k is records[offsets[k]:offsets[k+1]]; offsets int64, shape (runs + 1,)."""
+    """Runs of records. Run k is records[offsets[k]:offsets[k+1]]; offsets int64, shape (runs + 1,)."""
 
     records: np.ndarray
     offsets: np.ndarray
 
     def merged(self) -> np.ndarray:
-        """All records by (time, run, order in the run), as a new array."""
+        """Return all records by (time, run, order in the run), as a new array."""
         return self.records.copy() if np.count_nonzero(np.diff(self.offsets)) < 2 else merge_runs(*self)
 
 
 def joined(parts: Sequence[Runs]) -> Runs:
-    """One after the other."""
+    """Concatenate several groups of runs."""
     if len(parts) == 1:
         return parts[0]
     lengths = np.concatenate([np.zeros(1, np.int64), *(np.diff(part.offsets) for part in parts)])
@@ -36,7 +36,7 @@ def joined(parts: Sequence[Runs]) -> Runs:
 
 
 def merge_runs(records: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Runs records[offsets[k]:offsets[k+1]], each in order of its first column, merged by (that, k)."""
+    """Merge runs records[offsets[k]:offsets[k+1]], each in order of its first column, by (that column, k)."""
     merged = np.empty_like(records)
     runs = len(offsets) - 1
     if lib.lane_merge(pointer(records), pointer(offsets, "int64_t *"), runs, records.itemsize, pointer(merged)) < 0:
@@ -45,27 +45,27 @@ def merge_runs(records: np.ndarray, offsets: np.ndarray) -> np.ndarray:
 
 
 class Buffer:
-    """Runs while they are made, one after the other."""
+    """Buffer in which runs are made, one after the other."""
 
     def __init__(self, dtype: np.dtype, room: int) -> None:
         self._records = np.empty(room, dtype)
         self._offsets = [0]
 
     def tail(self) -> Any:
-        """Where the next run's records go."""
+        """Return a pointer to the place of the next run's records."""
         return pointer(self._records[self._offsets[-1] :])
 
     def wrote(self, count: int) -> None:
-        """The run is done."""
+        """Finish the run with this number of records."""
         self._offsets.append(self._offsets[-1] + int(count))
 
     def runs(self) -> Runs:
-        """What was made."""
+        """Return the runs that were made."""
         return Runs(self._records[: self._offsets[-1]], np.array(self._offsets, np.int64))
 
 
 def states(lanes: Sequence[ThreadRecords], begin: int, end: int) -> Runs:
-    """STATE that begin in [begin, end), a run for each lane."""
+    """Return STATE of the states that begin in [begin, end), one run for each thread."""
     inputs = []
     for lane in lanes:
         flushes = lane.not_the_programs
@@ -80,7 +80,7 @@ def states(lanes: Sequence[ThreadRecords], begin: int, end: int) -> Runs:
 
 
 def events(lanes: Sequence[ThreadRecords], begin: int, end: int) -> Runs:
-    """EVENT with time in [begin, end), a run for each lane."""
+    """Return EVENT with time in [begin, end), one run for each thread."""
     inputs = []
     for lane in lanes:
         calls, polls = lane.rows("calls", begin, end, around=1), lane.folded(begin, end, around=1)
@@ -93,7 +93,7 @@ def events(lanes: Sequence[ThreadRecords], begin: int, end: int) -> Runs:
 
 
 def shown_events(lane: ThreadRecords, begin: int, end: int) -> np.ndarray:
-    """Rows of the schema's EVENT as a .prv has them, with those that stand for calls that were summed up."""
+    """Return rows of the schema's EVENT as a .prv has them, with the events that stand for summed calls."""
     rows = region_events(lane.event_rows(begin, end))
     if lane.burst_mode is None:
         return rows
@@ -102,7 +102,7 @@ def shown_events(lane: ThreadRecords, begin: int, end: int) -> np.ndarray:
 
 
 def calls(lanes: Sequence[ThreadRecords], begin: int, end: int) -> np.ndarray:
-    """CALL (calls and folded polls) with enter in [begin, end), by (enter, lane)."""
+    """Return CALL (calls and folded polls) with enter in [begin, end), by (enter, thread)."""
     if len(lanes) == 1:
         return _calls_of(lanes[0], begin, end)
     inputs = [(lane, lane.rows("calls", begin, end), lane.folded(begin, end)) for lane in lanes]
@@ -123,7 +123,7 @@ _ENTERED_PATH = np.dtype([("enter", "<i8"), ("path", "<i8")])
 
 
 def paths(lanes: Sequence[ThreadRecords], begin: int, end: int) -> np.ndarray:
-    """Rows of `paths` of the records that `calls` gives, in their order."""
+    """Return rows of `paths` of the records that `calls` returns, in their order."""
     if len(lanes) == 1:
         return lanes[0].paths(begin, end)
     found = [np.zeros(0, _ENTERED_PATH)]
@@ -136,7 +136,7 @@ def paths(lanes: Sequence[ThreadRecords], begin: int, end: int) -> np.ndarray:
 
 
 def accesses(lane: ThreadRecords, begin: int, end: int) -> np.ndarray:
-    """ACCESS with enter in [begin, end), in order of enter."""
+    """Return ACCESS with enter in [begin, end), in order of enter."""
     rows = lane.accesses(begin, end)
     found = np.zeros(len(rows), ACCESS)
     raw = np.zeros(len(rows), RAW_REQUEST)
@@ -151,7 +151,7 @@ def accesses(lane: ThreadRecords, begin: int, end: int) -> np.ndarray:
 
 
 def errors(lane: ThreadRecords) -> np.ndarray:
-    """ERROR of a thread, in order of time: each belongs to the call entered last before it."""
+    """Return ERROR of a thread, in order of time. Each error belongs to the last call that was entered before it."""
     found = []
     for block in lane.tables["events"].scan():
         for row in block[block["type"] == ERROR_TYPE]:
@@ -163,10 +163,10 @@ def errors(lane: ThreadRecords) -> np.ndarray:
 
 
 def requests(lane: ThreadRecords, begin: int, end: int) -> np.ndarray:
-    """REQUEST whose key lies in [begin, end), in file order."""
+    """Return REQUEST whose key lies in [begin, end), in file order."""
     return lane.requests(lane.rows("requests", begin, end))
 
 
 def _counted(tables: Sequence[np.ndarray]) -> list[Any]:
-    """address, count, address, count, ..."""
+    """Return address, count, address, count, ... of tables, as arguments of a kernel."""
     return [item for table in tables for item in (pointer(table), len(table))]

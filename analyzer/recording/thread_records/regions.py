@@ -1,4 +1,4 @@
-"""The regions of one thread: its events with begins and ends that belong together, in any window of time."""
+"""Regions of one thread: its events with matching begins and ends, in any window of time."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from tracelib.schema import EVENT, PARALLEL_TYPE, PARAMETER_TYPE, REGION_TYPE, T
 _NO_EVENTS = np.zeros(0, TRACE_EVENT)
 
 ENDS, REAL = 2, 1 << 15
-"""`flags` of the end of a region, of a real parameter."""
+"""`flags` of the end of a region, and of a real parameter."""
 
 
 class Regions:
-    """What is open at every SCAN_ROWS-th event of a thread, so that a window need not be read from the beginning.
+    """Regions that are open at every SCAN_ROWS-th event of a thread, so that a window is not read from the beginning.
 
     `numbers`: the trace's numbers of the file's regions and parameters.
     """
@@ -31,7 +31,7 @@ class Regions:
         self._table, self._numbers = table, numbers
         self._counts = np.zeros(4, np.int64)
         self._open = [np.zeros(0, EVENT)]
-        self.parameters: set[int] = set()  # `flags` of those that occur
+        self.parameters: set[int] = set()  # `flags` of parameters that occur
         for block in table.scan():
             rows, open_ = self._nest(self._open[-1], block)
             self._open.append(open_)
@@ -40,13 +40,13 @@ class Regions:
 
     @property
     def left_open(self) -> np.ndarray:
-        """The begins (EVENT of the schema) of the regions that are open after the last event, the outermost first."""
+        """Begins (EVENT of the schema) of the regions that are open after the last event, the outermost first."""
         return self._open[-1]
 
     def rows(self, begin: int, end: int, stop: int) -> np.ndarray:
-        """The thread's events with begin <= time < end (ticks) as rows of the schema's EVENT, well nested.
+        """Return the thread's events with begin <= time < end (ticks) as rows of the schema's EVENT, well nested.
 
-        Numbers of regions and parameters are the trace's. What is left open ends at `stop`.
+        Numbers of regions and parameters are the trace's. Regions that are left open end at `stop`.
         """
         first, last = self._table.find(begin), self._table.find(end)
         block = min(first // SCAN_ROWS, len(self._open) - 1)
@@ -59,7 +59,7 @@ class Regions:
         return np.concatenate([rows, ends])
 
     def _nest(self, open_: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The rows put right, and what is open after them."""
+        """Return the rows well nested, and the regions that are open after them."""
         stack = np.zeros(len(open_) + len(rows), EVENT)
         stack[: len(open_)] = open_
         out = np.empty(len(open_) + 2 * len(rows), EVENT)
@@ -72,12 +72,12 @@ class Regions:
 
 
 def is_one_of(values: np.ndarray, few: Iterable[int]) -> np.ndarray:
-    """As np.isin, which takes its time for each call."""
+    """Return a mask of the values that are in `few`, as np.isin, which is slow for few values."""
     return np.logical_or.reduce([values == one for one in few])
 
 
 def marks(rows: np.ndarray, thread: int, clock: Clock) -> np.ndarray:
-    """MARK from well nested rows of the schema's EVENT."""
+    """Convert well nested rows of the schema's EVENT to MARK."""
     region, parameter = rows["type"] == REGION_TYPE, rows["type"] == PARAMETER_TYPE
     chosen = region | parameter | (rows["type"] == PARALLEL_TYPE)
     rows, region, parameter = rows[chosen], region[chosen], parameter[chosen]
@@ -90,7 +90,7 @@ def marks(rows: np.ndarray, thread: int, clock: Clock) -> np.ndarray:
 
 
 def program_events(rows: np.ndarray, rank: int, thread: int, clock: Clock) -> np.ndarray:
-    """The trace's EVENT from well nested rows of the schema's, without those of the tracer."""
+    """Convert well nested rows of the schema's EVENT to the trace's EVENT, without the tracer's own events."""
     rows = region_events(rows[~is_one_of(rows["type"], TRACERS_TYPES)])
     if not len(rows):
         return _NO_EVENTS
@@ -101,7 +101,7 @@ def program_events(rows: np.ndarray, rank: int, thread: int, clock: Clock) -> np
 
 
 def problem(lanes: Iterable[Regions]) -> str:
-    """What was wrong with the regions of a rank's threads; "" if nothing was."""
+    """Describe in words what was wrong with the regions of a rank's threads; "" if nothing was."""
     threads = list(lanes)
     counts = {
         "ended but never begun": sum(t.without_begin for t in threads),

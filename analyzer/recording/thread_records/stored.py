@@ -31,8 +31,10 @@ class Stored(NamedTuple):
 
 
 class StoredThreads:
-    """Stored threads by rank: ranks with one thread that kernels can read. Rows that are left out later are not
-    noticed."""
+    """Stored threads by rank: ranks with one thread that kernels can read.
+
+    Rows that are left out later are not noticed.
+    """
 
     def __init__(self, lanes: Mapping[int, Sequence[ThreadRecords]], size: int) -> None:
         self._lanes = lanes

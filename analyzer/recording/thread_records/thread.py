@@ -138,8 +138,7 @@ class ThreadRecords:
         return np.asarray(self._refers.ranks_of(int(group["members"]), int(group["size"])), np.int64)
 
     def accesses(self, begin: int, end: int, around: int = 0) -> np.ndarray:
-        """Return raw rows of `accesses`, with the offsets of one-sided operations in bytes of the target's window
-        (MPI_Win)."""
+        """Return raw rows of `accesses`, with offsets of one-sided operations in bytes of the target's MPI_Win."""
         rows, windows = self.rows("accesses", begin, end, around), self._refers.uneven_windows
         return in_target_units(rows, self.rows("calls", begin, end, around), windows) if windows else rows
 
