@@ -1,4 +1,4 @@
-"""Opens a trace of any format that is known (analyzer.sources.registry), told by its contents and not by its name."""
+"""Functions that open a trace of any known format (analyzer.sources.registry), by its contents and not by its name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from analyzer.trace.read_options import ReadOptions
 
 _GZIP = b"\x1f\x8b"
 _ALIKE = 0.75
-"""How alike two names are, by difflib, that may be mistaken for each other: one letter of four."""
+"""Similarity by difflib from which on two names may be mistaken for each other: three of four letters agree."""
 
 
 def open_trace(
@@ -29,14 +29,17 @@ def open_trace(
     choice: Choice | None = None,
     matched: bool = True,
 ) -> Trace:
-    """Open a trace of any format that is known: a measured run, a foreign trace, or the operations of a Dimemas trace,
-    whose times are those of its ideal replay.
+    """Open a trace of any known format: a measured run, a foreign trace, or the operations of a Dimemas trace.
+
+    The times of a Dimemas trace are those of its ideal replay.
 
     Args:
         path: A file, or the folder run.ranks.
         team: Processes that read it together; all must call this.
-        repair_ns, impossible, matched: As in `ReadOptions`.
+        repair_ns: As in `ReadOptions`.
+        impossible: As in `ReadOptions`.
         choice: Only these ranks, or these bursts; in the others the threads are idle.
+        matched: As in `ReadOptions`.
 
     Raises:
         TracelibError: The file is missing, unreadable, empty, truncated or foreign; in one clear line.
@@ -73,7 +76,7 @@ def _opened(path: Path, team: Team, options: ReadOptions) -> Trace:
 
 
 def _hint_at(path: Path) -> str:
-    """What could be meant by the name of a file that is not there."""
+    """Suggest what could be meant by the name of a file that does not exist."""
     ranks = path.with_suffix(".ranks")
     if path.suffix == ".h5" and ranks.is_dir():
         return f"rank 0 did not write it, but there is {ranks}: analyze that"
@@ -84,7 +87,7 @@ def _hint_at(path: Path) -> str:
 
 
 def near_file(path: Path) -> Path | None:
-    """The trace beside `path` whose name, with or without its ending, is most like its own; None: none is like it."""
+    """Find the trace beside `path` whose name, with or without ending, is most like its own; None: none is like it."""
     try:
         names = sorted(file.name for file in path.parent.iterdir() if file.name.endswith(registry.endings()))
     except OSError:

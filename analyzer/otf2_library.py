@@ -1,4 +1,4 @@
-"""OTF2's library: its Python package for definitions, its C functions for events, which are far too many for Python."""
+"""OTF2's library: its Python package for definitions, its C functions for events, which are too many for Python."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ NAMES = {
 }
 """OTF2's name of each kind of event."""
 NOBODY = 0xFFFFFFFF
-"""A rank that is none, such as the root of MPI_Allreduce."""
+"""Number that stands for no rank, such as the root of MPI_Allreduce."""
 
 
 _SILENT = ctypes.CFUNCTYPE(
     ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint64, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p,
     ctypes.c_void_p,
 )(lambda user, file, line, function, code, form, values: code)  # fmt: skip
-"""What the library calls instead of printing an error of its own: the error is raised, and said once."""
+"""Callback that the library calls instead of printing an error: the error is raised, and reported once."""
 
 
 def package() -> Any:
-    """The module otf2. Raises TracelibError where it is not installed."""
+    """Import the module otf2. Raises TracelibError if it is not installed."""
     try:
         import otf2
     except (ImportError, OSError) as error:
@@ -53,7 +53,7 @@ def package() -> Any:
 
 
 def errors() -> tuple[type[Exception], ...]:
-    """What the package raises."""
+    """Return the exceptions that the package raises."""
     from _otf2 import Error
     from otf2.error import Error as SemanticError
 
@@ -61,14 +61,14 @@ def errors() -> tuple[type[Exception], ...]:
 
 
 def functions() -> Any:
-    """All functions of the library, by ctypes."""
+    """Return the library with all its functions, by ctypes."""
     from _otf2.Config import conf
 
     return conf.lib
 
 
 def small_memory() -> Any:
-    """OTF2_MemoryCallbacks of the kernel: a thread whose events are written has one chunk of them in memory."""
+    """Return the kernel's OTF2_MemoryCallbacks: a thread whose events are written has one chunk of them in memory."""
     from _otf2 import MemoryCallbacks
 
     of = dict(MemoryCallbacks._fields_)
@@ -77,5 +77,5 @@ def small_memory() -> Any:
 
 
 def address(function: Any) -> Any:
-    """A function or object of ctypes as a C pointer."""
+    """Convert a function or object of ctypes to a C pointer."""
     return ffi.cast("void *", ctypes.cast(function, ctypes.c_void_p).value)

@@ -20,8 +20,7 @@ RECORDS_OF_A_RANK = 1 << 16
 
 
 def windows_of_rank(trace: Trace, rank: int) -> np.ndarray:
-    """Return windows for work that goes rank by rank: the same number of calls in each, however many ranks there
-    are."""
+    """Return windows for work that goes rank by rank: the same number of calls in each, for any number of ranks."""
     return trace.windows_of(rank, RECORDS_OF_A_RANK)
 
 

@@ -1,1 +1,1 @@
-"""Where a `Trace` comes from: our own runs, and traces that others made."""
+"""Sources of a `Trace`: our own runs, and traces that other tools made."""

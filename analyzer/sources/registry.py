@@ -23,27 +23,28 @@ if TYPE_CHECKING:
     from analyzer.trace.read_options import ReadOptions
 
 GROUP = "tracelib.sources"
-"""Entry points by which another package registers a source."""
+"""Group of entry points by which another package registers a source."""
 HEAD_BYTES = 64
-"""Length of what `Source.recognises` gets of a file."""
+"""Number of first bytes of a file that `Source.recognises` gets."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """Format of trace files: how a file of it is named, recognised and opened.
+    """Format of trace files: how its files are named, recognised and opened.
 
     Attributes:
         name: Unique word.
         title: Name of the format in messages: "Paraver".
-        noun: One of its traces in messages and in --help: "a Paraver trace".
+        noun: A trace of this format in messages and in --help: "a Paraver trace".
         endings: Endings of file names, the usual one first. A derived file is named without them.
-        recognises: Whether a path and its first bytes (HEAD_BYTES of them, decompressed; b"" of a folder) are of this
-            format.
+        recognises: Returns True if a path and its first bytes (HEAD_BYTES of them, decompressed; b"" of a folder) are
+            of
+            this format.
         open: Returns the trace. Raises TracelibError with one clear line for a damaged file.
         example: Writes a small trace into a folder and returns the file's name; the fuzzer damages that file.
-        is_own: Whether these are runs that tracelib recorded.
-        chooses_ranks: Whether `open` heeds `ReadOptions.choice`.
-        is_installed: Whether another package brought it; the registry sets this.
+        is_own: True for runs that tracelib recorded.
+        chooses_ranks: True if `open` heeds `ReadOptions.choice`.
+        is_installed: True if another package brought the source; the registry sets this.
     """
 
     name: str
@@ -104,7 +105,7 @@ def source_of(path: Path, head: bytes) -> Source | None:
 def _recognises(source: Source, path: Path, head: bytes) -> bool:
     try:
         return bool(source.recognises(path, head))
-    except Exception:  # of another package: it does not know this file
+    except Exception:  # error of another package: it does not know this file
         return False
 
 
@@ -145,7 +146,11 @@ def expected_text() -> str:
 
 
 def endings(*, installed: bool = True) -> tuple[str, ...]:
-    """Return the endings of all formats; of other packages, which are loaded for it, only if `installed`."""
+    """Return the endings of all formats.
+
+    Args:
+        installed: Also the endings of other packages' formats; this loads the packages.
+    """
     sources = (*built_in_sources(), *(installed_sources()[0] if installed else ()))
     return tuple(dict.fromkeys(ending for source in sources for ending in source.endings))
 

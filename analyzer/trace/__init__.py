@@ -1,7 +1,7 @@
-"""The one type that every analysis, writer and picture works on: `Trace`, its records and its parts.
+"""`Trace`, the one type that every analysis, writer and picture works on, with its records and its parts.
 
-Here lives what a trace says, and the numbers in which Paraver says it; nothing of where it comes from (`sources`), and
-nothing that is computed from it. Everything else of the analyzer imports this package; it imports none of them.
+This package has the contents of a trace, and the numbers in which Paraver expresses them. It has nothing of a trace's
+source (`sources`), and nothing that is computed from a trace. The rest of the analyzer imports this package.
 """
 
 from analyzer.trace.description import (

@@ -1,4 +1,4 @@
-"""A trace with more events than were recorded: what an analysis has found, for Paraver."""
+"""Trace with more events than were recorded: results of an analysis, for Paraver."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from analyzer.columns.sorted_runs import sort_rows
 from analyzer.trace.trace import Kind, Trace
 
 Labels = dict[int, tuple[str, dict[int, str]]]
-"""As Trace.event_labels."""
+"""Labels as in Trace.event_labels."""
 
 
 class Annotated(Trace):
-    """The same trace with more events. `added(begin, end)`: EVENT with time in [begin, end), in any order."""
+    """Trace with added events. `added(begin, end)`: returns EVENT with time in [begin, end), in any order."""
 
     def __init__(self, trace: Trace, labels: Labels, added: Callable[[int, int], np.ndarray]) -> None:
         for name in Trace.__annotations__:

@@ -1,4 +1,4 @@
-"""A choice of calls by their places: a regular expression, and the trace as these calls alone have it."""
+"""Choice of calls by their places: a regular expression, and the trace that has only these calls."""
 
 from __future__ import annotations
 
@@ -17,26 +17,28 @@ from analyzer.trace.records import EVENT
 from analyzer.trace.trace import Kind, Trace
 
 _WRONG = 2
-"""Exit code of a command line that cannot be followed, as click has it."""
+"""Exit code of a command line that cannot be followed, as in click."""
 _NAMED = 4
-"""Places that are named where none fits."""
+"""Number of places that a message names where no place fits."""
 
 
 @dataclass(frozen=True)
 class PlaceChoice:
-    """Calls through the places that a regular expression finds, as the user wrote it."""
+    """Choice of calls by a regular expression that is searched in their places, as the user wrote it."""
 
     text: str
     pattern: re.Pattern[str]
 
     @classmethod
     def parse(cls, text: str) -> PlaceChoice:
-        """Raises re.error."""
+        """Parse the text of an option. Raises re.error."""
         return cls(text, re.compile(text, re.MULTILINE))
 
     def paths(self, trace: Trace) -> np.ndarray:
-        """bool by row of CallPaths.tables: whether the calls with this path are chosen. Raises TracelibError where the
-        trace does not know places, or has no such place."""
+        """Return a bool by row of CallPaths.tables, True if calls with this path are chosen.
+
+        Raises TracelibError if the trace does not know places, or has no such place.
+        """
         known = trace.extra(CallPaths)
         if not known.known:
             raise TracelibError(
@@ -52,13 +54,13 @@ class PlaceChoice:
 
 
 def _some(places: Places) -> str:
-    """A few places that there are."""
+    """Name a few places of the trace."""
     texts = [places.text(place) for place in np.unique(places.place[places.ends()]).tolist() if place]
     return f"there are {', '.join(texts[:_NAMED])}{', ...' if len(texts) > _NAMED else ''}" if texts else ""
 
 
 class MessagesAt(Annotated):
-    """The same trace with the messages only that calls of some paths (bool by path) send, or post the receive of."""
+    """Trace with only the messages that calls of some paths (bool by path) send, or whose receive they post."""
 
     def __init__(self, trace: Trace, paths: np.ndarray) -> None:
         super().__init__(trace, {}, lambda begin, end: np.zeros(0, EVENT))
@@ -70,7 +72,7 @@ class MessagesAt(Annotated):
         return rows.compress(sent | self._of(rows["destination"], rows["destination_thread"], rows["logical_receive"]))
 
     def _of(self, ranks: np.ndarray, threads: np.ndarray, enters: np.ndarray) -> np.ndarray:
-        """Whether the calls that are entered then are among them."""
+        """Return a mask of the calls, by rank, thread and entry, that have one of the paths."""
         found = np.zeros(len(ranks), bool)
         if not len(ranks):
             return found
@@ -90,10 +92,10 @@ class MessagesAt(Annotated):
 
 
 class AtPlaces(MessagesAt):
-    """The same with the calls only of these paths. Whatever else threads did is as it was."""
+    """Trace with only the calls of some paths. All else that threads did is unchanged."""
 
     def extra(self, kind: type[Kind]) -> Kind:
-        if kind is SummedCalls:  # which have no places
+        if kind is SummedCalls:  # they have no places
             return kind()
         found = self._trace.extra(kind)
         return cast(Kind, _PathsAt(True, of_all=found, trace=self)) if isinstance(found, CallPaths) else found
@@ -103,7 +105,7 @@ class AtPlaces(MessagesAt):
             yield calls.compress(self.paths[paths])
 
     def both(self, rank: int, begin: int, end: int | None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Blocks of all calls, and their paths."""
+        """Yield blocks of all calls, with their paths."""
         paths = self._trace.extra(CallPaths)
         return zip(self._trace.calls(rank, begin, end), paths.of(rank, begin, end), strict=True)
 

@@ -1,4 +1,4 @@
-"""A trace of which the calls are known, and with them all else: the shortest way to a source (docs/extending.md)."""
+"""Trace that is built from calls alone: the shortest way to a source (docs/extending.md)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tracelib.schema.procedures import COLLECTIVES, base_name
 
 
 def call_states(rank: int, calls: np.ndarray, procedures: Sequence[str]) -> np.ndarray:
-    """STATE of the calls (CALL) of a rank."""
+    """Return STATE of the calls (CALL) of a rank."""
     found = np.zeros(len(calls), STATE)
     found["rank"], found["begin"], found["end"] = rank, calls["enter"], calls["exit"]
     found["thread"], found["state"] = calls["thread"], state_table(procedures)[calls["call"]]
@@ -25,7 +25,7 @@ def call_states(rank: int, calls: np.ndarray, procedures: Sequence[str]) -> np.n
 
 
 def running(rank: int, thread: int, begins: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """STATE of the computations of a thread, of those that take time."""
+    """Return STATE of the computations of a thread that take time."""
     found = np.zeros(len(begins), STATE)
     found["rank"], found["thread"], found["begin"], found["end"] = rank, thread, begins, ends
     found["state"] = State.RUNNING
@@ -33,7 +33,8 @@ def running(rank: int, thread: int, begins: np.ndarray, ends: np.ndarray) -> np.
 
 
 def call_events(rank: int, calls: np.ndarray, procedures: Sequence[str]) -> np.ndarray:
-    """EVENT of the begin and the end of calls of a rank; of a collective what is needed to know it again."""
+    """Return EVENT of the begin and the end of calls of a rank; of a collective also its sizes, root and
+    communicator."""
     types, values = event_table(procedures)
     collective = np.array([base_name(name) in COLLECTIVES for name in procedures], bool)
     every, of_all = np.arange(len(calls)), np.flatnonzero(collective[calls["call"]])
@@ -52,7 +53,7 @@ def call_events(rank: int, calls: np.ndarray, procedures: Sequence[str]) -> np.n
         parts.append(part)
     found = np.concatenate(parts)
     found["rank"] = rank
-    return found[np.lexsort((np.concatenate([of for of, *_ in columns]), found["time"]))]  # a call after the one before
+    return found[np.lexsort((np.concatenate([of for of, *_ in columns]), found["time"]))]  # a call comes after the one before
 
 
 _NO_MESSAGES, _NO_REQUESTS = np.zeros(0, MESSAGE), np.zeros(0, REQUEST)
@@ -60,12 +61,20 @@ _EVER = 2**62
 
 
 class CallTrace(Trace):
-    """Calls, requests and messages in memory. What lies between the calls of a thread is computation; that of the main
-    thread goes from the begin to the end of its rank's span.
+    """Trace with calls, requests and messages in memory.
 
-    calls: CALL of each rank, in order of enter for each thread. messages: MESSAGE. requests: REQUEST of each rank, of
-    calls that do not block. spans: begin and end of each rank; those of its calls unless said otherwise. communicators:
-    MPI_COMM_WORLD alone unless said otherwise.
+    The time between the calls of a thread is computation. The main thread also computes from the begin to the end of
+    its
+    rank's span.
+
+    Args:
+        path: Name of the trace's file.
+        procedures: Names of the MPI procedures.
+        calls: CALL of each rank, in order of enter for each thread.
+        messages: MESSAGE.
+        requests: REQUEST of each rank, of calls that do not block.
+        spans: Begin and end of each rank (ns). Empty: those of its calls.
+        communicators: Empty: MPI_COMM_WORLD only.
     """
 
     def __init__(
@@ -138,7 +147,7 @@ def _of_ranks(rows: np.ndarray, ranks: range | None) -> np.ndarray:
 
 
 def _states(rank: int, calls: np.ndarray, span: tuple[int, int], procedures: Sequence[str]) -> np.ndarray:
-    """STATE of the calls of a rank, and Running before, between and after them."""
+    """Return STATE of the calls of a rank, and Running before, between and after them."""
     found = [call_states(rank, calls, procedures)]
     for thread in np.unique(np.append(calls["thread"], 0)).tolist():
         mine = calls[calls["thread"] == thread]

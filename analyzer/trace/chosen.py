@@ -1,4 +1,4 @@
-"""A choice of ranks: the text that names them, and what is said of a trace that holds only these."""
+"""Choice of ranks: the text that names them, and what is said of a trace that holds only these."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from analyzer.trace.trace import Trace
 
 _STRETCH = re.compile(r"(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?")
 _WRONG = 2
-"""Exit code of a command line that cannot be followed, as click has it."""
+"""Exit code of a command line that cannot be followed, as in click."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Ranks as the user names them: "3", "0-63,1000", "0-6:2" (every second one); and one cluster of bursts.
+    """Choice of ranks as the user names them: "3", "0-63,1000", "0-6:2" (every second one); and of a cluster of bursts.
 
     Without ranks (`stretches` is empty) all are chosen, without a cluster (0) all bursts.
     """
@@ -29,12 +29,14 @@ class Choice:
 
     @classmethod
     def parse(cls, text: str) -> Choice:
-        """Raises ValueError."""
+        """Parse the text of an option. Raises ValueError."""
         return cls(text, tuple(_stretch(part.strip()) for part in text.split(",")))
 
     def of(self, size: int, path: str) -> tuple[int, ...]:
-        """The ranks in their order, of a run of so many, where some are named. Raises TracelibError where the run has
-        no such rank."""
+        """Return the chosen ranks in order, for a run of `size` ranks. There must be stretches.
+
+        Raises TracelibError if the run has no such rank.
+        """
         last = max(stretch[-1] for stretch in self.stretches)
         if last >= size:
             there = f"ranks are 0 to {size - 1}" if size > 1 else "there is only rank 0"
@@ -54,12 +56,12 @@ def _stretch(text: str) -> range:
 
 
 def unreadable(missing: Sequence[int], chosen: Sequence[int] | None) -> list[int]:
-    """Of the ranks that are not there (`Losses.missing`) those that were to be read."""
+    """Return the missing ranks (`Losses.missing`) that were to be read."""
     return sorted(set(missing) if chosen is None else set(missing).intersection(chosen))
 
 
 def choice_named(trace: Trace) -> str:
-    """ "64 of 4096 ranks chosen, only bursts of cluster 2 count as computing"; "": all are."""
+    """Describe the choice: "64 of 4096 ranks chosen, only bursts of cluster 2 count as computing"; "": all are."""
     chosen = trace.extra(Chosen)
     if chosen.ranks is None and not chosen.cluster:
         return ""
@@ -72,7 +74,7 @@ def _of_cluster(cluster: int) -> str:
 
 
 def ranks_lacking(trace: Trace) -> str:
-    """Which ranks, or whose computation, are not in a trace, in one line; "": all are there."""
+    """Say in one line which ranks, or whose computation, are not in a trace; "": all are there."""
     missing, of_choice = trace.extra(Losses).missing, trace.extra(Chosen)
     chosen = of_choice.ranks
     unread = unreadable(missing, chosen)
@@ -82,7 +84,7 @@ def ranks_lacking(trace: Trace) -> str:
 
 
 def one_sided(trace: Trace) -> str:
-    """How many messages lack their other side because that is of a rank not chosen, in one line; "": none."""
+    """Say in one line how many messages lack their other side because its rank was not chosen; "": none."""
     number = trace.extra(Chosen).one_sided()
     if not number:
         return ""

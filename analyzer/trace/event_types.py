@@ -1,4 +1,4 @@
-"""Types of events, for the kernels, too: `enum event_type` is made of this file alone (csrc/build_kernels.py)."""
+"""Event types, also for the kernels: `enum event_type` is made of this file alone (csrc/build_kernels.py)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tracelib.schema import CPU_WAIT_TYPE, ERROR_TYPE, OFF_CPU_TYPE, PATHS_TYPE,
 
 
 class EventType(IntEnum):
-    """Event types that we write or read a meaning into."""
+    """Event types that we write, or read a meaning into."""
 
     APPLICATION = 40000001
     TRACE_INIT = 40000002

@@ -1,7 +1,7 @@
 """Paraver's vocabulary as Extrae writes it: event types, values of MPI calls, states, and their labels.
 
-Sources: "Extrae event types" and "MPI call values" (Extrae's MPI_EventEncoding.h, events.h, labels.h); prv2dim
-knows the same values up to 193 and stops at a larger one, so procedures beyond that have a type of our own.
+Sources: "Extrae event types" and "MPI call values" (Extrae's MPI_EventEncoding.h, events.h, labels.h). prv2dim knows
+the same values up to 193 and stops at a larger one, so procedures beyond that have a type of our own.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ MPI_TYPES = (
     EventType.MPI_IO,
     EventType.MPI_BEYOND_EXTRAE,
 )
-"""Types whose value is an MPI call at its entry and 0 at its exit."""
+"""Event types whose value is an MPI call at its entry and 0 at its exit."""
 
 _IN_ORDER_OF_VALUE = """
 Send Recv Isend Irecv Wait Waitall Bcast Barrier Reduce Allreduce
@@ -80,14 +80,14 @@ CALL_VALUES: dict[str, int] = {f"MPI_{name}": value for value, name in enumerate
 _CALL_NAMES = {value: name for name, value in CALL_VALUES.items()}
 _SAME_VALUE = {"MPI_Init_thread": "MPI_Init"}
 _POINT_TO_POINT = POINT_TO_POINT - STARTS
-"""Extrae counts those that start persistent operations among the others."""
+"""Extrae's point-to-point procedures. Extrae counts procedures that start persistent operations among the others."""
 
 
 def event_of(name: str, index: int = 0) -> tuple[int, int]:
-    """Event type and value of an MPI procedure ("MPI_Isend", `_c` forms included).
+    """Return event type and value of an MPI procedure ("MPI_Isend", `_c` forms included).
 
-    A procedure that Extrae gives no value of 193 or less gets (50000100, index + 1), where `index` is its row in
-    the trace's `procedures`; the .pcf labels it. MPI_Init_thread is written as MPI_Init, as prv2dim expects.
+    A procedure that Extrae gives no value of 193 or less gets (50000100, index + 1), where `index` is its row in the
+    trace's `procedures`; the .pcf labels it. MPI_Init_thread is written as MPI_Init, as prv2dim expects.
     """
     base = base_name(name)
     base = _SAME_VALUE.get(base, base)
@@ -121,7 +121,7 @@ _STATE_OF_SET = (
 
 
 def state_of(name: str) -> State:
-    """Paraver state of a thread inside an MPI procedure (Extrae's choice for each family)."""
+    """Return the Paraver state of a thread inside an MPI procedure (Extrae's choice for each family)."""
     base = base_name(name)
     for names, state in _STATE_OF_SET:
         if base in names:
@@ -132,18 +132,18 @@ def state_of(name: str) -> State:
 
 
 def event_table(procedures: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Event type (uint32) and value (int64) of each of a trace's procedures, both of shape (n,)."""
+    """Return event type (uint32) and value (int64) of each of a trace's procedures, both of shape (n,)."""
     pairs = [event_of(name, index) for index, name in enumerate(procedures)]
     return np.array([t for t, _ in pairs], np.uint32), np.array([v for _, v in pairs], np.int64)
 
 
 def state_table(procedures: Sequence[str]) -> np.ndarray:
-    """State (int32) of each of a trace's procedures, shape (n,)."""
+    """Return the state (int32) of each of a trace's procedures, shape (n,)."""
     return np.array([state_of(name) for name in procedures], np.int32)
 
 
 def call_name(event_type: int, value: int, labels: dict[int, tuple[str, dict[int, str]]]) -> str:
-    """The MPI procedure that an event stands for: by Extrae's values, then by the trace's own labels."""
+    """Return the MPI procedure that an event stands for: by Extrae's values, then by the trace's own labels."""
     if event_type != EventType.MPI_BEYOND_EXTRAE and value in _CALL_NAMES:
         return _CALL_NAMES[value]
     label = labels.get(event_type, ("", {}))[1].get(value, "")
@@ -192,9 +192,9 @@ STATE_LABELS: dict[int, str] = dict(
         )
     )
 )
-"""Extrae's states 0 to 33, and ours."""
+"""Labels of Extrae's states 0 to 33, and of ours."""
 OF_REPLAYS: dict[int, str] = {State.SCHEDULING: "Waiting for a CPU"}
-"""What a state is called in a predicted run, where it means no more than this."""
+"""Labels of states in a predicted run, where a state means no more than this."""
 
 _SWITCH = {0: "End", 1: "Begin"}
 
@@ -219,7 +219,7 @@ TYPE_LABELS: dict[int, tuple[str, dict[int, str]]] = {
     EventType.COLLECTIVE_ROOT: ("Root in MPI Global OP", {}),
     EventType.COLLECTIVE_COMMUNICATOR: ("Communicator in MPI Global OP", {}),
 }
-"""Labels of the types of ours that are not MPI calls: type -> (label, value -> label)."""
+"""Labels of our types that are not MPI calls: type -> (label, value -> label)."""
 
 MPI_TYPE_LABELS: dict[int, str] = {
     EventType.MPI_POINT_TO_POINT: "MPI Point-to-point",
@@ -232,9 +232,9 @@ MPI_TYPE_LABELS: dict[int, str] = {
 
 
 def call_labels(procedures: Sequence[str]) -> dict[int, tuple[str, dict[int, str]]]:
-    """Labels of the MPI types that `procedures` use, 0 included: type -> (label, value -> label).
+    """Return labels of the MPI types that `procedures` use, 0 included: type -> (label, value -> label).
 
-    Names that are not MPI's (what an imported trace does not explain) have no label.
+    Names that are not MPI's (procedures that an imported trace does not explain) have no label.
     """
     labels = {int(t): (MPI_TYPE_LABELS[t], {0: "Outside MPI"}) for t in MPI_TYPES}
     for index, name in enumerate(procedures):
@@ -247,18 +247,18 @@ def call_labels(procedures: Sequence[str]) -> dict[int, tuple[str, dict[int, str
 
 
 FUNCTION_TYPE, LINE_TYPE = 70000000, 80000000
-"""Plus the level."""
+"""Event types of callers: these numbers plus the level."""
 MOST_LEVELS = 100
 UNRESOLVED, NOT_FOUND = 1, 2
-"""Values: no name is known; the path has no such level. 0 ends; names come from 3 on."""
+"""Values of callers: no name is known; the path has no such level. 0 ends a path; names come from 3 on."""
 
 
 def level_of(types: np.ndarray, base: int) -> np.ndarray:
-    """The level from 0 of types of FUNCTION_TYPE or LINE_TYPE; -1: it is another type."""
+    """Return the level, from 0, of types of FUNCTION_TYPE or LINE_TYPE; -1: another type."""
     level = types.astype(np.int64) - base - 1
     return np.where((level >= 0) & (level < MOST_LEVELS), level, -1)
 
 
 def are_callers(types: np.ndarray) -> np.ndarray:
-    """Which of some event types are callers, of functions or lines."""
+    """Return a mask of the event types that are callers, of functions or lines."""
     return (level_of(types, FUNCTION_TYPE) >= 0) | (level_of(types, LINE_TYPE) >= 0)

@@ -1,4 +1,4 @@
-"""How a trace is read: the choices of its user."""
+"""Options for reading a trace: the choices of its user."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class ReadOptions:
 
     Attributes:
         repair_ns: Move times so that no message takes less than this, and no collective ends before all have begun it.
-        impossible: Take time stamps that cannot be as they are; else reading such a row raises TracelibError.
+        impossible: Accept impossible time stamps; else reading such a row raises TracelibError.
         choice: Ranks to read; the others count as missing (`Losses.missing`), and `Chosen` says so.
-        matched: Whether a team finds the messages while it opens; else at their first use, which must be that of all.
+        matched: A team matches the messages when it opens the trace; else at their first use, which all must make.
     """
 
     repair_ns: int | None = None

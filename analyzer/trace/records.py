@@ -1,4 +1,4 @@
-"""The records of a `Trace`: its columns, their units, and the numbers in them. C takes its structs from here."""
+"""Records of a `Trace`: columns, units, and the meaning of their numbers. C takes its structs from here."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 STATE = np.dtype(
     [("begin", "<i8"), ("end", "<i8"), ("rank", "<i4"), ("thread", "<i4"), ("state", "<i4"), ("cpu", "<i4")]
 )
-"""An interval of one thread: [begin, end) in one of Paraver's states (`State`).
+"""Interval of one thread: [begin, end) in one of Paraver's states (`State`).
 
-rank and thread count from 0; cpu goes through all nodes and counts from 1, 0 is unknown.
+rank and thread count from 0. cpu goes through all nodes and counts from 1; 0 is unknown.
 """
 
 EVENT = np.dtype(
     [("time", "<i8"), ("value", "<i8"), ("type", "<u4"), ("rank", "<i4"), ("thread", "<i4"), ("cpu", "<i4")]
 )
-"""A punctual event of one thread; types and values are Paraver's, as in "Extrae event types"."""
+"""Punctual event of one thread; types and values are Paraver's, as in "Extrae event types"."""
 
 MESSAGE = np.dtype(
     [
@@ -37,9 +37,10 @@ MESSAGE = np.dtype(
         ("reserved", "<i4"),
     ]
 )
-"""A matched point-to-point message.
+"""Matched point-to-point message.
 
-Logical times: entry of the sending call, of the receive's posting call. Physical: data handed over, receive complete.
+Logical times: entry of the sending call, and of the call that posted the receive. Physical times: data handed over,
+receive complete.
 """
 
 CALL = np.dtype(
@@ -58,11 +59,12 @@ CALL = np.dtype(
         ("tracer", "<i8"),  # ns that the tracer then held the thread
     ]
 )
-"""One MPI call, or a folded row: `count` cheap calls of one kind, between which the program computed.
+"""MPI call, or a folded row: `count` cheap calls of one kind, between which the program computed.
 
-The thread is in MPI in [enter, enter + inside) and the tracer's for `tracer` ns more, or until its next call if that
-comes before; then it computes. So the times of a folded row lie at its beginning, and what the program computed between
-its calls comes after them, up to `exit` and on.
+The thread is in MPI in [enter, enter + inside). Then the tracer holds it for `tracer` ns, or until its next call if
+that
+comes before. Then it computes. So the times of a folded row lie at its beginning. What the program computed between its
+calls comes after them, up to `exit` and on.
 """
 
 REQUEST = np.dtype(
@@ -78,7 +80,7 @@ REQUEST = np.dtype(
         ("reserved", "<i4"),
     ]
 )
-"""A row of a rank file's `requests` in ns and world ranks; `tag` of a collective is an index in Trace.procedures."""
+"""Row of a rank file's `requests` in ns and world ranks; `tag` of a collective is an index in Trace.procedures."""
 
 ACCESS = np.dtype(
     [
@@ -90,24 +92,30 @@ ACCESS = np.dtype(
         ("group", "<i4"),  # of MPI_Win_start and MPI_Win_post, for Objects.group; 0: not known
     ]
 )
-"""What a call does to a window or file; its row of CALL has the same enter and thread."""
+"""Access of a call to an RMA window or file; its row of CALL has the same enter and thread."""
 
 ERROR = np.dtype([("time", "<i8"), ("class", "<i8"), ("call", "<i4"), ("thread", "<i4")])
-"""An error that a call (index in Trace.procedures; -1: unknown) returned; classes as in `error_classes`."""
+"""Error that a call (index in Trace.procedures; -1: unknown) returned; classes as in `error_classes`."""
 
 MARK = np.dtype([("time", "<i8"), ("value", "<i8"), ("number", "<i4"), ("thread", "<i4"), ("what", "<i4")])
-"""A region of the program begins or ends, or says something of itself: `what` is a Mark, `number` that of the region
-or the parameter from 1, `value` that of the parameter (of a real one its bits as float64)."""
+"""Begin or end of a region of the program, or a parameter of it: `what` is a Mark.
+
+`number` is the number of the region or the parameter, from 1. `value` is the value of the parameter (of a real
+parameter
+its bits as float64).
+"""
 
 MISSED_COLLECTIVES = np.dtype(
     [("time", "<i8"), ("count", "<i8"), ("comm", "<i4"), ("call", "<i4"), ("begins", "?"), ("reserved", "V3")]
 )
-"""Collectives of a communicator (index in Trace.communicators) that a rank made, one after the other, while it recorded
-nothing: how many, and when it entered the last. `begins`: nonblocking ones; `call`: of persistent ones what made them
-(index in Trace.procedures), else -1."""
+"""Collectives of a communicator that a rank made one after the other while it recorded nothing.
+
+`comm`: index in Trace.communicators. `count`: number of collectives. `time`: entry of the last. `begins`: they are
+nonblocking. `call`: for persistent collectives the procedure that made them (index in Trace.procedures), else -1.
+"""
 
 SUMMED = np.dtype([("call", "<i4"), ("count", "<i8"), ("inside", "<i8"), ("sent", "<i8"), ("received", "<i8")])
-"""All calls of one procedure that were not recorded one by one: number, ns inside MPI, bytes."""
+"""Calls of one procedure that were not recorded one by one: number, ns inside MPI, bytes."""
 
 SAMPLE = np.dtype(
     [
@@ -115,18 +123,28 @@ SAMPLE = np.dtype(
         ("what", "<i4"),
     ]
 )  # fmt: skip
-"""Where a thread was: its path (row of CallPaths.tables), and ns of CPU time since its sample before. `task` numbers
-all threads of the rank that were met, `thread` those with calls (-1: it had none yet). `what` is 0 of a sample; 1: the
-thread or recording ended; 2: recording began for a thread that was there before."""
+"""Sample of the place where a thread was: its path (row of CallPaths.tables).
+
+`cpu`: ns of CPU time since its previous sample. `task` numbers all threads of the rank that were met. `thread` numbers
+those with
+calls (-1: it had none yet). `what`: 0: a sample; 1: the thread or recording ended; 2: recording began for a thread that
+existed before.
+"""
 
 FLUSH = np.dtype([("begin", "<i8"), ("end", "<i8"), ("thread", "<i4"), ("state", "<i4")])
-"""A time that is not the program's: the tracer wrote its buffer (state IO), measured clocks (OTHERS), or recorded
-nothing (TRACING_DISABLED)."""
+"""Time that is not the program's.
+
+The tracer wrote its buffer (state IO), measured clocks (OTHERS), looked for callers (PATHS), or recorded nothing
+(TRACING_DISABLED).
+"""
 
 
 OFF_CPU = np.dtype([("time", "<i8"), ("off", "<i8"), ("delay", "<i8"), ("thread", "<i4"), ("where", "<i4")])
-"""Until `time`, since its row before, a thread was without a CPU for `off` ns; in `delay` ns of these it could have run
-and waited for a CPU (UNKNOWN: the kernel does not say). `where` is a tracelib.schema.OffCpu."""
+"""Time without a CPU: until `time`, since its previous row, a thread was without a CPU for `off` ns.
+
+For `delay` ns of these it could have run and waited for a CPU (UNKNOWN: the kernel does not say). `where` is a
+tracelib.schema.OffCpu.
+"""
 
 TASK = np.dtype(
     [
@@ -134,13 +152,15 @@ TASK = np.dtype(
         ("cpus", "O"),
     ]
 )  # fmt: skip
-"""A thread of a rank's process when it closed its file: ns on a CPU, ns that it waited for one, how often it gave its
-CPU up or lost it (each UNKNOWN where the kernel does not say); `thread` of its calls (-1: it made none); the CPUs that
-it may use (frozenset; empty: not known)."""
+"""Thread of a rank's process when the process closed its file. UNKNOWN: the kernel does not say.
+
+`cpu`: ns on a CPU. `delay`: ns that it waited for a CPU. `voluntary`, `involuntary`: how often it gave its CPU up or
+lost it. `thread`: thread of its calls (-1: it made none). `cpus`: CPUs that it may use (frozenset; empty: not known).
+"""
 
 
 class Mark(IntEnum):
-    """`what` of a MARK. Parameters and PARALLEL belong to the innermost region of their thread."""
+    """Values of `what` of a MARK. Parameters and PARALLEL belong to the innermost region of their thread."""
 
     BEGIN = 1
     END = 2
@@ -173,5 +193,5 @@ class State(IntEnum):
     ONE_SIDED = 25
     STARTUP_LATENCY = 26
     WAITING_LINKS = 27
-    TRACER = 34  # ours, after Extrae's last one: the tracer's own time after a call
+    TRACER = 34  # ours, after Extrae's last state: the tracer's own time after a call
     PATHS = 35  # ours: the tracer looks for the callers of the next call

@@ -1,8 +1,8 @@
 """Regions in a Paraver trace: events of type 60000019, as Extrae writes user functions.
 
-The value is the region's number where it begins and 0 where it ends, whichever encloses it ("value > 0 enters a block,
-0 leaves the current one"): Paraver's semantic "Stacked Val" shows the innermost region, and the enclosing one again
-after it. A parameter has a type of its own; Paraver's values are integers, so those of reals are millionths.
+The value is the region's number where it begins, and 0 where it ends, whichever region encloses it ("value > 0 enters a
+block, 0 leaves the current one"). Paraver's semantic "Stacked Val" shows the innermost region, and the enclosing one
+again after it. A parameter has a type of its own. Paraver's values are integers, so real parameters are in millionths.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ import numpy as np
 from tracelib.schema import PARALLEL_TYPE, PARAMETER_TYPE, REGION_TYPE
 
 INTEGER_PARAMETER, REAL_PARAMETER = 49100000, 49200000
-"""Types of parameter n: these plus n."""
+"""Event types of parameter n: these numbers plus n."""
 MILLION = 10**6
 ENDS, REAL = 2, 1 << 15
-"""`flags` of rows of EVENT."""
+"""`flags` of rows of EVENT: end of a region, real parameter."""
 
 _FIRST_OF_EXTRAE = 30000000
 _LARGEST = float(2**63 - 1024)
 
 
 def region_events(rows: np.ndarray) -> np.ndarray:
-    """Rows of the schema's EVENT with types and values as Paraver has them; `rows` stays as it is."""
+    """Convert rows of the schema's EVENT to Paraver's types and values; `rows` is not changed."""
     is_end = (rows["type"] == REGION_TYPE) & (rows["flags"] == ENDS)
     is_parameter = rows["type"] == PARAMETER_TYPE
     if not (is_end.any() or is_parameter.any()):
@@ -39,29 +39,33 @@ def region_events(rows: np.ndarray) -> np.ndarray:
 
 
 def _millionths(values: np.ndarray) -> np.ndarray:
-    """Rounded, cut to what 64 bits hold; what is not a number is 0."""
+    """Convert to rounded millionths, cut to the range of 64 bits; NaN becomes 0."""
     return np.nan_to_num(np.rint(values * MILLION)).clip(-_LARGEST, _LARGEST).astype(np.int64)
 
 
 def is_program_event(types: np.ndarray) -> np.ndarray:
-    """Which types of an imported trace's events the program asked for: user functions, what is said of them, and the
-    types that Extrae leaves to users."""
+    """Return a mask of the event types of an imported trace that the program asked for.
+
+    These are user functions, their parameters, and the types that Extrae leaves to users.
+    """
     return (types < _FIRST_OF_EXTRAE) | is_of_region(types)
 
 
 def is_of_region(types: np.ndarray) -> np.ndarray:
-    """Which types are begins and ends of regions, or say something of one."""
+    """Return a mask of the types that are begins and ends of regions, or parameters of regions."""
     parameter = (types > INTEGER_PARAMETER) & (types < REAL_PARAMETER + REAL)
     return parameter | (types == REGION_TYPE) | (types == PARALLEL_TYPE)
 
 
 def ended(value: np.ndarray) -> np.ndarray:
-    """The region that each event begins or ends; 0: it ends none. Regions nest, so begins and ends of one depth
-    alternate."""
+    """Return the region that each event begins or ends; 0: it ends none.
+
+    Regions nest, so begins and ends of one depth alternate.
+    """
     is_begin = value > 0
     depth = np.cumsum(np.where(is_begin, 1, -1))
     depth -= np.minimum(np.minimum.accumulate(depth), 0)  # ends without a begin end nothing
-    level = depth + ~is_begin  # of the region that begins or ends
+    level = depth + ~is_begin  # depth of the region that begins or ends
     order = np.argsort(level, kind="stable")
     before = np.concatenate([[0], order[:-1]]) if len(order) else order
     region = value.copy()
@@ -74,7 +78,7 @@ def ended(value: np.ndarray) -> np.ndarray:
 def region_labels(
     regions: Sequence[str], parameters: Sequence[str], used: Iterable[int]
 ) -> dict[int, tuple[str, dict[int, str]]]:
-    """Labels for the .pcf: type -> (label, value -> label). `used`: the `flags` of the parameters that occur."""
+    """Return labels for the .pcf: type -> (label, value -> label). `used`: `flags` of the parameters that occur."""
     labels: dict[int, tuple[str, dict[int, str]]] = {}
     if regions:
         labels[REGION_TYPE] = "User function", {0: "End", **dict(enumerate(regions, start=1))}

@@ -1,4 +1,4 @@
-"""Ranks that share CPUs: more of them than there are for them."""
+"""Ranks or threads that share CPUs, because there are more of them than CPUs that they may use."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from analyzer.trace.extras import CpuUse
 from analyzer.trace.trace import Trace
 
 _BUSY = 0.05
-"""Share of what the busiest thread of a rank uses of CPUs, or waits for them, from which on another is busy, too."""
+"""Share of the CPU use and waiting of a rank's busiest thread from which on another thread is busy, too."""
 
 
 @dataclass(frozen=True)
 class Sharing:
-    """On one node the ranks that may run on some CPUs only, more than these are."""
+    """Ranks of a node that may run only on some CPUs, of which there are fewer than ranks."""
 
     node: str
     ranks: int
@@ -27,7 +27,7 @@ class Sharing:
 
 
 def cpus_of(text: str) -> frozenset[int]:
-    """The CPUs in a list such as "0-3,8"; none where it is cut or no such list."""
+    """Parse a list of CPUs such as "0-3,8"; empty where the text is cut or no such list."""
     if not re.fullmatch(r"\d+(-\d+)?(,\d+(-\d+)?)*", text):
         return frozenset()
     ranges = [part.partition("-")[::2] for part in text.split(",")]
@@ -35,7 +35,7 @@ def cpus_of(text: str) -> frozenset[int]:
 
 
 def sharing(trace: Trace) -> tuple[Sharing, ...]:
-    """Of each node where ranks share CPUs, those where there are most of them for a CPU."""
+    """Find the ranks that share CPUs: on each node where ranks do, the group with most ranks for a CPU."""
     found = []
     sets: list[list[frozenset[int]]] = [[] for _ in trace.nodes.names]
     for cpus, where in zip(trace.nodes.affinity, trace.nodes.of_rank.tolist(), strict=False):
@@ -49,7 +49,7 @@ def sharing(trace: Trace) -> tuple[Sharing, ...]:
 
 
 def _crowds(node: str, sets: Sequence[frozenset[int]]) -> list[Sharing]:
-    """For each set of CPUs, and for all of them, the ranks that may not run elsewhere."""
+    """Count, for each set of CPUs and for all of them, the ranks that may not run elsewhere."""
     counts = Counter(sets)
     candidates = {*counts, frozenset[int]().union(*counts)} - {frozenset()}
     return [Sharing(node, sum(n for other, n in counts.items() if other <= one), len(one)) for one in candidates]
@@ -57,22 +57,22 @@ def _crowds(node: str, sets: Sequence[frozenset[int]]) -> list[Sharing]:
 
 @dataclass(frozen=True)
 class Crowd:
-    """Busy threads of one rank that may run on fewer CPUs than there are of them."""
+    """Busy threads of one rank that may run on fewer CPUs than there are threads."""
 
     rank: int
-    threads: int  # busy ones; those that mostly sleep do not count
+    threads: int  # number of busy threads; threads that mostly sleep do not count
     cpus: int
-    delay_ns: int  # how long the one that waited longest for a CPU did so; UNKNOWN: the kernel does not say
+    delay_ns: int  # waiting time for a CPU of the thread that waited longest; UNKNOWN: the kernel does not say
 
 
 def busy(tasks: np.ndarray) -> np.ndarray:
-    """Those of some threads (TASK) that want a CPU for a good part of the time."""
+    """Select the threads (TASK) that want a CPU for a good part of the time."""
     wants = tasks["cpu"].clip(min=0) + tasks["delay"].clip(min=0)
     return tasks[wants >= max(_BUSY * int(wants.max(initial=0)), 1)]
 
 
 def crowds_of_threads(trace: Trace, team: Team) -> tuple[Crowd, ...]:
-    """The ranks whose busy threads share CPUs, in order. Collective over the team."""
+    """Find the ranks whose busy threads share CPUs, in order. Collective over the team."""
     found = []
     for rank in trace.share(team):
         tasks = busy(trace.extra(CpuUse).tasks(rank))

@@ -1,4 +1,4 @@
-"""What the nodes of a run said about themselves while it ran: the samples, and the events that Paraver gets of them."""
+"""Samples that the nodes of a run gave of themselves, and the events that Paraver gets of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from analyzer.trace.records import EVENT
 from tracelib.schema.node import SYSTEM, Kind
 
 BUSY = "cpu_busy"
-"""Derived: the share of the CPU time that is neither idle nor waits for a disk."""
+"""Derived quantity: share of the CPU time that is neither idle nor waits for a disk."""
 
 EVENT_TYPES: dict[str, tuple[int, str]] = {
     "load_1": (49001001, "Node: load, 1 minute (0.01 processes)"),
@@ -33,7 +33,7 @@ EVENT_TYPES: dict[str, tuple[int, str]] = {
     "disk_read": (49001040, "Node: disk, read since the last sample (bytes)"),
     "disk_written": (49001041, "Node: disk, written since the last sample (bytes)"),
 }
-"""Paraver event type and label of each quantity; Extrae uses none of 49001001 to 49001099."""
+"""Paraver event type and label of each quantity. Extrae uses none of 49001001 to 49001099."""
 
 _PER_UNIT = {"processes": 100}  # loads are small numbers, and events are integers
 _PER_WHOLE = 10000  # shares: hundredths of a percent
@@ -45,7 +45,7 @@ _CPU_TIMES = tuple(name for name, (_, kind) in SYSTEM.items() if kind is Kind.CP
 class NodeSamples:
     """Samples of one node in order of time.
 
-    `time` is ns of the trace; `values` has a column of the same length for each quantity of tracelib.schema.node.SYSTEM
+    `time` is ns of the trace. `values` has a column of the same length for each quantity of tracelib.schema.node.SYSTEM
     that the node gives (`missing` names the others): gauges as they were, counters since the start of the node.
     """
 
@@ -55,21 +55,25 @@ class NodeSamples:
     cpus: int  # logical CPUs of the node; 0: unknown
     memory_total: int  # bytes; 0: unknown
     missing: tuple[str, ...]
-    ended: bool  # the sampler saw its ranks end
+    ended: bool  # True if the sampler saw its ranks end
     time: np.ndarray
     values: dict[str, np.ndarray]
 
     def between(self, first: int, last: int) -> NodeSamples:
-        """Samples [first, last)."""
+        """Return samples [first, last)."""
         columns = {name: column[first:last] for name, column in self.values.items()}
         return NodeSamples(**self.__dict__ | {"time": self.time[first:last], "values": columns})
 
     def increase(self, name: str) -> np.ndarray:
-        """What a counter grew by from each sample to the next; 0 where it fell, as when an interface goes away."""
+        """Return the increase of a counter from each sample to the next; 0 where it fell, as when an interface goes
+        away."""
         return np.diff(self.values[name]).clip(min=0)
 
     def cpu_share(self, name: str) -> np.ndarray:
-        """The part of all CPUs' time, 0 to 1, from each sample to the next; `name`: BUSY or a column of CPU time."""
+        """Return the share of all CPUs' time, 0 to 1, from each sample to the next.
+
+        `name` is BUSY or a column of CPU time.
+        """
         times = {column: self.increase(column) for column in _CPU_TIMES if column in self.values}
         whole = np.sum(list(times.values()), axis=0)
         if name == BUSY:
@@ -80,13 +84,14 @@ class NodeSamples:
 
     @property
     def quantities(self) -> tuple[str, ...]:
-        """Names of what the node gives, BUSY among them where it can be derived, in the order of EVENT_TYPES."""
+        """Names of the quantities that the node gives, with BUSY where it can be derived, in the order of
+        EVENT_TYPES."""
         derived = {BUSY} if "cpu_idle" in self.values else set()
         return tuple(name for name in EVENT_TYPES if name in derived or name in self.values)
 
 
 def _numbers(samples: NodeSamples, name: str) -> np.ndarray:
-    """A quantity as events hold it: gauges of each sample, the others of each but the first."""
+    """Return a quantity in the numbers of events: gauges at each sample, other quantities at each but the first."""
     unit, kind = SYSTEM.get(name, ("", Kind.CPU_TIME))
     if kind is Kind.CPU_TIME:
         values = samples.cpu_share(name) * _PER_WHOLE
@@ -97,7 +102,7 @@ def _numbers(samples: NodeSamples, name: str) -> np.ndarray:
 
 
 def events_of(samples: NodeSamples, begin: int, end: int, cpu: int) -> np.ndarray:
-    """EVENT of the samples in [begin, end), in order of time; `cpu`: that of the thread they are attached to."""
+    """Return EVENT of the samples in [begin, end), in order of time; `cpu`: CPU of the thread that carries them."""
     first, last = np.searchsorted(samples.time, (begin, end)).tolist()
     before = min(first, 1)  # one more sample, for the differences
     near = samples.between(first - before, last)
@@ -115,7 +120,7 @@ def events_of(samples: NodeSamples, begin: int, end: int, cpu: int) -> np.ndarra
 
 
 def with_events(recorded: np.ndarray, added: np.ndarray) -> np.ndarray:
-    """Both together by (time, rank, thread), `added` last among equals; each is in this order."""
+    """Merge events by (time, rank, thread), `added` last among equals; both are in this order."""
     if not len(added):
         return recorded
     low, at = (np.searchsorted(recorded["time"], added["time"], side) for side in ("left", "right"))
@@ -128,5 +133,5 @@ def with_events(recorded: np.ndarray, added: np.ndarray) -> np.ndarray:
 
 
 def labels_of(quantities: set[str]) -> dict[int, tuple[str, dict[int, str]]]:
-    """Labels of the event types of some quantities, for the .pcf."""
+    """Return labels of the event types of some quantities, for the .pcf."""
     return {number: (label, {}) for name, (number, label) in EVENT_TYPES.items() if name in quantities}

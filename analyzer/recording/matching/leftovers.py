@@ -19,8 +19,7 @@ _KEY = 7
 """Number of key columns: rank, is_send, call, peer, tag, comm, path. Bytes and count follow."""
 
 PathsAt = Callable[[int, int, np.ndarray], np.ndarray]
-"""Function that returns the paths (rows of CallPaths.tables) of calls, by rank, thread and ascending times of entry
-(ns)."""
+"""Function that returns the paths (rows of CallPaths.tables) of calls by rank, thread and ascending entries (ns)."""
 
 
 def no_paths(_rank: int, _thread: int, times: np.ndarray) -> np.ndarray:
@@ -37,8 +36,8 @@ class Reach:
     unchosen: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))  # bool by rank: it was not chosen
 
     def is_cut_off(self, ranks: np.ndarray, peers: np.ndarray) -> np.ndarray:
-        """Return a mask of the messages with a rank that did not end in order. In damaged files, peers may be no
-        ranks."""
+        """Return a mask of the messages with a rank that did not end in order. In damaged files peers may be
+        invalid."""
         found = self.unfinished[ranks]
         there = (peers >= 0) & (peers < len(self.unfinished))
         found[there] |= self.unfinished[peers[there]]

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WindowRows:
-    """Raw rows of one thread in a window (ticks); `late`: requests that were posted in the window and completed
-    later."""
+    """Raw rows of one thread in a window (ticks).
+
+    `late`: requests that were posted in the window and completed later.
+    """
 
     lane: ThreadRecords
     begin: int
@@ -186,8 +188,8 @@ class StoredRanks:
                     stored = stored[read + 1 :]
 
     def _find_late(self, ranks: range) -> int:
-        """Put rows aside that belong to an earlier window than they lie in. Returns the number of ranks that could
-        be read."""
+        """Put rows aside that belong to an earlier window than they lie in. Returns the number of ranks that were
+        read."""
         stored, windows = self._lanes.of(ranks), len(self._bounds) - 1
         assert stored is not None
         if windows == 1:

@@ -31,8 +31,10 @@ class Chunks:
 
     @classmethod
     def of(cls, dtype: np.dtype, rows: int, count: int, found: bytes, at: int, *, deflated: bool) -> Chunks:
-        """Build for a table of `count` rows from what `rank_file_read` found: places, then the ends or the bytes of
-        chunks."""
+        """Build for a table of `count` rows from what `rank_file_read` found.
+
+        That is: the places of the chunks, then the first and last row or the bytes of the chunks.
+        """
         places = -(-count // rows)
         own, behind = np.frombuffer(found, np.int64, places, at), at + 8 * places
         if deflated:

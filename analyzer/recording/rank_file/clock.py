@@ -35,8 +35,10 @@ def _signed(x: int) -> int:
 
 
 class Pieces:
-    """Map of integers that never falls: `table` (PIECE, at least one) in order of origin; the first piece reaches
-    left."""
+    """Map of integers that never falls: `table` (PIECE, at least one) in order of origin.
+
+    The first piece extends to the left without end.
+    """
 
     def __init__(self, table: np.ndarray) -> None:
         self.table = np.ascontiguousarray(table, PIECE)

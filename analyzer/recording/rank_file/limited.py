@@ -16,16 +16,14 @@ from analyzer import signal_handling
 from analyzer._kernels import ffi, lib
 
 LIMIT_S = 10.0
-"""Processor time in seconds to open a file and read its small tables. That takes milliseconds, for many ranks a
-second."""
+"""Processor time in seconds to open a file and read its small tables. That takes milliseconds."""
 ROWS_A_SECOND = 100_000
 """Number of rows for which one second is added. Even the slowest compressed rows are read ten times as fast."""
 
 
 @contextmanager
 def limited(path: str | os.PathLike[str], rows: int = 0) -> Iterator[None]:
-    """Limit the time in which HDF5 reads `rows` rows of a file. Over the limit, the process prints an error and
-    ends."""
+    """Limit the time in which HDF5 reads `rows` rows of a file. At the limit, the process prints an error and ends."""
     if not signal_handling.ends_alone():
         yield
         return

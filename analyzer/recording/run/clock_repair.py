@@ -51,8 +51,7 @@ def repairs(trace: Trace, team: Team, latency_ns: int = 0) -> dict[int, Pieces]:
 
 
 def violations(points: Iterable[np.ndarray], ranks: int, latency_ns: int = 0) -> tuple[int, int]:
-    """Count the sinks among blocks of POINT that are too early. Also returns by how much the worst is too early
-    (ns)."""
+    """Count the sinks among blocks of POINT that are too early. Also returns by how much the worst is (ns)."""
     kernel = _Kernel(ranks, latency_ns)
     counts = [kernel.count(block) for block in points]
     return sum(n for n, _ in counts), max((worst for _, worst in counts), default=0)

@@ -16,10 +16,11 @@ from analyzer.recording.run.alignment import ClockSource, Reading
 
 
 def clock_files(files: Sequence[RankFile], opened: Callable[[int], RankFile]) -> list[RankFile]:
-    """Open files of other ranks that these ranks' clocks need: rank 0's, and those of the first rank of each other
-    node.
+    """Open files of other ranks that these ranks' clocks need.
 
-    Nodes must have consecutive ranks, or their first rank is not found. `opened(rank)` opens a file.
+    They are the files of rank 0 and of the first rank of each other node. Nodes must have consecutive ranks, or their
+    first
+    rank is not found. `opened(rank)` opens a file.
     """
     first: dict[tuple, RankFile] = {}
     for file in files:

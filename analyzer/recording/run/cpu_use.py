@@ -72,8 +72,10 @@ def _pairs(lane: ThreadRecords) -> Iterator[np.ndarray]:
 
 
 def _of_pairs(lane: ThreadRecords, events: np.ndarray) -> np.ndarray:
-    """Convert pairs of events. A RUN_DELAY belongs to the OFF_CPU right before it; of other events one half was
-    lost."""
+    """Convert pairs of events to OFF_CPU.
+
+    A RUN_DELAY belongs to the OFF_CPU right before it. Of other events one half was lost.
+    """
     first = np.flatnonzero((events["type"][:-1] == OFF_CPU_TYPE) & (events["type"][1:] == RUN_DELAY_TYPE))
     found = np.zeros(len(first), OFF_CPU)
     found["time"] = lane.clock.times(events["time"][first])

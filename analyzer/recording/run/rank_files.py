@@ -30,8 +30,7 @@ MOST_LINKS = 65000
 
 MANY_LINKS = 1024
 MOST_BYTES = 1 << 26
-"""Names of at least MANY_LINKS links are searched in the file's bytes, if the file has less than this number of
-bytes."""
+"""Bytes of a file below which the names of MANY_LINKS links or more are searched in the file's bytes."""
 
 _RANK_FILE = re.compile(r"\d{6,}\.h5")
 

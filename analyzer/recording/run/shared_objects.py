@@ -159,8 +159,10 @@ def merge_labels(files: Sequence[RankFile]) -> Labels:
 
 
 def _number(file: RankFile, kind: LabelKind, known: dict[str, int]) -> np.ndarray:
-    """Return the number in the run for each number in the file (int32; 0: no such number). Adds new names to
-    `known`."""
+    """Return the number in the run for each number in the file (int32; 0: no such number).
+
+    New names are added to `known`.
+    """
     if not len(file.labels):
         return _NO_NUMBERS
     rows = file.labels[(file.labels["kind"] == kind) & (file.labels["value"] > 0) & (file.labels["value"] <= 1 << 16)]

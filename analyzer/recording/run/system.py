@@ -21,8 +21,7 @@ from tracelib.schema.sound import SoundAttributes
 
 NAMES = "system-*.h5"
 PACKED = "system"
-"""Name pattern of the files beside the rank files, one for each node; name of the group with the samples in a
-packed run."""
+"""Name pattern of the files beside the rank files, one for each node, and name of the group in a packed run."""
 
 _CLOCK = ("host", "boot_id", "time_namespace")
 """Attributes of a rank's file that identify the clock that it read."""

@@ -78,8 +78,7 @@ class CountTable:
         self.after_gaps = np.zeros(0, np.int64)  # calls before which recording was interrupted
 
     def between(self, first: int, last: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the readings at the entry and at the exit of calls [first, last), and the counts since the call before
-        each.
+        """Return the readings at entry and exit of calls [first, last), and the counts since the call before each.
 
         All are int64 of shape (calls, counters), UNKNOWN where there is no such reading.
         """
@@ -98,8 +97,8 @@ class CountTable:
         return enter[skipped:], exit[skipped:], burst[skipped:]
 
     def _read(self, first: int, last: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return the readings of calls [first, last), and for each call its set and True if calls are missing
-        before it."""
+        """Return the readings of calls [first, last), and for each call its set, and True if calls before it are
+        missing."""
         shape = max(last - first, 0), len(self._whole)
         enter, exit = np.full(shape, UNKNOWN), np.full(shape, UNKNOWN)
         sets, after_gap = np.zeros(shape[0], np.int64), np.zeros(shape[0], bool)

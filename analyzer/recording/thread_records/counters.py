@@ -15,8 +15,7 @@ from tracelib import schema
 
 
 def counts(lanes: Sequence[ThreadRecords], counters: Sequence[Counter], begin: int, end: int) -> Counts:
-    """Return calls and folded polls of a rank with enter in [begin, end), as `Trace.calls` has them, and their
-    counts."""
+    """Return calls and folded polls of a rank with enter in [begin, end), as in `Trace.calls`, and their counts."""
     calls, readings = [np.zeros(0, CALL)], [np.zeros((3, 0, len(counters)), np.int64)]
     for lane in lanes:
         rows, polls = lane.rows("calls", begin, end), lane.folded(begin, end)

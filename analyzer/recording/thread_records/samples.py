@@ -71,8 +71,7 @@ class ThreadSamples:
             span *= 4
 
     def _grouped(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the ticks of each reading, and its values by counter. Neighbouring rows of one time are one
-        reading."""
+        """Return the ticks of each reading, and its values by counter. Neighbouring rows of one time are a reading."""
         rows = rows[np.isin(rows["type"], list(self._column))]
         new = np.concatenate([[True], rows["time"][1:] != rows["time"][:-1]])[: len(rows)]
         values = np.full((int(new.sum()), len(self._column)), UNKNOWN)

@@ -1,4 +1,4 @@
-"""Dimemas traces (.dim): text in, a program for the simulator out. They have no times of messages and calls."""
+"""Source for Dimemas traces (.dim), which have no times of messages and calls: read as a program for the simulator."""
 
 from __future__ import annotations
 

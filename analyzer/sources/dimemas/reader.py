@@ -1,7 +1,8 @@
-"""Dimemas traces made by others, read as what they are: the operations of each thread, without any times of messages.
+"""Reader of Dimemas traces: the operations of each thread, without any times of messages.
 
-Source: "Dimemas 5.5.0 input format". What Dimemas accepts is accepted, but for records that it would pass over
-in silence: those of a thread after those of another, and what follows the offsets.
+Source: "Dimemas 5.5.0 input format". What Dimemas accepts is accepted, except for records that Dimemas would pass over
+in
+silence: records of a thread after those of another, and text after the offsets.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from analyzer.trace import SELF, WORLD, Communicator
 
 _BLOCK_BYTES = 4 << 20
 _LEAST_RECORD = 4
-"""Bytes of the shortest line that is an operation, less than in truth: how many operations a block may hold."""
+"""Bytes of the shortest line that is an operation (less than in truth): limits the number of operations of a block."""
 _MOST_TASKS = 1 << 24
 _GZIP = b"\x1f\x8b"
 _HEADER = re.compile(
@@ -59,7 +60,7 @@ _HINT = "docs/analyze-dim.md says what a .dim may hold"
 
 @dataclass(frozen=True)
 class DimFile:
-    """What a .dim says. Communicator 0 of the program is the world, k + 1 is communicators[k]."""
+    """Contents of a .dim. Communicator 0 of the program is the world, k + 1 is communicators[k]."""
 
     program: Program
     communicators: tuple[Communicator, ...]
@@ -67,7 +68,7 @@ class DimFile:
 
 
 def communicators_of(defined: dict[int, tuple[int, ...]], ranks: int) -> tuple[Communicator, ...]:
-    """Communicators by id in the order of our own runs: the world, one for each rank alone, then the others."""
+    """Order communicators by id as in our own runs: the world, one for each rank alone, then the others."""
     everyone, unused = tuple(range(ranks)), max(defined, default=0) + 1
     world = next((id_ for id_, members in defined.items() if members == everyone), None)
     selves = (Communicator(unused + 1 + rank, (rank,), name=SELF) for rank in everyone)
@@ -76,11 +77,15 @@ def communicators_of(defined: dict[int, tuple[int, ...]], ranks: int) -> tuple[C
 
 
 def read_dim(path: str | os.PathLike[str]) -> DimFile:
-    """Read a .dim or .dim.gz; of a long one the operations lie in a temporary file that has no name.
+    """Read a .dim or .dim.gz. The operations of a long file lie in a temporary file without a name.
 
-    Bursts are rounded to whole ns, and one that directly follows another is kept by itself. The root of a global
-    operation is known on the root. A wait completes the first receive with its source, tag, communicator and size that
-    is open, else the first without that size. Raises TracelibError that names the line for what cannot be understood.
+    Bursts are rounded to whole ns. A burst that directly follows another is kept as a burst of its own. The root of a
+    global
+    operation is known only on the root. A wait completes the first open receive with its source, tag, communicator and
+    size, else the first without that size.
+
+    Raises:
+        TracelibError: A line cannot be understood; the message names the line.
     """
     path = Path(path)
     with _open(path) as file:
@@ -94,12 +99,12 @@ def _open(path: Path) -> BinaryIO:
 
 
 class _Reader:
-    """One file, from its header to its end."""
+    """Reader of one file, from its header to its end."""
 
     def __init__(self, path: Path, file: BinaryIO) -> None:
         self._path, self._file = path, file
         self._line = 0  # lines before the records
-        self._offsets = 0  # where they begin, by the header
+        self._offsets = 0  # position of the offsets, by the header
 
     def read(self) -> DimFile:
         name, threads = self._header(self._next_line())
@@ -142,7 +147,7 @@ class _Reader:
         return found["name"].decode("utf-8", "replace"), threads
 
     def _definitions(self, tasks: int) -> tuple[dict[int, tuple[int, ...]], bytes]:
-        """Members of the communicators by id, and the line after them."""
+        """Return the members of the communicators by id, and the line after the definitions."""
         found: dict[int, tuple[int, ...]] = {}
         while (line := self._next_line()).startswith(b"d:") or (line and not line.strip()):
             match = _COMMUNICATOR.fullmatch(line.strip())
@@ -163,7 +168,12 @@ class _Reader:
         return found, line
 
     def _records(self, reader: Any, streams: int, first: bytes) -> tuple[OperationSpill, np.ndarray, np.ndarray, int]:
-        """All operations; how many each thread has, and how many requests open at once; the eager limit, or 0."""
+        """Read all operations.
+
+        Returns the operations, the number of operations of each thread, the largest number of open requests of each
+        thread, and
+        the eager limit or 0.
+        """
         spill, rest = OperationSpill(), first
         while block := self._file.read(_BLOCK_BYTES):
             rest = self._block(reader, rest + block, spill)
@@ -177,13 +187,14 @@ class _Reader:
         return spill, lengths, slots, lib.dim_reader_eager_limit(reader)
 
     def _check_whole(self) -> None:
-        """A file that ends ahead of its offsets lacks records: those of others would wait for them."""
+        """Raise TracelibError if the file ends before its offsets: then records are missing for which others would
+        wait."""
         if (size := self._file.tell()) <= self._offsets:
             text = f"{self._path} is cut off after {size} bytes: by its header the records end at byte {self._offsets}"
             raise TracelibError(text, "copy or write it again")
 
     def _block(self, reader: Any, text: bytes, spill: OperationSpill) -> bytes:
-        """Read the whole lines of a text; returns what is left of it."""
+        """Read the whole lines of a text; returns the rest of the text."""
         used, line, at = ffi.new("int64_t *"), ffi.new("int64_t *"), 0
         buffer = ffi.from_buffer("char[]", text)
         while True:
@@ -202,7 +213,7 @@ class _Reader:
 
 
 def _kernel(threads: Sequence[int], communicators: Sequence[Communicator]) -> Any:
-    """A reader that knows threads and communicators; of the latter not those that only we have defined."""
+    """Make a reader that knows threads and communicators, except communicators that only we have defined."""
     order = sorted((k for k, c in enumerate(communicators) if c.name != SELF), key=lambda k: communicators[k].id)
     groups = [sorted(communicators[k].members) for k in order]
     offsets = np.cumsum([0, *map(len, groups)]).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Operations as a Trace: what needs times gets those of their replay on an ideal machine."""
+"""Operations of a program as a `Trace`: times are those of the program's replay on an ideal machine."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _OF_A_CHOICE = (Chosen, Losses)
 
 @dataclass(frozen=True, kw_only=True)
 class _ReplayedRegions(Regions):
-    """Names without a replay, times with it."""
+    """Regions whose names need no replay, and whose times come from the replay."""
 
     replay: Callable[[], Regions]
 
@@ -46,8 +46,11 @@ class _ReplayedRegions(Regions):
 
 
 class ProgramTrace(Trace):
-    """A program whose communicator k + 1 is communicators[k] (`communicators_of`). Its calls, messages and states are
-    those of its ideal replay, which is written to a temporary file at their first use."""
+    """Trace of a program whose communicator k + 1 is communicators[k] (`communicators_of`).
+
+    Its calls, messages and states are those of its ideal replay, which is written to a temporary file at their first
+    use.
+    """
 
     def __init__(
         self,
@@ -57,7 +60,7 @@ class ProgramTrace(Trace):
         command: str = "",
         choice: Choice | None = None,
     ) -> None:
-        """choice: of the ranks whose part of the replay is shown; all ranks are replayed."""
+        """Set up the trace. `choice`: ranks whose part of the replay is shown; all ranks are replayed."""
         if choice:
             choice.of(program.ranks, path)
         self._choice = choice
@@ -73,12 +76,12 @@ class ProgramTrace(Trace):
 
     @cached_property
     def duration_ns(self) -> int:  # type: ignore[override]
-        """Of its ideal replay; 0 where that comes to no end, which `problems` says."""
+        """Length of the ideal replay in ns; 0 where the replay does not come to an end, as `problems` says."""
         return self._alone[0]
 
     @cached_property
     def problems(self) -> list[Problem]:  # type: ignore[override]
-        """That these are no measured times; and why it cannot be replayed, on the ideal machine alone."""
+        """Note that these are no measured times. Also why the program alone cannot be replayed on the ideal machine."""
         return [Problem(-1, _NO_TIMES, note=True), *self._alone[1]]
 
     @cached_property
@@ -97,7 +100,7 @@ class ProgramTrace(Trace):
 
     @cached_property
     def _run(self) -> Trace:
-        """Its ideal replay."""
+        """Ideal replay of the program."""
         assert self.program is not None
         prediction = self._ideal(times=True)
         folder = temporary_folder()
@@ -142,9 +145,9 @@ class ProgramTrace(Trace):
 
 
 def open_dim(path: str | os.PathLike[str], choice: Choice | None = None) -> ProgramTrace:
-    """A Dimemas trace as a Trace, or some ranks of it: what needs times gets those of its ideal replay.
+    """Open a Dimemas trace, or some ranks of it, as a `Trace` with the times of its ideal replay.
 
-    Raises TracelibError.
+    Raises TracelibError if the file cannot be understood.
     """
     found = read_dim(path)
     return ProgramTrace(found.program, found.communicators, os.fspath(path), found.name, choice)

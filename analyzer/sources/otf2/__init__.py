@@ -1,4 +1,4 @@
-"""OTF2 archives, of Score-P and others, as Traces; needs OTF2's own library, which comes with its Python package."""
+"""Source for OTF2 archives, of Score-P and others. It needs OTF2's own library, which comes with its Python package."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def _recognises(_path: Path, head: bytes) -> bool:
-    return head[2:].startswith(b"OTF2")  # behind the kind of the first chunk and its byte order
+    return head[2:].startswith(b"OTF2")  # after the kind of the first chunk and its byte order
 
 
 def _open(path: Path, _team: Team, _options: ReadOptions) -> Trace:

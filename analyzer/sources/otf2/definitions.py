@@ -1,4 +1,4 @@
-"""What the definitions of an OTF2 archive say: ranks, regions, communicators, the clock."""
+"""Definitions of an OTF2 archive: ranks, regions, communicators, the clock."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ class Names:
     """Regions and communicators by OTF2's numbers ("refs")."""
 
     refs: np.ndarray  # of regions, ascending
-    procedure: np.ndarray  # of each: index of the procedure; -1: it is a region of the program
-    region: np.ndarray  # of each: number of the region, from 1; 0: it is a procedure
+    procedure: np.ndarray  # by region: index of the procedure; -1: a region of the program
+    region: np.ndarray  # by region: its number, from 1; 0: a procedure
     comm_refs: np.ndarray  # of communicators, ascending
-    members: tuple[np.ndarray, ...]  # of each: world ranks
+    members: tuple[np.ndarray, ...]  # by communicator: world ranks
 
     def region_rows(self, refs: np.ndarray) -> np.ndarray:
-        """Where each region stands in `refs`; -1: it is not defined."""
+        """Return the row of each region in `refs`; -1: it is not defined."""
         return _rows(self.refs, refs)
 
     def comm_rows(self, refs: np.ndarray) -> np.ndarray:
-        """The index of each communicator; -1: it is not defined."""
+        """Return the index of each communicator; -1: it is not defined."""
         return _rows(self.comm_refs, refs)
 
     def world_rank(self, comm: np.ndarray, rank: np.ndarray) -> np.ndarray:
-        """World ranks of ranks in communicators (indices here; -1: unknown); Peer.NONE of who is none."""
+        """Convert ranks in communicators (indices here; -1: unknown) to world ranks; Peer.NONE for no member."""
         found = np.full(len(comm), Peer.NONE, np.int64)
         for one in np.unique(comm[comm >= 0]).tolist():
             members = self.members[one]
@@ -50,9 +50,9 @@ def _rows(known: np.ndarray, refs: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Definitions:
-    """Of one archive."""
+    """Definitions of one archive."""
 
-    ranks: list[list[Any]]  # the locations of each rank, the one that MPI knows first
+    ranks: list[list[Any]]  # locations of each rank, first the one that MPI knows
     names: Names
     procedures: tuple[str, ...]
     regions: tuple[str, ...]
@@ -62,7 +62,7 @@ class Definitions:
     ticks_a_s: int
 
     def ns(self, time: np.ndarray) -> np.ndarray:
-        """Ticks of the archive as ns from its begin."""
+        """Convert ticks of the archive to ns from its begin."""
         ticks = time - np.int64(self.begin_ticks)
         if self.ticks_a_s == 10**9:
             return ticks
@@ -71,7 +71,7 @@ class Definitions:
 
 
 def definitions(otf2: Any, said: Any) -> Definitions:
-    """`said`: the definitions as the package otf2 gives them. Raises TracelibError where there are no threads."""
+    """Convert the definitions that the package otf2 gives (`said`). Raises TracelibError if there are no threads."""
     ranks = _ranks(otf2, said)
     names, procedures, regions = _names(otf2, said, {one._ref: rank for rank, of in enumerate(ranks) for one in of})
     labels = {comm._ref: comm.name for comm in said.comms}
@@ -93,7 +93,7 @@ def definitions(otf2: Any, said: Any) -> Definitions:
 
 
 def _ranks(otf2: Any, said: Any) -> list[list[Any]]:
-    """The locations of each rank, the one that MPI knows first."""
+    """Return the locations of each rank, first the one that MPI knows."""
     threads = [one for one in said.locations if one.type == otf2.LocationType.CPU_THREAD]
     if not threads:
         raise TracelibError("the archive has no threads")
@@ -107,7 +107,7 @@ def _ranks(otf2: Any, said: Any) -> list[list[Any]]:
 
 
 def _names(otf2: Any, said: Any, rank_of: dict[int, int]) -> tuple[Names, list[str], list[str]]:
-    """What definitions mean, the names of procedures, those of the program's regions."""
+    """Return the names by refs, the names of procedures, and the names of the program's regions."""
     procedures: dict[str, int] = {}
     regions: dict[str, int] = {}
     table = []

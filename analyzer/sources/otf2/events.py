@@ -1,4 +1,4 @@
-"""The events of an OTF2 archive, which its library hands to the kernel."""
+"""Events of an OTF2 archive, which OTF2's library hands to the kernel."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ from analyzer.c_arrays import pointer
 from analyzer.otf2_library import EVENT, NAMES, functions
 
 _AT_ONCE = 1 << 17
-"""Events of a location that are read together."""
+"""Number of a location's events that are read together."""
 
 
 def pieces(reader: Any, refs: list[int]) -> Iterator[tuple[int, Iterator[tuple[np.ndarray, bool]]]]:
-    """(location, its pieces) of one location after the other; a piece: (EVENT with times in ticks, whether it is the
-    last). All pieces of a location must be taken."""
+    """Yield (location, its pieces) for one location after the other. All pieces of a location must be taken.
+
+    A piece is (EVENT with times in ticks, True if it is the last).
+    """
     import _otf2
 
     for ref in refs:
         _otf2.Reader_SelectLocation(reader.handle, ref)
     _otf2.Reader_OpenDefFiles(reader.handle)
-    for ref in refs:  # clocks and numbers of this location alone
+    for ref in refs:  # clocks and numbers of this location only
         if local := _otf2.Reader_GetDefReader(reader.handle, ref):
             _otf2.Reader_ReadAllLocalDefinitions(reader.handle, local)
             _otf2.Reader_CloseDefReader(reader.handle, local)

@@ -1,4 +1,4 @@
-"""All records of an OTF2 archive, in temporary files from which windows of time are read."""
+"""Records of an OTF2 archive, in temporary files from which windows of time are read."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from analyzer.trace.records import CALL, EVENT, MARK, MESSAGE, REQUEST, STATE
 from tracelib.schema import What
 
 _AT_ONCE = 1 << 18
-"""Calls that are put aside together."""
+"""Number of calls, marks and sends that are put aside together."""
 _EVER = 2**62
 
 
 class Records:
-    """First filled, thread by thread, each in order of time; then `finish`ed, and read.
+    """Records that are first filled, thread by thread, each in order of time; then `finish`ed, and read.
 
     `calls`, `requests` and `marks` are read by rank and window; `states`, `events` and `messages` by window.
     """
@@ -35,12 +35,13 @@ class Records:
         self.messages = SortedRuns(MESSAGE, "logical_send", "source")
         self._sends, self._receives = (SortedRuns(HALF, "logical", "rank", "thread") for _ in range(2))
         self._waiting: list[tuple[int, Did]] = []
-        self._before: dict[tuple[int, int], int] = {}  # the end of the last call of (rank, thread), or where it begins
+        self._before: dict[tuple[int, int], int] = {}  # by (rank, thread): end of its last call, or time where it begins
         self._computed = [np.zeros(0, STATE)]
         self._sample: list[np.ndarray] = [np.zeros(0, np.int64)]
 
     def append(self, rank: int, thread: int, begin: int, did: Did) -> None:
-        """Take what a thread did next. The main thread computes from `begin` (ns) on, others from their first call."""
+        """Add the next records of a thread. The main thread computes from `begin` (ns) on, others from their first
+        call."""
         begins = did.calls["exit"]
         if thread == 0:
             self._before.setdefault((rank, thread), begin)
@@ -56,12 +57,12 @@ class Records:
             self._put()
 
     def end_of(self, rank: int, end: int) -> None:
-        """All threads of a rank are there: its main thread computes until `end`."""
+        """Finish a rank: its main thread computes until `end`."""
         last = self._before.get((rank, 0), end)
         self._computed.append(running(rank, 0, np.array([last]), np.array([end])))
 
     def _put(self) -> None:
-        """What waits goes to files."""
+        """Write the waiting records to files."""
         ranks = [rank for rank, _ in self._waiting]
         calls = [did.calls for _, did in self._waiting]
         every = joined(calls, CALL)
@@ -81,7 +82,7 @@ class Records:
         self._waiting, self._computed = [], self._computed[:1]
 
     def finish(self) -> None:
-        """Nothing more comes: messages are matched, in the memory of a window and of what is on its way."""
+        """Finish the records, and match messages, with a window and the unmatched messages in memory."""
         self._put()
         self._times = np.sort(np.concatenate(self._sample))
         halves = (self._sends, self._receives)
@@ -95,20 +96,22 @@ class Records:
             half.close()
 
     def windows(self, records: int, duration_ns: int) -> np.ndarray:
-        """As Trace.windows."""
+        """Return windows, as Trace.windows."""
         inner = self._times[:: max(records // INDEX_ROWS, 1)]
         inner = inner[(inner > 0) & (inner <= duration_ns)]
         return np.unique(np.concatenate([[0], inner, [duration_ns + 1]]))
 
     def close(self) -> None:
-        """Remove all."""
+        """Remove all files."""
         for table in (self.calls, self.requests, self.marks, self.states, self.events, self.messages):
             table.close()
 
 
 def _matched(sends: np.ndarray, receives: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """MESSAGE, and the sends and receives that are left: in each channel (source, destination, communicator, tag) the
-    k-th receive takes the k-th send."""
+    """Match messages: in each channel the k-th receive takes the k-th send.
+
+    A channel is (source, destination, communicator, tag). Returns MESSAGE, and the sends and receives that are left.
+    """
     keys = [_channels(sends, "rank", "peer"), _channels(receives, "peer", "rank")]
     _, channel = np.unique(np.concatenate(keys), axis=0, return_inverse=True)
     channel = channel.ravel()
@@ -136,7 +139,7 @@ def _channels(rows: np.ndarray, source: str, destination: str) -> np.ndarray:
 
 
 def _requests(did: Did) -> np.ndarray:
-    """REQUEST of what does not block."""
+    """Return REQUEST of the sends and receives that do not block."""
     parts = []
     for rows, what in ((did.sends, What.SEND_DONE), (did.receives, What.RECV_DONE)):
         rows = rows[rows["done"] > 0]

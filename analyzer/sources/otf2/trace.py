@@ -1,8 +1,8 @@
-"""An OTF2 archive as a Trace.
+"""OTF2 archive as a `Trace`.
 
-Source: OTF2 3.0, "Open Trace Format 2 User Manual". Ranks are the members of the group of MPI's locations; where
-there is none, the processes in order of their definition. Events are read piece by piece and put aside in temporary
-files, so that the memory does not grow with the archive.
+Source: OTF2 3.0, "Open Trace Format 2 User Manual". Ranks are the members of the group of MPI's locations. If there is
+no such group, they are the processes in order of their definition. Events are read piece by piece and put aside in
+temporary files, so that memory does not grow with the archive.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ class ArchiveRegions(Regions):
 
 
 class ArchiveTrace(Trace):
-    """The records of an archive, by what its definitions say."""
+    """Trace of the records of an archive and of its definitions."""
 
     def __init__(self, path: str, said: Definitions, records: Records, spans: list[tuple[int, int]]) -> None:
-        """spans: times of the first and the last event of each rank."""
+        """Set up the trace. `spans`: times of the first and the last event of each rank (ns)."""
         self.path, self.size, self.procedures = path, len(said.ranks), said.procedures
         self.threads = np.array([len(threads) for threads in said.ranks], np.int32)
         self.nodes, self.communicators = said.nodes, said.communicators
@@ -96,9 +96,9 @@ def _of_ranks(rows: np.ndarray, ranks: range | None) -> np.ndarray:
 
 
 def open_otf2(path: str | os.PathLike[str]) -> ArchiveTrace:
-    """The archive whose anchor file (NAME.otf2) this is.
+    """Open the archive with this anchor file (NAME.otf2).
 
-    Raises TracelibError where it is damaged, or the package otf2 is not installed.
+    Raises TracelibError if it is damaged, or the package otf2 is not installed.
     """
     otf2, printed = package(), StringIO()
     try:
@@ -114,7 +114,7 @@ def open_otf2(path: str | os.PathLike[str]) -> ArchiveTrace:
 
 
 def _damage() -> tuple[type[Exception], ...]:
-    """What a damaged archive makes the package raise: its own errors, and Python's where definitions are not there."""
+    """Return the exceptions that damaged archives cause: the package's own and, for missing definitions, Python's."""
     return (*errors(), AttributeError, KeyError, TypeError, ValueError)
 
 

@@ -1,4 +1,4 @@
-"""Paraver traces (.prv, .pcf, .row), ours and those of other tools, as a `Trace`."""
+"""Source for Paraver traces (.prv, .pcf, .row), our own and those that other tools wrote."""
 
 from __future__ import annotations
 

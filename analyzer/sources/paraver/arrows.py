@@ -1,8 +1,8 @@
-"""Which communication records of a .prv are MPI messages, and which are arrows that a tool draws inside a task.
+"""Separation of a .prv's communication records into MPI messages and arrows that a tool draws inside a task.
 
 A tool may draw an arrow from a CUDA call to its kernel, from the creation of a task to its execution, or from one CPU
-to the next that a thread runs on. In the file they are records like those of messages. A record between two tasks is a
-message. One inside a task is a message if the thread is inside MPI at both ends, as in a send to oneself.
+to the next that a thread runs on. In the file, arrows look like messages. A record between two tasks is a message. A
+record inside a task is a message if the thread is inside MPI at both ends, as in a send to oneself.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ _COMMUNICATING = (
     State.WAITING_MESSAGE, State.BLOCKING_SEND, State.WAIT, State.IMMEDIATE_SEND, State.IMMEDIATE_RECEIVE,
     State.SEND_RECEIVE,
 )  # fmt: skip
-"""States in which a thread sends or receives: they tell of MPI where a trace has no events of its calls."""
+"""States in which a thread sends or receives. They show MPI where a trace has no events of its calls."""
 
 _STEP = np.dtype([("thread", "<i8"), ("time", "<i8"), ("until", "<i8")])
-"""From `time` on a thread (numbered through) is inside MPI, up to `until` and then included."""
+"""Step of a thread (numbered through): from `time` up to and including `until` it is inside MPI."""
 _OPEN = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
 class Sorted:
-    """The communication records of a trace, by what they are."""
+    """Communication records of a trace, separated into messages and arrows."""
 
     messages: SortedRuns  # MESSAGE by logical send
-    arrows: SortedRuns  # likewise
+    arrows: SortedRuns  # MESSAGE by logical send
 
     def close(self) -> None:
-        """Remove both."""
+        """Remove the files of both."""
         self.messages.close()
         self.arrows.close()
 
 
 def sort_out(body: Body, windows: np.ndarray) -> Sorted:
-    """Tell messages from arrows inside a task. Reads the records a window of time at a time."""
+    """Separate messages from arrows inside a task. Reads the records a window of time at a time."""
     messages, arrows = (SortedRuns(MESSAGE, "logical_send", "source") for _ in range(2))
     inside_sender = SortedRuns(MESSAGE, "logical_receive", "destination")
     threads = _Threads(body)
@@ -67,7 +67,7 @@ def sort_out(body: Body, windows: np.ndarray) -> Sorted:
 
 
 class _Threads:
-    """When each thread is inside MPI, a window of time at a time."""
+    """Times when each thread is inside MPI, a window of time at a time."""
 
     def __init__(self, body: Body) -> None:
         self._body = body
@@ -97,7 +97,7 @@ class _Threads:
         return steps
 
     def inside(self, rows: np.ndarray, rank: str, thread: str, time: str) -> np.ndarray:
-        """bool, of MESSAGE in the window: whether the thread at one end is inside MPI then."""
+        """Return a mask of the MESSAGE rows in the window whose thread at one end is inside MPI at that time."""
         asked = np.zeros(len(rows), _STEP)
         asked["thread"], asked["time"] = self._first[rows[rank]] + rows[thread], rows[time]
         every = np.concatenate([self._steps, asked])
@@ -113,13 +113,13 @@ class _Threads:
 
 
 def _last_of_each(steps: np.ndarray) -> np.ndarray:
-    """The last step of each thread, of steps in order of thread and time."""
+    """Return the last step of each thread, from steps in order of thread and time."""
     return steps[np.append(np.flatnonzero(np.diff(steps["thread"])), len(steps) - 1)] if len(steps) else steps
 
 
 @dataclass(frozen=True, kw_only=True)
 class ParaverArrows(Arrows):
-    """The arrows of a .prv."""
+    """Arrows of a .prv."""
 
     runs: Callable[[], SortedRuns]
     body: Body

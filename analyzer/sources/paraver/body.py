@@ -1,4 +1,4 @@
-"""Streams the text of a Paraver trace into sorted runs of states, events and messages."""
+"""Reader that streams the text of a Paraver trace into sorted runs of states, events and messages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LONGEST_LINE = 1 << 26
 CALL_VALUES = lib.PRV_CALL_VALUES
 _FEW_THREADS = 1 << 16
 _UNPACKED = 32
-"""Bytes of text that a byte of a packed trace holds at most, as traces are."""
+"""Largest number of bytes of text that a byte of a packed trace holds, for traces as they are."""
 MPI_TYPE_COUNT = lib.PRV_MPI_TYPES
 
 _REASONS = {
@@ -42,7 +42,7 @@ _REASONS = {
     lib.PRV_FULL: "too many events in one line",
     lib.PRV_BAD_SIZE: "a size that no memory holds",
 }
-"""What is wrong with a line."""
+"""Texts that say what is wrong with a line."""
 
 _OLD_STATES = np.array(
     [
@@ -65,42 +65,42 @@ _OLD_STATES = np.array(
     ],
     np.int32,
 )
-"""Girona 2003, Table 6, in Extrae's numbers (24: overhead)."""
+"""Old states in Extrae's numbers (24: overhead). Source: Girona 2003, Table 6."""
 
 
 @dataclass
 class Body:
-    """What a trace's text holds."""
+    """Contents of a trace's text."""
 
     header: Header
     communicators: list[Communicator]
-    communicator_keys: list[tuple[int, int]]  # (application from 0, id) of each
+    communicator_keys: list[tuple[int, int]]  # (application from 0, id) of each communicator
     states: SortedRuns = field(default_factory=lambda: SortedRuns(STATE, "begin", "rank", "thread"))
     events: SortedRuns = field(default_factory=lambda: SortedRuns(EVENT, "time", "rank", "thread"))
     messages: SortedRuns = field(default_factory=lambda: SortedRuns(MESSAGE, "logical_send", "source"))
     flushes: list[np.ndarray] = field(default_factory=list)  # EVENT rows of the flush type, in order of the file
-    cpu_waits: list[np.ndarray] = field(default_factory=list)  # likewise: a prediction's threads wait for a CPU
-    predicted: list[np.ndarray] = field(default_factory=list)  # likewise: that it is one
-    clocks: list[np.ndarray] = field(default_factory=list)  # likewise: clocks are measured
-    paths: list[np.ndarray] = field(default_factory=list)  # likewise: callers are looked for
+    cpu_waits: list[np.ndarray] = field(default_factory=list)  # EVENT: a prediction's threads wait for a CPU
+    predicted: list[np.ndarray] = field(default_factory=list)  # EVENT: the trace is a prediction
+    clocks: list[np.ndarray] = field(default_factory=list)  # EVENT: clocks are measured
+    paths: list[np.ndarray] = field(default_factory=list)  # EVENT: callers are looked for
     disabled: list[np.ndarray] = field(default_factory=list)  # STATE rows in which nothing was recorded
-    origin: list[np.ndarray] = field(default_factory=list)  # likewise: that it is of a run of ours
-    tracer_states: bool = False  # it has states of the tracer
-    callers: bool = False  # it has callers of calls
+    origin: list[np.ndarray] = field(default_factory=list)  # EVENT: the trace is of a run of ours
+    tracer_states: bool = False  # True if it has states of the tracer
+    callers: bool = False  # True if it has callers of calls
     presets: set[int] = field(default_factory=set)  # types of PAPI's presets that were counted
-    inside_tasks: bool = False  # it has messages of a task with itself, or other arrows inside a task
+    inside_tasks: bool = False  # True if it has messages of a task with itself, or other arrows inside a task
     problems: list[Problem] = field(default_factory=list)
-    begin: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))  # ns, of each rank
+    begin: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))  # ns, by rank
     end: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     calls: np.ndarray = field(default_factory=lambda: np.zeros((MPI_TYPE_COUNT, CALL_VALUES), bool))  # values seen
-    chosen: np.ndarray | None = None  # bool by rank: whose records are kept; None: those of all
+    chosen: np.ndarray | None = None  # bool by rank: its records are kept; None: all are
     one_sided: int = 0  # messages between ranks of which only one was chosen
     last_ns: int = 0
     largest_cpu: int = 0
 
 
 def open_text(path: Path) -> BufferedReader | gzip.GzipFile:
-    """The trace's text, unpacked if it is gzip (by its first bytes, whatever its name). Raises TracelibError."""
+    """Open the trace's text, unpacked if it is gzip (by its first bytes, not its name). Raises TracelibError."""
     try:
         with path.open("rb") as file:
             packed = file.read(2) == b"\x1f\x8b"
@@ -110,7 +110,7 @@ def open_text(path: Path) -> BufferedReader | gzip.GzipFile:
 
 
 class _Lines:
-    """A file's text in blocks of whole lines. What ends it early is kept in `problem`."""
+    """Text of a file in blocks of whole lines. If something ends it early, `problem` says what."""
 
     def __init__(self, file: BufferedReader | gzip.GzipFile) -> None:
         self._file = file
@@ -119,7 +119,7 @@ class _Lines:
 
     def _read(self) -> bytes:
         try:
-            return self._file.read1(BLOCK_BYTES)  # not read: it would lose what precedes damage
+            return self._file.read1(BLOCK_BYTES)  # read() would lose what precedes the damage
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             self.problem = f"the compressed file is damaged ({error}): what comes after is lost"
         except OSError as error:
@@ -127,7 +127,7 @@ class _Lines:
         return b""
 
     def first(self) -> bytes:
-        """The first line."""
+        """Return the first line."""
         while b"\n" not in self._rest and len(self._rest) < LONGEST_LINE and (block := self._read()):
             self._rest += block
         line, _, self._rest = self._rest.partition(b"\n")
@@ -147,7 +147,10 @@ class _Lines:
 
 
 def _peel_communicators(text: bytes, body: Body, line: int) -> tuple[bytes, int, bool]:
-    """Takes communicator and comment lines off the front. Returns the rest, lines taken, and whether records follow."""
+    """Take communicator and comment lines off the front.
+
+    Returns the rest, the number of lines taken, and True if records follow.
+    """
     at, taken = 0, 0
     while at < len(text) and text[at : at + 1] in (b"c", b"C", b"i", b"I", b"#", b"\n", b"\r"):
         end = text.index(b"\n", at)
@@ -173,7 +176,7 @@ def _add_communicator(text: str, body: Body, line: int) -> None:
 
 
 class _Tables:
-    """The rows that the kernel fills, handed to the runs when a table is full."""
+    """Rows that the kernel fills. A table is handed to the sorted runs when it is full."""
 
     def __init__(self, body: Body) -> None:
         self._body = body
@@ -183,7 +186,7 @@ class _Tables:
         self.counts = ffi.new("int64_t[3]")
 
     def flush(self, more_than: int) -> None:
-        """Hand over the tables that hold more than so many rows."""
+        """Hand over the tables that hold more than this number of rows."""
         for table, runs in enumerate(self._runs):
             count = self.counts[table]
             if count > more_than:
@@ -195,7 +198,8 @@ class _Tables:
                 self.counts[table] = 0
 
     def _of_chosen(self, rows: np.ndarray) -> np.ndarray:
-        """Those that are kept; of messages all that a chosen rank sends or receives, which its calls are made of."""
+        """Select the rows to keep. Messages are kept if a chosen rank sends or receives them: its calls are made of
+        them."""
         chosen = self._body.chosen
         if chosen is None:
             return rows
@@ -206,7 +210,7 @@ class _Tables:
         return rows[sent | received]
 
     def _note_origin(self, rows: np.ndarray) -> None:
-        """Where the trace comes from, which one rank may say for all."""
+        """Note what the trace says of its origin, which one rank may say for all."""
         body = self._body
         if rows.dtype == STATE:
             body.tracer_states |= bool((rows["state"] == State.TRACER).any())
@@ -256,7 +260,7 @@ def _kernel_reader(header: Header) -> object:
 
 
 def _read_records(lines: _Lines, body: Body) -> int:
-    """All records into the runs. Returns the number of records."""
+    """Read all records into the runs. Returns the number of records."""
     reader = _kernel_reader(body.header)
     tables = _Tables(body)
     header_lines, in_records = 1, False
@@ -303,23 +307,29 @@ def _line_problems(reader: object, header_lines: int) -> list[Problem]:
 
 
 def _check_threads(header: Header, path: Path) -> None:
-    """Raise TracelibError where the file has no byte for each thread: tables of all of them would fill the memory."""
+    """Raise TracelibError if the file has no byte for each thread: tables of all threads would fill the memory."""
     threads, most = int(header.threads.sum()), max(path.stat().st_size * _UNPACKED, _FEW_THREADS)
     if threads > most:
         raise TracelibError(f"{path} is not a Paraver trace: {threads} threads in {path.stat().st_size} bytes")
 
 
 def _chosen(choice: Choice | None, size: int, path: Path) -> np.ndarray | None:
-    """bool by rank; None: all are."""
+    """Return a bool by rank, True if it is chosen; None: all are."""
     ranks = choice.of(size, str(path)) if choice else range(size)
     return np.isin(np.arange(size), ranks) if len(ranks) < size else None
 
 
 def read_body(path: Path, choice: Choice | None = None) -> Body:
-    """Header, communicators and records of a .prv or .prv.gz; with a choice the records of these ranks.
+    """Read header, communicators and records of a .prv or .prv.gz.
 
-    Lines that do not keep to the format are left out and reported with their numbers. Raises TracelibError when the
-    header cannot be used, no record is left, or the trace has not all of the ranks chosen.
+    Lines in a wrong format are left out and reported with their numbers.
+
+    Args:
+        path: The file.
+        choice: Read only the records of these ranks. None: all.
+
+    Raises:
+        TracelibError: The header cannot be used, no record is left, or the trace lacks a chosen rank.
     """
     with open_text(path) as file:
         lines = _Lines(file)

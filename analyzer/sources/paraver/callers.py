@@ -1,4 +1,4 @@
-"""Callers of calls in a Paraver trace, as call paths: Extrae notes them as events at the entry of a call.
+"""Callers of calls in a Paraver trace, as call paths. Extrae writes them as events at the entry of a call.
 
 Source: Extrae's event types: 70000000 + level is the function at that level of the call stack, 80000000 + level its
 line; level 1 made the call. The labels of the values name them ("71 (balance.F90, epoch2d)").
@@ -24,15 +24,15 @@ from analyzer.trace.paraver import FUNCTION_TYPE, LINE_TYPE, MOST_LEVELS, NOT_FO
 from tracelib.schema import FUNCTION, PATH, PATH_CUT, PATH_IN_FUNCTION, PATH_LOST
 
 AT = np.dtype([("time", "<i8"), ("thread", "<i8"), ("path", "<i8")])
-"""A thread has this path then."""
+"""Path of a thread's call that is entered at `time`."""
 
 _LINE = re.compile(r"(\d{1,9}) \((.+?)(?:, [^,]*)?\)")
 _SHORTENED = re.compile(r"\S*\.\.\S* \[(.+)\]")
-"""As Extrae shows a name that is too long for Paraver's windows."""
+"""Form in which Extrae shows a name that is too long for Paraver's windows."""
 
 
 class Callers:
-    """The paths of all ranks, read in one pass when they are first asked for."""
+    """Paths of all ranks, read in one pass when they are first asked for."""
 
     def __init__(self, body: Body, labels: Labels, windows: Callable[[], np.ndarray]) -> None:
         self._body, self._windows, self._names = body, windows, _Names(labels)
@@ -41,13 +41,13 @@ class Callers:
         self._known: dict[bytes, int] = {}  # paths by their values
 
     def read(self, rank: int, begin: int, end: int) -> np.ndarray:
-        """AT in order of time."""
+        """Return AT of a rank in order of time."""
         return self._runs.read(rank, begin, end)
 
     @cached_property
     def tables(self) -> PathTables:
         """All paths."""
-        assert self._runs is not None  # which fills the rows
+        assert self._runs is not None  # this fills the rows
         return PathTables(np.array(self._rows, PATH), PathTables.empty().modules, self._names.table())
 
     @cached_property
@@ -61,7 +61,7 @@ class Callers:
         return found
 
     def _paths(self, events: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """AT of the events (EVENT) of callers, and the rank of each."""
+        """Convert the events (EVENT) of callers to AT, and return the rank of each row."""
         events = events.take(np.lexsort((events["thread"], events["rank"], events["time"])))
         new = np.ones(len(events), bool)
         new[1:] = np.any([np.diff(events[name]) != 0 for name in ("time", "rank", "thread")], axis=0)
@@ -78,11 +78,11 @@ class Callers:
         for name in ("time", "thread"):
             found[name] = events[name][first]
         found["path"] = paths[which.ravel()]
-        there = found["path"] > 0  # where they only end, there is none
+        there = found["path"] > 0  # events that only end a path give none
         return found.compress(there), events["rank"][first][there]
 
     def _path(self, values: np.ndarray) -> int:
-        """The path with these values, int64 of shape (2, levels): functions and lines."""
+        """Return the path with these values, int64 of shape (2, levels): functions and lines."""
         key = values.tobytes()
         if key not in self._known:
             functions, lines = values.tolist()
@@ -107,7 +107,8 @@ class Callers:
 
 
 class _Names:
-    """Functions and lines by the labels of their values; labels of a deeper level are those of the first."""
+    """Functions and lines by the labels of their values. Labels of level 1 take precedence over those of deeper
+    levels."""
 
     def __init__(self, labels: Labels) -> None:
         self._functions: dict[int, str] = {}
@@ -118,7 +119,7 @@ class _Names:
         self._numbers: dict[tuple[str, str], int] = {("", ""): 0}
 
     def place(self, function: int, line: int) -> tuple[int, int]:
-        """`module` and `offset` of PATH."""
+        """Return `module` and `offset` of PATH."""
         if function == UNRESOLVED:
             return 0, PATH_LOST
         found = _LINE.fullmatch(self._lines.get(line, "") if line > NOT_FOUND else "")
@@ -130,7 +131,7 @@ class _Names:
         return PATH_IN_FUNCTION | row, number
 
     def table(self) -> np.ndarray:
-        """Rows as those of FUNCTION; names may be longer."""
+        """Return rows as in FUNCTION, except that names may be longer."""
         texts = [tuple(text.encode() for text in names) for names in self._numbers]
         sizes = {name: max(1, *(len(text[k]) for text in texts)) for k, name in enumerate(("name", "file"))}
         rows = np.zeros(
@@ -142,7 +143,7 @@ class _Names:
 
 @dataclass(frozen=True, kw_only=True)
 class ParaverCallPaths(CallPaths):
-    """Paths by events of callers."""
+    """Call paths from events of callers."""
 
     callers: Callers
     calls: Callable[[int, int, int | None], Iterator[np.ndarray]]

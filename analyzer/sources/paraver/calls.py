@@ -1,8 +1,9 @@
 """MPI calls and completed receives of an imported trace, rebuilt from its events and messages.
 
-What a .prv does not say stays unknown: the communicator of a message, the root on ranks that are not the root,
-requests of sends. Which call completed a nonblocking collective it does not say, either; as prv2dim takes it, an
-MPI_Wait in which no receive completes is for the oldest.
+Facts that a .prv does not have stay unknown: the communicator of a message, the root on ranks that are not the root,
+requests of sends. A .prv does not say either which call completed a nonblocking collective. As in prv2dim, an MPI_Wait
+in
+which no receive completes is taken to wait for the oldest.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ _ROLES = (
 
 
 def find_procedures(body: Body, labels: Labels) -> tuple[tuple[str, ...], np.ndarray]:
-    """The MPI procedures that a trace calls, and the row in them of each (MPI type, value), -1 none."""
+    """Return the MPI procedures that a trace calls, and the index in them of each (MPI type, value), -1: none."""
     table = np.full(body.calls.shape, -1, np.int32)
     rows: dict[str, int] = {}
     for kind, value in np.argwhere(body.calls).tolist():
@@ -76,7 +77,7 @@ class Calls:
     def __init__(
         self, body: Body, messages: SortedRuns, procedures: tuple[str, ...], table: np.ndarray, windows: np.ndarray
     ) -> None:
-        """Rebuild them from the events of `body` and from `messages` (MESSAGE), without arrows inside a task."""
+        """Rebuild the calls from the events of `body` and from `messages` (MESSAGE), without arrows inside a task."""
         self.calls = RankRuns(CALL, "enter", body.header.size)
         self.requests = RankRuns(REQUEST, "completed", body.header.size)
         self._body, self._messages = body, messages
@@ -124,14 +125,14 @@ class Calls:
         return receives
 
     def _tracer(self, begin: int, end: int) -> np.ndarray:
-        """STATE of a window in which the tracer held a thread."""
+        """Return STATE of a window in which the tracer held a thread."""
         if not self._body.tracer_states:
             return np.zeros(0, STATE)
         states = self._body.states.read(begin, end)
         return states[states["state"] == State.TRACER]
 
     def _take(self, builder: object) -> None:
-        """What the kernel has ready, into the runs."""
+        """Move the records that the kernel has finished to the runs."""
         counts = ffi.new("int64_t[2]")
         lib.prv_calls_counts(builder, counts)
         calls, requests = np.empty(counts[0], CALL), np.empty(counts[1], REQUEST)
@@ -152,7 +153,7 @@ class Calls:
         self.requests.append(requests, request_ranks)
 
     def _number_communicators(self, rows: np.ndarray, ranks: np.ndarray) -> None:
-        """The trace's ids of communicators become rows of `communicators`."""
+        """Replace the trace's ids of communicators by rows of `communicators`; -1: no such communicator."""
         keys = self._communicator_keys
         if not len(keys):
             rows["comm"] = -1

@@ -1,4 +1,4 @@
-"""What a .prv says beyond calls, states, events and messages (analyzer.trace.extras)."""
+"""Extras of a .prv, beyond calls, states, events and messages (analyzer.trace.extras)."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from analyzer.trace.region_labels import ended, is_program_event
 from tracelib.schema import PARALLEL_TYPE, REGION_TYPE, CpuWait
 
 MOST_REGIONS = 1 << 16
-"""Values from here on are no numbers of regions, but addresses or the like."""
+"""Number from which on values are no numbers of regions, but addresses or the like."""
 
 
 def named_regions(labels: Labels, largest: int) -> tuple[str, ...]:
-    """The names of regions 1, 2, ... up to `largest`, the largest value that occurs."""
+    """Return the names of regions 1, 2, ... up to `largest`, the largest value that occurs."""
     _, names = labels.get(REGION_TYPE, ("", {}))
     return tuple(names.get(number, f"region {number}") for number in range(1, largest + 1))
 
 
 def marks_of(events: np.ndarray, last: int) -> np.ndarray:
-    """MARK of one rank, thread by thread, from its events (EVENT) in order of time.
+    """Return MARK of one rank, thread by thread, from its events (EVENT) in order of time.
 
-    An end without a begin is left out; what is open at the end is ended at `last`.
+    An end without a begin is left out. Regions that are open at the end are ended at `last`.
     """
     events = events[np.isin(events["type"], (REGION_TYPE, PARALLEL_TYPE))]
     threads = [_of_thread(events[events["thread"] == t], t, last) for t in np.unique(events["thread"]).tolist()]
@@ -54,7 +54,7 @@ def _of_thread(events: np.ndarray, thread: int, last: int) -> np.ndarray:
 
 
 def _open(is_begin: np.ndarray, is_region: np.ndarray) -> np.ndarray:
-    """Places of the begins that never end, the innermost first."""
+    """Return the places of the begins that never end, the innermost first."""
     depth = np.cumsum(np.where(is_begin, 1, np.where(is_region, -1, 0)))
     least_after = np.minimum.accumulate(depth[::-1])[::-1]
     return np.flatnonzero(is_begin & (least_after >= depth))[::-1]
@@ -64,7 +64,7 @@ _EVER = 2**62
 
 
 class Noted:
-    """The events of the program, by rank: a reader of one rank does not read the events of all others."""
+    """Events of the program by rank: a reader of one rank does not read the events of all others."""
 
     def __init__(self, body: Body, windows: np.ndarray, ranks: int) -> None:
         self._body, self._windows, self._ranks = body, windows, ranks
@@ -79,11 +79,11 @@ class Noted:
         return found
 
     def read(self, rank: int, begin: int, end: int) -> np.ndarray:
-        """EVENT in order of time."""
+        """Return EVENT of a rank in order of time."""
         return self._runs.read(rank, begin, end)
 
     def regions(self) -> int:
-        """How many regions there are: the largest number; 0 where the values are no numbers of regions."""
+        """Return the number of regions, which is the largest value; 0 where the values are no numbers of regions."""
         largest = 0
         for rank in range(self._ranks):
             events = self.read(rank, 0, _EVER)
@@ -97,7 +97,7 @@ class Noted:
 
 @dataclass(frozen=True, kw_only=True)
 class ParaverRegions(Regions):
-    """Regions and events that the program noted."""
+    """Regions and events that the program recorded."""
 
     noted: Noted
     last: np.ndarray  # ns of each rank's last record
@@ -114,7 +114,7 @@ class ParaverRegions(Regions):
 
 @dataclass(frozen=True, kw_only=True)
 class ParaverTracerTime(TracerTime):
-    """Flushes; `ours`: of a trace of ours, when it measured clocks and looked for callers, too."""
+    """Flushes. In a trace of ours (`ours`) also times when the tracer measured clocks and looked for callers."""
 
     body: Body
     ours: bool
@@ -133,7 +133,7 @@ class ParaverTracerTime(TracerTime):
 
 @dataclass(frozen=True, kw_only=True)
 class ParaverLosses(Losses):
-    """When a trace of ours says that it recorded nothing."""
+    """Times when a trace of ours says that it recorded nothing."""
 
     body: Body
 
@@ -147,7 +147,7 @@ class ParaverLosses(Losses):
 
 @dataclass(frozen=True, kw_only=True)
 class ParaverChosen(Chosen):
-    """The ranks whose records were kept."""
+    """Ranks whose records were kept."""
 
     body: Body
 
@@ -157,7 +157,7 @@ class ParaverChosen(Chosen):
 
 @dataclass(frozen=True, kw_only=True)
 class ParaverCpuWaits(CpuWaits):
-    """Those of a prediction of ours."""
+    """Waits for CPUs of a prediction of ours."""
 
     body: Body
 
@@ -169,7 +169,7 @@ class ParaverCpuWaits(CpuWaits):
 
 
 def _intervals(body: Body, rank: int, blocks: list[np.ndarray]) -> np.ndarray:
-    """FLUSH in order, with the value of the event that begins each in place of a state."""
+    """Return FLUSH in order, with the value of the event that begins each in place of a state."""
     last = int(body.end[rank])
     rows = [_pair_flushes(events, thread, last) for thread, events in _by_thread(rank, blocks)]
     flushes = np.concatenate([np.zeros(0, FLUSH), *rows])
@@ -177,7 +177,7 @@ def _intervals(body: Body, rank: int, blocks: list[np.ndarray]) -> np.ndarray:
 
 
 def _by_thread(rank: int, blocks: list[np.ndarray]) -> Iterator[tuple[int, np.ndarray]]:
-    """The EVENT of each thread of a rank in order of time."""
+    """Yield (thread, EVENT) for each thread of a rank, in order of time."""
     events = np.concatenate([np.zeros(0, EVENT), *(block[block["rank"] == rank] for block in blocks)])
     events = events[np.argsort(events["time"], kind="stable")]
     for thread in np.unique(events["thread"]).tolist():
@@ -185,7 +185,7 @@ def _by_thread(rank: int, blocks: list[np.ndarray]) -> Iterator[tuple[int, np.nd
 
 
 def _pair_flushes(events: np.ndarray, thread: int, last: int) -> np.ndarray:
-    """Each begin with the next end of the thread; a flush that does not end lasts to the rank's end."""
+    """Pair each begin with the next end of the thread. A flush that does not end lasts to the rank's end."""
     begins, ends = np.flatnonzero(events["value"] != 0), np.flatnonzero(events["value"] == 0)
     times = np.append(events["time"], max(last, int(events["time"].max(initial=0))))
     flushes = np.zeros(len(begins), FLUSH)

@@ -1,4 +1,4 @@
-"""The header of a Paraver trace: modern (Extrae) and as the theses of 2003 and 2009 print it.
+"""Header of a Paraver trace: modern (Extrae), and as the theses of 2003 and 2009 print it.
 
 Source: Paraver trace format; Girona 2003, section 4.1.1; Casas 2009, section 2.2.2.2.
 """
@@ -19,37 +19,37 @@ NANOSECONDS = {"ns": 1, "us": 1_000, "": 1_000, "ms": 1_000_000, "s": 1_000_000_
 _ANY_CPU = _LARGEST = np.iinfo(np.int32).max
 _LATEST_NS = 2**62
 _MOST_THREADS = 1 << 22
-"""Of a task: Linux has no more on a machine (PID_MAX_LIMIT)."""
+"""Largest number of threads of a task: Linux has no more on a machine (PID_MAX_LIMIT)."""
 _BEGINNING = r"#Paraver\s*\((?P<date>[^)]*)\)\s*:\s*(?P<time>\d+(\.\d*)?)(_(?P<unit>\w+))?\s*"
 _HEADER = re.compile(
     _BEGINNING + r":\s*(?P<nodes>\d+)\s*(?P<cpus>\([\d,\s]*\))?\s*:\s*(?P<count>\d+)\s*:(?P<rest>.*)",
     re.DOTALL,
 )
 _APPLICATION = re.compile(r"[\s,:]*(\d+)\s*:?\s*\(([\d:,\s]*)\)")
-"""A list of tasks: Extrae's `2(1:1,1:1)`, and `2:(1:1,1:1)` as some converters write it."""
+"""Pattern of a list of tasks: Extrae's `2(1:1,1:1)`, and `2:(1:1,1:1)` as some converters write it."""
 _HUGE = re.compile(r"(?<![\d.])0*[1-9]\d{19}")
-"""A number of 20 digits or more, whatever zeros stand in front: ovni and EAR leave room for 20 digits."""
+"""Pattern of a number of 20 digits or more, without leading zeros: ovni and EAR leave room for 20 digits."""
 _DATE = re.compile(r"\s*(\d+)/(\d+)/(\d+)\s*(?:at)?\s*(\d+):(\d+)")
 
 
 class HeaderError(ValueError):
-    """The line is not a header that a trace can be read by."""
+    """Error for a line that is not a header by which a trace can be read."""
 
 
 @dataclass(frozen=True)
 class Header:
-    """What the first line says. Per-rank arrays are int32 of shape (ranks,)."""
+    """Contents of the first line. Per-rank arrays are int32 of shape (ranks,)."""
 
     date: datetime | None
-    nanoseconds: int  # in a unit of the trace's times
+    nanoseconds: int  # ns of a unit of the trace's times
     duration_ns: int
-    cpus: tuple[int, ...]  # of each node; (0,): no resource model
-    applications: tuple[int, ...]  # ranks of each
+    cpus: tuple[int, ...]  # number of CPUs by node; (0,): no resource model
+    applications: tuple[int, ...]  # number of ranks by application
     threads: np.ndarray
     node_of: np.ndarray
     first_cpu: np.ndarray  # CPUs that a rank's records may name
     last_cpu: np.ndarray  # 0: none, the field says nothing
-    old_states: bool  # states are those of Girona 2003, Table 6
+    old_states: bool  # True if states are those of Girona 2003, Table 6
     communicators: int | None  # number of communicator lines announced
 
     @property
@@ -58,7 +58,7 @@ class Header:
 
 
 _NO_DATE = datetime(1970, 1, 1)
-"""What stands in traces that have none, as ours of predictions do."""
+"""Date in traces that have none, such as our predictions."""
 
 
 def _date(text: str) -> datetime | None:
@@ -80,7 +80,7 @@ def _two_digit_year(text: str) -> bool:
 
 
 def _applications(text: str, count: int) -> tuple[list[int], np.ndarray, np.ndarray, str]:
-    """Ranks of each application, threads and node (from 1) of each rank, and what follows the lists."""
+    """Return ranks of each application, threads and node (from 1) of each rank, and the text after the lists."""
     sizes, pairs, at = [], [], 0
     for number in range(1, count + 1):
         match = _APPLICATION.match(text, at)
@@ -105,12 +105,12 @@ def _applications(text: str, count: int) -> tuple[list[int], np.ndarray, np.ndar
 
 
 def _spread(cpus: int, nodes: int) -> tuple[int, ...]:
-    """A plain number of CPUs over the nodes that the tasks name, at least one each."""
+    """Distribute a plain number of CPUs over the nodes that the tasks name, at least one for each."""
     return tuple(max(1, cpus // nodes + (node < cpus % nodes)) for node in range(nodes))
 
 
 def _resources(count: int, listed: str | None, nodes: np.ndarray) -> tuple[tuple[int, ...], np.ndarray, np.ndarray]:
-    """CPUs of each node; node of each rank from 1; first and last CPU its records may name, shape (2, ranks)."""
+    """Return CPUs of each node; node of each rank from 1; first and last CPU its records may name, shape (2, ranks)."""
     if listed is not None:
         cpus = tuple(map(int, re.findall(r"\d+", listed)))
         if sum(cpus) > _LARGEST:
@@ -130,7 +130,7 @@ def _resources(count: int, listed: str | None, nodes: np.ndarray) -> tuple[tuple
 
 
 def parse_header(line: str) -> Header:
-    """The header from the first line. Raises HeaderError with what is wrong in it."""
+    """Parse the first line. Raises HeaderError with what is wrong in it."""
     match = _HEADER.match(line)
     if _HUGE.search(line):
         raise HeaderError("a number that is too large: 20 digits or more")
@@ -165,7 +165,7 @@ def parse_header(line: str) -> Header:
 
 
 def parse_communicator(line: str, applications: tuple[int, ...], known: list[Communicator]) -> Communicator:
-    """A communicator from its `c:` or `i:` line; an `i:` line names two of `known`. Raises HeaderError."""
+    """Parse a communicator's `c:` or `i:` line; an `i:` line names two of `known`. Raises HeaderError."""
     kind, *fields = line.strip().split(":")
     try:
         numbers = [int(field) for field in fields]

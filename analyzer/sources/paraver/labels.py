@@ -1,7 +1,7 @@
-"""The names beside a Paraver trace: labels of event types and values (.pcf), names of nodes (.row).
+"""Names in the files beside a Paraver trace: labels of event types and values (.pcf), names of nodes (.row).
 
-Source: Paraver configuration file and names file, as Paraver's own parsers read them: a line that does not fit
-is passed over.
+Source: Paraver configuration file and names file, as Paraver's own parsers read them: a line that does not fit is
+passed over.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def _labels(lines: list[str]) -> Labels:
-    """One VALUES block applies to all type lines of its EVENT_TYPE; each type gets a copy."""
+    """Parse labels. One VALUES block applies to all type lines of its EVENT_TYPE; each type gets a copy."""
     labels: Labels = {}
     section, types = "", list[int]()
     for line in lines:
@@ -51,7 +51,7 @@ def _labels(lines: list[str]) -> Labels:
 
 
 def read_labels(path: Path) -> tuple[Labels, list[Problem]]:
-    """Event labels of a .pcf ({} where it is absent), type -> (label, value -> label), and what is wrong with it."""
+    """Read the labels of a .pcf, type -> (label, value -> label); {} if it is absent. Also returns its problems."""
     if not path.exists():
         return {}, []
     try:
@@ -64,7 +64,7 @@ def read_labels(path: Path) -> tuple[Labels, list[Problem]]:
 
 
 def read_nodes(path: Path, count: int) -> tuple[tuple[str, ...], list[Problem]]:
-    """Names of `count` nodes from a .row, or node1, node2, ... where it does not name them."""
+    """Read the names of `count` nodes from a .row; node1, node2, ... where it does not name them."""
     names = tuple(f"node{i + 1}" for i in range(count))
     if not path.exists():
         return names, []
@@ -147,15 +147,15 @@ _NAMES = [
     "SYC_INS",
 ]
 PRESETS = {PAPI_PRESET_BASE + code: f"PAPI_{name}" for code, name in enumerate(_NAMES)}
-"""Event type -> name of the preset."""
+"""Names of PAPI's presets by event type."""
 
 
 def preset_types(types: np.ndarray) -> set[int]:
-    """Which of some event types are presets."""
+    """Return the event types that are presets."""
     last = PAPI_PRESET_BASE + len(_NAMES)
     return set(np.unique(types[(types >= PAPI_PRESET_BASE) & (types < last)]).tolist())
 
 
 def with_presets(labels: Labels, seen: set[int]) -> Labels:
-    """Labels with the names of presets that were seen and have none."""
+    """Add the names of presets that were seen and have no label."""
     return {**{type_: (PRESETS[type_], {}) for type_ in sorted(seen)}, **labels} if seen - set(labels) else labels

@@ -1,4 +1,4 @@
-"""Paraver traces, read as a Trace: ours, Extrae's, and the forms of two theses."""
+"""Paraver traces as a `Trace`: our own, Extrae's, and the forms of two theses."""
 
 from __future__ import annotations
 
@@ -32,16 +32,18 @@ from analyzer.trace.trace import NOT_KNOWN
 from tracelib.schema import REGION_TYPE
 
 _MUCH = 0.01
-"""Share of a trace from which on its header ends it too late: most tools write the time of the last record."""
-_ROWS_A_CALL = 5  # two states, two events and half a message: what a call becomes in a .prv
+"""Share of a trace by which its header may end it too late. Most tools write the time of the last record."""
+_ROWS_A_CALL = 5  # two states, two events and half a message: the records of a call in a .prv
 
 
 class ParaverTrace(Trace):
-    """A .prv or .prv.gz with the .pcf and .row beside it. Times are ns, whatever the file's unit.
+    """Trace from a .prv or .prv.gz, with the .pcf and .row beside it. Times are ns, whatever the file's unit.
 
-    Tasks of all applications are numbered through as ranks. `calls` and `requests` are rebuilt from events and
-    messages at their first use. Figures of others keep the tracer's time, as those that they publish do; one of ours,
-    which says so (EventType.ORIGIN) or says where the tracer was (State.TRACER), has the times of the run that it was
+    Tasks of all applications are numbered through as ranks. `calls` and `requests` are rebuilt from events and messages
+    at
+    their first use. In traces of other tools, figures include the tracer's time, as in published figures. A trace of
+    ours
+    says so (EventType.ORIGIN), or says where the tracer was (State.TRACER). It has the times of the run that it was
     made of.
     """
 
@@ -101,7 +103,7 @@ class ParaverTrace(Trace):
 
     @cached_property
     def _sorted(self) -> Sorted:
-        """Messages and arrows inside a task."""
+        """Messages, and arrows inside a task."""
         if not self._body.inside_tasks:
             return Sorted(self._body.messages, SortedRuns(MESSAGE, "logical_send"))
         return sort_out(self._body, self.windows())
@@ -171,14 +173,14 @@ class ParaverTrace(Trace):
 
 
 def _cpus(body: Body) -> tuple[int, ...]:
-    """CPUs of each node; where the header gave a plain number, as many more as the records name."""
+    """Return the CPUs of each node. If the header gave a plain number, CPUs that the records name are added."""
     *others, last = body.header.cpus
     missing = body.largest_cpu - sum(body.header.cpus) if body.largest_cpu else 0
     return (*others, last + max(0, missing))
 
 
 def _communicators(body: Body) -> tuple[Communicator, ...]:
-    """The trace's communicators, with each application's world where it lists none."""
+    """Return the trace's communicators, and each application's world where the trace lists none."""
     first = 0
     for application, size in enumerate(body.header.applications):
         members = tuple(range(first, first + size))
@@ -190,7 +192,7 @@ def _communicators(body: Body) -> tuple[Communicator, ...]:
 
 
 def _free_id(body: Body, application: int) -> int:
-    """1, as Extrae numbers the world, unless the trace uses it for another."""
+    """Return 1, as Extrae numbers the world, unless the trace uses it for another communicator."""
     used = {number for owner, number in body.communicator_keys if owner == application}
     return 1 if 1 not in used else max(used) + 1
 
@@ -202,9 +204,14 @@ def _of_ranks(rows: np.ndarray, ranks: range | None) -> np.ndarray:
 
 
 def open_prv(path: str | os.PathLike[str], team: Team | None = None, choice: Choice | None = None) -> ParaverTrace:
-    """Read a Paraver trace, or some ranks of it. Each member of a team reads the file itself, since text cannot be
-    shared out unread.
+    """Read a Paraver trace, or some ranks of it. Malformed lines are in `problems`.
 
-    Raises TracelibError when the file is not a Paraver trace; malformed lines are in `problems`.
+    Args:
+        path: The file.
+        team: Not used: each member of a team reads the whole file, since text cannot be divided unread.
+        choice: Ranks to read. None: all.
+
+    Raises:
+        TracelibError: The file is not a Paraver trace.
     """
     return ParaverTrace(path, choice)
