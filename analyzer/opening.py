@@ -31,7 +31,7 @@ def open_trace(
 ) -> Trace:
     """Open a trace of any known format: a measured run, a foreign trace, or the operations of a Dimemas trace.
 
-    The times of a Dimemas trace are those of its ideal replay.
+    A Dimemas trace gets the times of its ideal replay.
 
     Args:
         path: A file, or the folder run.ranks.

@@ -1,7 +1,8 @@
-"""Registry of trace formats: each package or file of analyzer/sources that holds a `SOURCE`, and the sources of other
-installed packages (entry points of the group `tracelib.sources`).
+"""Registry of trace formats: the sources of analyzer/sources, and those that other installed packages bring.
 
-It imports no numpy: `analyze --help` names the formats.
+Each package or file of analyzer/sources that holds a `SOURCE` is a source. Other packages have entry points of the
+group
+`tracelib.sources`. This module imports no numpy: `analyze --help` names the formats.
 """
 
 from __future__ import annotations

@@ -33,8 +33,7 @@ def running(rank: int, thread: int, begins: np.ndarray, ends: np.ndarray) -> np.
 
 
 def call_events(rank: int, calls: np.ndarray, procedures: Sequence[str]) -> np.ndarray:
-    """Return EVENT of the begin and the end of calls of a rank; of a collective also its sizes, root and
-    communicator."""
+    """Return EVENT of the begin and the end of a rank's calls; of collectives also sizes, root and communicator."""
     types, values = event_table(procedures)
     collective = np.array([base_name(name) in COLLECTIVES for name in procedures], bool)
     every, of_all = np.arange(len(calls)), np.flatnonzero(collective[calls["call"]])
@@ -53,7 +52,7 @@ def call_events(rank: int, calls: np.ndarray, procedures: Sequence[str]) -> np.n
         parts.append(part)
     found = np.concatenate(parts)
     found["rank"] = rank
-    return found[np.lexsort((np.concatenate([of for of, *_ in columns]), found["time"]))]  # a call comes after the one before
+    return found[np.lexsort((np.concatenate([of for of, *_ in columns]), found["time"]))]  # a call after the previous one
 
 
 _NO_MESSAGES, _NO_REQUESTS = np.zeros(0, MESSAGE), np.zeros(0, REQUEST)
@@ -73,7 +72,7 @@ class CallTrace(Trace):
         calls: CALL of each rank, in order of enter for each thread.
         messages: MESSAGE.
         requests: REQUEST of each rank, of calls that do not block.
-        spans: Begin and end of each rank (ns). Empty: those of its calls.
+        spans: Begin and end of each rank (ns). Empty: from its first to its last call.
         communicators: Empty: MPI_COMM_WORLD only.
     """
 

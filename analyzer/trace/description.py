@@ -54,7 +54,7 @@ class Origin:
     imported: bool = False  # True for a trace such as a .prv, which does not say all that our own runs do
     predicted: bool = False  # True if our simulator predicted it
     has_states: bool = True  # False: events only, so that it is not known when threads compute
-    tracer_times: bool = True  # True if the tracer's time is separate from computation; False: figures count it as computation
+    tracer_times: bool = True  # True if the tracer's time is known; False: figures count it as computation
 
 
 @dataclass(frozen=True)

@@ -65,8 +65,7 @@ class NodeSamples:
         return NodeSamples(**self.__dict__ | {"time": self.time[first:last], "values": columns})
 
     def increase(self, name: str) -> np.ndarray:
-        """Return the increase of a counter from each sample to the next; 0 where it fell, as when an interface goes
-        away."""
+        """Return the increase of a counter from each sample to the next; 0 where it fell (an interface went away)."""
         return np.diff(self.values[name]).clip(min=0)
 
     def cpu_share(self, name: str) -> np.ndarray:
@@ -84,8 +83,8 @@ class NodeSamples:
 
     @property
     def quantities(self) -> tuple[str, ...]:
-        """Names of the quantities that the node gives, with BUSY where it can be derived, in the order of
-        EVENT_TYPES."""
+        """Names of the quantities that the node gives, in the order of EVENT_TYPES, with BUSY where it can be
+        derived."""
         derived = {BUSY} if "cpu_idle" in self.values else set()
         return tuple(name for name in EVENT_TYPES if name in derived or name in self.values)
 

@@ -36,8 +36,7 @@ class Reach:
     unchosen: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))  # bool by rank: it was not chosen
 
     def is_cut_off(self, ranks: np.ndarray, peers: np.ndarray) -> np.ndarray:
-        """Return a mask of the messages with a rank that did not end in order. In damaged files peers may be
-        invalid."""
+        """Return a mask of the messages with a rank that did not end in order. In damaged files peers may be wrong."""
         found = self.unfinished[ranks]
         there = (peers >= 0) & (peers < len(self.unfinished))
         found[there] |= self.unfinished[peers[there]]

@@ -188,8 +188,7 @@ class StoredRanks:
                     stored = stored[read + 1 :]
 
     def _find_late(self, ranks: range) -> int:
-        """Put rows aside that belong to an earlier window than they lie in. Returns the number of ranks that were
-        read."""
+        """Put rows aside that belong to an earlier window than they lie in. Returns the number of ranks read."""
         stored, windows = self._lanes.of(ranks), len(self._bounds) - 1
         assert stored is not None
         if windows == 1:

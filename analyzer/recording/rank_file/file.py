@@ -116,8 +116,7 @@ class RankFile:
             raise unreadable(self.place, error) from error
 
     def known_ends(self, table: str) -> np.ndarray | None:
-        """Return the first and the last row of a table that is not empty, if they are known without reading, or
-        None."""
+        """Return the first and the last row of a table that is not empty; None: not known without reading."""
         chunks = self.chunks.get(table)
         return chunks.ends if chunks else None
 

@@ -97,8 +97,7 @@ class CountTable:
         return enter[skipped:], exit[skipped:], burst[skipped:]
 
     def _read(self, first: int, last: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return the readings of calls [first, last), and for each call its set, and True if calls before it are
-        missing."""
+        """Return the readings of calls [first, last), the set of each call, and True if calls before it are missing."""
         shape = max(last - first, 0), len(self._whole)
         enter, exit = np.full(shape, UNKNOWN), np.full(shape, UNKNOWN)
         sets, after_gap = np.zeros(shape[0], np.int64), np.zeros(shape[0], bool)

@@ -1,8 +1,7 @@
 """Reader of Dimemas traces: the operations of each thread, without any times of messages.
 
-Source: "Dimemas 5.5.0 input format". What Dimemas accepts is accepted, except for records that Dimemas would pass over
-in
-silence: records of a thread after those of another, and text after the offsets.
+Source: "Dimemas 5.5.0 input format". What Dimemas accepts is accepted, except for what Dimemas would pass over in
+silence: records of a thread after records of another thread, and text after the offsets.
 """
 
 from __future__ import annotations
@@ -187,8 +186,7 @@ class _Reader:
         return spill, lengths, slots, lib.dim_reader_eager_limit(reader)
 
     def _check_whole(self) -> None:
-        """Raise TracelibError if the file ends before its offsets: then records are missing for which others would
-        wait."""
+        """Raise TracelibError if the file ends before its offsets: then records are missing."""
         if (size := self._file.tell()) <= self._offsets:
             text = f"{self._path} is cut off after {size} bytes: by its header the records end at byte {self._offsets}"
             raise TracelibError(text, "copy or write it again")

@@ -1,4 +1,4 @@
-"""Operations of a program as a `Trace`: times are those of the program's replay on an ideal machine."""
+"""Operations of a program as a `Trace`, with the times of the program's replay on an ideal machine."""
 
 from __future__ import annotations
 
@@ -48,8 +48,7 @@ class _ReplayedRegions(Regions):
 class ProgramTrace(Trace):
     """Trace of a program whose communicator k + 1 is communicators[k] (`communicators_of`).
 
-    Its calls, messages and states are those of its ideal replay, which is written to a temporary file at their first
-    use.
+    Its calls, messages and states come from its ideal replay, which is written to a temporary file at their first use.
     """
 
     def __init__(

@@ -35,13 +35,12 @@ class Records:
         self.messages = SortedRuns(MESSAGE, "logical_send", "source")
         self._sends, self._receives = (SortedRuns(HALF, "logical", "rank", "thread") for _ in range(2))
         self._waiting: list[tuple[int, Did]] = []
-        self._before: dict[tuple[int, int], int] = {}  # by (rank, thread): end of its last call, or time where it begins
+        self._before: dict[tuple[int, int], int] = {}  # by (rank, thread): end of its last call, or its begin
         self._computed = [np.zeros(0, STATE)]
         self._sample: list[np.ndarray] = [np.zeros(0, np.int64)]
 
     def append(self, rank: int, thread: int, begin: int, did: Did) -> None:
-        """Add the next records of a thread. The main thread computes from `begin` (ns) on, others from their first
-        call."""
+        """Add a thread's next records. The main thread computes from `begin` (ns) on, others from their first call."""
         begins = did.calls["exit"]
         if thread == 0:
             self._before.setdefault((rank, thread), begin)

@@ -198,8 +198,7 @@ class _Tables:
                 self.counts[table] = 0
 
     def _of_chosen(self, rows: np.ndarray) -> np.ndarray:
-        """Select the rows to keep. Messages are kept if a chosen rank sends or receives them: its calls are made of
-        them."""
+        """Select the rows to keep. Messages are kept if a chosen rank sends or receives them, for its calls."""
         chosen = self._body.chosen
         if chosen is None:
             return rows

@@ -107,8 +107,7 @@ class Callers:
 
 
 class _Names:
-    """Functions and lines by the labels of their values. Labels of level 1 take precedence over those of deeper
-    levels."""
+    """Functions and lines by the labels of their values. Labels of level 1 take precedence over deeper levels."""
 
     def __init__(self, labels: Labels) -> None:
         self._functions: dict[int, str] = {}
