@@ -42,7 +42,7 @@ def is_network(path: Path) -> bool:
         with opened(path) as measured:
             name = SoundAttributes(measured).get("format", "")
             return isinstance(name, str | bytes) and name in (FORMAT, FORMAT.encode())
-    except (OSError, KeyError, RuntimeError, ValueError, TypeError):  # h5py's, of a damaged file
+    except (OSError, KeyError, RuntimeError, ValueError, TypeError):  # h5py's errors for a damaged file
         return False
 
 

@@ -52,7 +52,7 @@ def call_events(rank: int, calls: np.ndarray, procedures: Sequence[str]) -> np.n
         parts.append(part)
     found = np.concatenate(parts)
     found["rank"] = rank
-    return found[np.lexsort((np.concatenate([of for of, *_ in columns]), found["time"]))]  # a call after the previous one
+    return found[np.lexsort((np.concatenate([of for of, *_ in columns]), found["time"]))]  # a call after the one before
 
 
 _NO_MESSAGES, _NO_REQUESTS = np.zeros(0, MESSAGE), np.zeros(0, REQUEST)

@@ -17,7 +17,7 @@ class ReadOptions:
         repair_ns: Move times so that no message takes less than this, and no collective ends before all have begun it.
         impossible: Accept impossible time stamps; else reading such a row raises TracelibError.
         choice: Ranks to read; the others count as missing (`Losses.missing`), and `Chosen` says so.
-        matched: A team matches the messages when it opens the trace; else at their first use, which all must make.
+        matched: A team matches the messages when it opens the trace; else at their first use, by all members together.
     """
 
     repair_ns: int | None = None

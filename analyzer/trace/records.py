@@ -54,9 +54,9 @@ CALL = np.dtype(
         ("tag", "<i4"),
         ("call", "<i4"),  # index in Trace.procedures
         ("thread", "<i4"),
-        ("count", "<i4"),  # 1; of a folded row the number of calls
+        ("count", "<i4"),  # 1; in a folded row the number of calls
         ("inside", "<i8"),  # ns inside MPI: exit - enter, less for folded rows, 0 in MPI_Wtime
-        ("tracer", "<i8"),  # ns that the tracer then held the thread
+        ("tracer", "<i8"),  # ns that the tracer held the thread after that
     ]
 )
 """MPI call, or a folded row: `count` cheap calls of one kind, between which the program computed.
@@ -84,7 +84,7 @@ REQUEST = np.dtype(
 
 ACCESS = np.dtype(
     [
-        ("enter", "<i8"),  # of the call
+        ("enter", "<i8"),  # enter of the call
         ("offset", "<i8"),  # bytes in the file or the target's window, or an address; -1: not known
         ("object", "<i4"),  # index in Objects.known; -1: unknown
         ("detail", "<i4"),  # lock and assertion, as in the rank file

@@ -358,7 +358,7 @@ class _Exchange:
         """
         if self._folder is None:
             return [self.own]
-        self.own.close()  # before the others open it: then a network file system shows them all of it
+        self.own.close()  # before the others open it, so that a network file system shows them all of it
         extents = self._team.allgather(self.own.extents)
         spills = [Spill(MESSAGE, self._folder / str(member), known) for member, known in enumerate(extents)]
         self._team.barrier()

@@ -16,7 +16,10 @@ from analyzer import signal_handling
 from analyzer._kernels import ffi, lib
 
 LIMIT_S = 10.0
-"""Processor time in seconds to open a file and read its small tables. That takes milliseconds."""
+"""Processor time in seconds to open a file and read its small tables.
+
+That takes milliseconds for one file, and a second for many ranks.
+"""
 ROWS_A_SECOND = 100_000
 """Number of rows for which one second is added. Even the slowest compressed rows are read ten times as fast."""
 

@@ -87,7 +87,7 @@ def _as_spool(call: np.ndarray, path: int) -> Spool:
 
 
 class Fate(Enum):
-    """How far a process came."""
+    """Fate of a process: how far it came."""
 
     ENDED = "with MPI_Finalize, or in a run without MPI"
     EXITED = "without MPI_Finalize, by exit or MPI_Abort"

@@ -103,7 +103,7 @@ def fit_clocks(sources: Sequence[ClockSource], others: Sequence[ClockSource] = (
     sources = [source for source in sources if source.rank in shown]
     origin = min((counters[s.counter].ns(s.start_ticks) + offsets[s.timeline] for s in sources), default=0)
     timelines = {s.counter: s.timeline for s in sources}
-    later = {t: max(-LATEST_NS, min(offset - origin, LATEST_NS)) for t, offset in offsets.items()}  # damaged: beyond
+    later = {t: max(-LATEST_NS, min(offset - origin, LATEST_NS)) for t, offset in offsets.items()}  # damaged files have offsets beyond
     of_counter = {c: counters[c].later(later[timeline]) for c, timeline in timelines.items()}
     return Alignment({s.rank: of_counter[s.counter] for s in sources}, problems, nodes)
 
@@ -167,7 +167,7 @@ def _align(
 
 
 def _describe(ranks: tuple[int, ...], readings: Sequence[Reading]) -> NodeClock:
-    """Describe the relation of a clock to rank 0's by its readings. Errors are those of the worst reading."""
+    """Describe the relation of a clock to rank 0's by its readings. Errors are taken from the worst reading."""
     first, last = readings[0], readings[-1]
     known = all(r.accuracy_ns > 0 for r in readings)
     return NodeClock(

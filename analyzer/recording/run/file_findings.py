@@ -142,7 +142,7 @@ def count_findings(files: Iterable[RankFile]) -> list[str]:
 
 
 def _counts_of_file(file: RankFile) -> Iterator[str]:
-    is_full = file.attributes["state"] == schema.State.FULL  # the disk: the last block may have stayed incomplete
+    is_full = file.attributes["state"] == schema.State.FULL  # the disk was full: the last block may be incomplete
     blocks = file.blocks[(file.blocks["flags"] & schema.BLOCK_UNWRITTEN) == 0]
     for position, table in enumerate(schema.BUFFERED):
         first = blocks["first"][:, position].astype(np.int64)

@@ -224,7 +224,7 @@ def _share(places: Sequence[Place], wanted: Sequence[int], team: Team) -> range:
 
 
 def _bytes(place: str, group: str) -> int:
-    try:  # a Path of each would take longer
+    try:  # a Path object for each file would take longer
         return os.stat(place).st_size if group == "/" else 1  # noqa: PTH116
     except OSError:
         return 0

@@ -49,7 +49,7 @@ class Refers(NamedTuple):
     first_cpu: np.ndarray  # by rank
     procedures: Mapping[int, ProcedureTable]  # by the `id` of a file's `procedures`
     communicators: Mapping[int, np.ndarray]  # by rank, then by row: index in the run
-    objects: Mapping[int, np.ndarray]  # likewise
+    objects: Mapping[int, np.ndarray]  # by rank, then by row: index in the run
     uneven: Mapping[int, Mapping[int, Units]]  # by rank: its RMA windows with several displacement units
     regions: Mapping[int, tuple[np.ndarray, np.ndarray]]  # by rank: numbers in the run; empty: there are none
     chain: Callable[[int, int], str]  # a path of a rank in words
@@ -60,7 +60,7 @@ class Said(NamedTuple):
 
     problems: list[Problem]
     of_regions: list[Problem]
-    parameters: frozenset[int]  # of its regions
+    parameters: frozenset[int]  # parameters of its regions
     end: End  # how its process ended
     in_buffer: bool  # True if calls of a dead process are only in its buffer
     unfinished: tuple[UnfinishedCall, ...]  # calls that it died in; a call that is `open` has no end yet

@@ -41,7 +41,7 @@ class Meeting:
 class World:
     """Run as other runs see it."""
 
-    name: str  # of its file
+    name: str  # name of its file
     job: str
     size: int
     parent_size: int  # 0: the run was not spawned

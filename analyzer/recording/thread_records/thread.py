@@ -82,7 +82,7 @@ class ThreadRecords:
         self.overhead = clock.ns(refers.start_ticks + refers.overhead_ticks) - clock.ns(refers.start_ticks)
         self.regions: Regions | None = None  # if the program has any
         self.counts: CountTable | None = None  # if the rank reads counters
-        self.samples: ThreadSamples | None = None  # likewise
+        self.samples: ThreadSamples | None = None  # if the rank reads counters
         self._refers = refers
         self._window = (0, -1), (0, 0)  # times and ticks of the latest window
 

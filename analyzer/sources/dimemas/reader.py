@@ -63,7 +63,7 @@ class DimFile:
 
     program: Program
     communicators: tuple[Communicator, ...]
-    name: str  # of the application
+    name: str  # name of the application
 
 
 def communicators_of(defined: dict[int, tuple[int, ...]], ranks: int) -> tuple[Communicator, ...]:

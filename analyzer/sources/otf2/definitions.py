@@ -17,10 +17,10 @@ from tracelib.schema import Peer
 class Names:
     """Regions and communicators by OTF2's numbers ("refs")."""
 
-    refs: np.ndarray  # of regions, ascending
+    refs: np.ndarray  # refs of regions, ascending
     procedure: np.ndarray  # by region: index of the procedure; -1: a region of the program
     region: np.ndarray  # by region: its number, from 1; 0: a procedure
-    comm_refs: np.ndarray  # of communicators, ascending
+    comm_refs: np.ndarray  # refs of communicators, ascending
     members: tuple[np.ndarray, ...]  # by communicator: world ranks
 
     def region_rows(self, refs: np.ndarray) -> np.ndarray:

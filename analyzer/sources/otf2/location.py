@@ -151,7 +151,7 @@ class Location:
     def __init__(self, names: Names, rank: int, thread: int, path: str) -> None:
         self._names, self._thread, self._path = names, thread, path
         self._open, self._held = _NOTHING, _NOTHING
-        self._done = 0  # events before those that are held
+        self._done = 0  # number of events before the held ones
         self._sends, self._receives = Sends(rank, thread), Receives(rank, thread)
         self.begin: int | None = None  # time of the first event, which is ProgramBegin where the location has one
         self.end = 0  # time of the last event
