@@ -1,8 +1,8 @@
 """Rows on disk in sorted runs, read back by time: keeps a trace of any length and order in bounded memory.
 
 Rows may come in any order. Each run of rows is sorted in memory and written to a temporary file. A window of time
-consists of the slices of the runs that overlap it, merged. A trace that is nearly in order needs one or two runs for
-a window. In any order, each row is read once for each window that holds it.
+consists of the slices of the runs that overlap it, merged. A trace that is nearly in order needs one or two runs for a
+window. In any order, each row is read once for each window that holds it.
 """
 
 from __future__ import annotations

@@ -32,8 +32,7 @@ class CallsByRank:
     """Threads, procedures and paths of each rank's calls, in order.
 
     Procedures are indices of Trace.procedures, paths are as `calls_with_paths` has them. Neighbouring ranks that made
-    few
-    calls are read together. The latest group is kept.
+    few calls are read together. The latest group is kept.
     """
 
     def __init__(self, trace: Trace) -> None:

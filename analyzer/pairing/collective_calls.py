@@ -1,7 +1,7 @@
 """Matching of the calls of different ranks that are one collective.
 
-The n-th collective of a communicator is the n-th of each member. Collectives that a rank made while it recorded
-nothing are counted. Nothing is known of the collectives that a member did not record.
+The n-th collective of a communicator is the n-th of each member. Collectives that a rank made while it recorded nothing
+are counted. Nothing is known of the collectives that a member did not record.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ def each_way(trace: Trace, rows: np.ndarray, group: np.ndarray) -> tuple[np.ndar
     """Split the collectives of intercommunicators into two: one for each direction between the groups.
 
     In each of the two, members of one group give and members of the other take. So no rank waits for its own group. A
-    rank
-    that neither gives nor takes (MPI_PROC_NULL as root) is in neither.
+    rank that neither gives nor takes (MPI_PROC_NULL as root) is in neither.
 
     Args:
         trace: The trace.
@@ -134,8 +133,7 @@ class CollectiveCalls:
     """Matcher of the calls of all members of a communicator, over windows of time.
 
     By default it matches blocking collectives. `begins`: nonblocking ones. `made_by`: persistent ones that this
-    procedure
-    made (index in Trace.procedures), or any procedure (ANY_PROCEDURE).
+    procedure made (index in Trace.procedures), or any procedure (ANY_PROCEDURE).
     """
 
     def __init__(

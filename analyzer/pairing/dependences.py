@@ -1,8 +1,7 @@
 """Dependences between ranks: a message's receipt cannot precede its send, nor the exit of a collective others' entries.
 
 Dependences come as groups of points. A *source* is the entry of a call that gives something, a *sink* the exit of a
-call
-that takes it. A sink depends on all sources of other ranks before it in its group.
+call that takes it. A sink depends on all sources of other ranks before it in its group.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """Epochs of RMA windows: the calls between which each epoch lasts, and the epochs of different ranks that match.
 
 An origin's access epoch lasts from MPI_Win_start to MPI_Win_complete. A target's exposure epoch lasts from MPI_Win_post
-to
-MPI_Win_wait (or to the MPI_Win_test that ended it). Both calls that begin an epoch name a group. In files without
-groups
-only the targets of the origin's operations are known.
+to MPI_Win_wait (or to the MPI_Win_test that ended it). Both calls that begin an epoch name a group. In files without
+groups only the targets of the origin's operations are known.
 """
 
 from __future__ import annotations
@@ -164,8 +162,7 @@ class EpochReader:
         """Return EPOCH from begins[first] to `ends`, for each partner.
 
         Partners are the members of the group, or without a group the targets (start, target) of the operations.
-        Exposures
-        without a group have one row, of any origin.
+        Exposures without a group have one row, of any origin.
         """
         known = first >= 0
         begins, ends, number = begins[first[known]], ends[known], first[known]
@@ -239,8 +236,7 @@ def _matched(accesses: np.ndarray, exposures: np.ndarray) -> tuple[np.ndarray, n
     """Match access epochs to exposures by window, origin and target.
 
     The n-th epoch belongs to the n-th exposure if there are as many of both. Else each epoch belongs to the next
-    exposure
-    that was not over when the epoch was completed, and that was posted before the epoch was over.
+    exposure that was not over when the epoch was completed, and that was posted before the epoch was over.
     """
     parts = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
     order = np.lexsort((accesses["begin"], accesses["partner"], accesses["rank"], accesses["window"]))

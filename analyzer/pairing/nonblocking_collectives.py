@@ -16,9 +16,9 @@ from tracelib.schema import What
 from tracelib.schema.procedures import NONBLOCKING_COLLECTIVES, PERSISTENT_COLLECTIVES, base_name
 
 PROBABLY_ALL = ("MPI_Alltoallv", "MPI_Alltoallw")
-"""Collectives for which the data that members exchange is not recorded. Members that waited for the last member
+"""Collectives for which the data that members exchange is not recorded.
 
-probably waited for all.
+Members that waited for the last member probably waited for all.
 """
 
 

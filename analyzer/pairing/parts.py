@@ -1,7 +1,7 @@
 """Calls and requests of some ranks in a stretch of time: the parts in which sums over all calls are made.
 
-Neighbouring ranks that made few calls share a part, so that numpy works on long arrays however many ranks there are.
-A rank that made many calls has several parts, so that memory is bounded.
+Neighbouring ranks that made few calls share a part, so that numpy works on long arrays however many ranks there are. A
+rank that made many calls has several parts, so that memory is bounded.
 """
 
 from __future__ import annotations

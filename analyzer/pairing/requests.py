@@ -75,8 +75,7 @@ class Posted:
     """Request rows of one rank by the time when they were *posted*.
 
     Only the rows that were posted in one window and completed in a later one are in memory: their number is the number
-    of
-    requests that the program had open when a window ended.
+    of requests that the program had open when a window ended.
     """
 
     def __init__(self, trace: Trace, rank: int, windows: np.ndarray, kinds: tuple[int, ...]) -> None:

@@ -1,8 +1,7 @@
 """Registry of trace formats: the sources of analyzer/sources, and those that other installed packages bring.
 
 Each package or file of analyzer/sources that holds a `SOURCE` is a source. Other packages have entry points of the
-group
-`tracelib.sources`. This module imports no numpy: `analyze --help` names the formats.
+group `tracelib.sources`. This module imports no numpy: `analyze --help` names the formats.
 """
 
 from __future__ import annotations
@@ -39,8 +38,7 @@ class Source:
         noun: A trace of this format in messages and in --help: "a Paraver trace".
         endings: Endings of file names, the usual one first. A derived file is named without them.
         recognises: Returns True if a path and its first bytes (HEAD_BYTES of them, decompressed; b"" of a folder) are
-            of
-            this format.
+            of this format.
         open: Returns the trace. Raises TracelibError with one clear line for a damaged file.
         example: Writes a small trace into a folder and returns the file's name; the fuzzer damages that file.
         is_own: True for runs that tracelib recorded.

@@ -63,8 +63,7 @@ class CallTrace(Trace):
     """Trace with calls, requests and messages in memory.
 
     The time between the calls of a thread is computation. The main thread also computes from the begin to the end of
-    its
-    rank's span.
+    its rank's span.
 
     Args:
         path: Name of the trace's file.

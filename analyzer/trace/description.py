@@ -234,10 +234,8 @@ class Counts:
     """Calls with the counters at their entry and exit.
 
     Arrays are int64 of shape (calls, counters), the columns in the order of `Counters.known`. A counter that was not
-    read is
-    UNKNOWN (-1): polls have no readings. Readings only grow from the beginning of their set on. They stand still in
-    flushes
-    and in failing polls.
+    read is UNKNOWN (-1): polls have no readings. Readings only grow from the beginning of their set on. They stand
+    still in flushes and in failing polls.
     """
 
     calls: np.ndarray  # (calls,) CALL

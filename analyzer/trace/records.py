@@ -62,9 +62,8 @@ CALL = np.dtype(
 """MPI call, or a folded row: `count` cheap calls of one kind, between which the program computed.
 
 The thread is in MPI in [enter, enter + inside). Then the tracer holds it for `tracer` ns, or until its next call if
-that
-comes before. Then it computes. So the times of a folded row lie at its beginning. What the program computed between its
-calls comes after them, up to `exit` and on.
+that comes before. Then it computes. So the times of a folded row lie at its beginning. What the program computed
+between its calls comes after them, up to `exit` and on.
 """
 
 REQUEST = np.dtype(
@@ -101,8 +100,7 @@ MARK = np.dtype([("time", "<i8"), ("value", "<i8"), ("number", "<i4"), ("thread"
 """Begin or end of a region of the program, or a parameter of it: `what` is a Mark.
 
 `number` is the number of the region or the parameter, from 1. `value` is the value of the parameter (of a real
-parameter
-its bits as float64).
+parameter its bits as float64).
 """
 
 MISSED_COLLECTIVES = np.dtype(
@@ -126,9 +124,8 @@ SAMPLE = np.dtype(
 """Sample of the place where a thread was: its path (row of CallPaths.tables).
 
 `cpu`: ns of CPU time since its previous sample. `task` numbers all threads of the rank that were met. `thread` numbers
-those with
-calls (-1: it had none yet). `what`: 0: a sample; 1: the thread or recording ended; 2: recording began for a thread that
-existed before.
+those with calls (-1: it had none yet). `what`: 0: a sample; 1: the thread or recording ended; 2: recording began for a
+thread that existed before.
 """
 
 FLUSH = np.dtype([("begin", "<i8"), ("end", "<i8"), ("thread", "<i4"), ("state", "<i4")])

@@ -83,7 +83,7 @@ class NodeSamples:
 
     @property
     def quantities(self) -> tuple[str, ...]:
-        """Names of the quantities that the node gives, in the order of EVENT_TYPES; BUSY where it can be derived."""
+        """Names of the node's quantities, in the order of EVENT_TYPES; BUSY where it can be derived."""
         derived = {BUSY} if "cpu_idle" in self.values else set()
         return tuple(name for name in EVENT_TYPES if name in derived or name in self.values)
 

@@ -1,10 +1,10 @@
 """Matching of the sends and receives of all ranks to messages, window by window, as MPI orders them.
 
-For each (communicator, source, destination, tag) the k-th send in order of the sending calls' entry belongs to the
-k-th receive in order of posting (MPI 4.1, section 3.5). The row of a receive is written when the receive completes.
-Receives that complete in a later window than the window of their posting are therefore first put aside, so that each
-window has all its postings. Messages that took place while a rank did not record are counted (`ghosts`). They take
-part in the counting only.
+For each (communicator, source, destination, tag) the k-th send in order of the sending calls' entry belongs to the k-th
+receive in order of posting (MPI 4.1, section 3.5). The row of a receive is written when the receive completes. Receives
+that complete in a later window than the window of their posting are therefore first put aside, so that each window has
+all its postings. Messages that took place while a rank did not record are counted (`ghosts`). They take part in the
+counting only.
 
 In a team each member reads some ranks. After each window the members exchange the sends to each other's ranks.
 """

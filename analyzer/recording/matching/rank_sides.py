@@ -152,8 +152,7 @@ class StoredRanks:
         """Hand over the calls and requests of a group in a window.
 
         Yields None whenever more than `most` messages are complete. Yields a rank that is unusual and was not added,
-        with its
-        rows of requests that lie in later windows.
+        with its rows of requests that lie in later windows.
         """
         late = self._late.read(window * self._size + group.start)
         begin, end = self._bounds[window : window + 2].tolist()

@@ -19,8 +19,7 @@ class Chunks:
     """Table as it lies in its file: chunk k holds rows [k * rows, (k + 1) * rows), from byte `at[k]` on.
 
     `ends`: first and last row, where they are known. `deflated`: bytes of each chunk that HDF5's filters have shuffled
-    and
-    deflated; None: chunks are not compressed.
+    and deflated; None: chunks are not compressed.
     """
 
     dtype: np.dtype

@@ -137,7 +137,7 @@ def _dtype(name: str) -> np.dtype:
 
 
 def _joined(dtype: np.dtype, arrays: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    rows = np.frombuffer(b"".join([array.tobytes() for array in arrays]), dtype)  # numpy is slow to concatenate arrays of records
+    rows = np.frombuffer(b"".join([array.tobytes() for array in arrays]), dtype)  # numpy takes its time for records
     return rows, np.array(list(map(len, arrays)), np.int64)
 
 

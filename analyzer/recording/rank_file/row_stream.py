@@ -19,8 +19,7 @@ class RowStream:
     """Stream of rows [first, last): `rows` were read and not taken yet, `ahead` is the block after them.
 
     `number` is the number of the first row of `ahead`. `limit` is its key (ticks; None: there are no more rows). A
-    caller who
-    takes rows up to `limit` misses none.
+    caller who takes rows up to `limit` misses none.
     """
 
     def __init__(self, table: ThreadTable, name: str, first: int, last: int) -> None:

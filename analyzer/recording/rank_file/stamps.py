@@ -20,16 +20,16 @@ from analyzer.trace import Problem
 from tracelib.schema import State
 
 SLACK_TICKS = 4096
-"""Tolerance in ticks. Two CPUs may read the counter a little differently (130 ticks were seen), and lower digits may
+"""Tolerance in ticks.
 
-not be recorded.
+Two CPUs may read the counter a little differently (130 ticks were seen), and lower digits may not be recorded.
 """
 
 LATE_NS = 60 * 10**9
-"""Tolerance in ns for rows after the last pair of clocks. A process that is killed after MPI_Finalize may have
+"""Tolerance in ns for rows after the last pair of clocks.
 
-written rows, but not yet the clock that follows them. Commands read rows that are late by at most this time; `check`
-counts such rows.
+A process that is killed after MPI_Finalize may have written rows, but not yet the clock that follows them. Commands
+read rows that are late by at most this time; `check` counts such rows.
 """
 
 FAULTS: dict[int, str] = {
@@ -56,8 +56,7 @@ class Life:
     """First and last tick of a process, as its file says.
 
     `last` is None where the process did not come to MPI_Finalize. Then a thread may still have worked, and may have
-    been
-    writing its buffer, when the process ended.
+    been writing its buffer, when the process ended.
     """
 
     first: int
@@ -216,8 +215,7 @@ def leave_out_strange(file: RankFile, threads: dict[int, dict[str, ThreadTable]]
 
     Returns the removed rows in words, or "" if there were none. In the middle of a table nothing is left out. Earlier
     versions of the library stamped calls of constructors with another clock (CLOCK_MONOTONIC in ns) than all later
-    calls.
-    The real time of these calls is not known.
+    calls. The real time of these calls is not known.
     """
     return _leave_out(threads, Life.of(file))
 

@@ -1,9 +1,8 @@
 """HDF5 files that are kept open, and their tables, whose types are decoded once.
 
 A run has thousands of ranks with a dozen tables each. h5py's own Files and Datasets make a numpy dtype of the stored
-type
-at each use, which costs more than to read a block. An open file takes half a megabyte and half a millisecond. So the
-chunks of a table know where they lie in the file: reading them needs no HDF5.
+type at each use, which costs more than to read a block. An open file takes half a megabyte and half a millisecond. So
+the chunks of a table know where they lie in the file: reading them needs no HDF5.
 """
 
 from __future__ import annotations
@@ -31,10 +30,8 @@ class KeptOpen(Generic[Opened]):
     """Cache of opened things by name, at most `most`. The oldest is dropped first, and closed with its last reference.
 
     Threads share the cache without a lock, because a Trace that is deleted closes its files in any thread, at any
-    moment,
-    also where h5py has a lock of its own. Each step is one operation of a dict. The worst case is that something is
-    opened
-    twice, or kept although another thread has dropped it meanwhile.
+    moment, also where h5py has a lock of its own. Each step is one operation of a dict. The worst case is that
+    something is opened twice, or kept although another thread has dropped it meanwhile.
     """
 
     def __init__(self, most: int, opened: Callable[[str], Opened]) -> None:
@@ -64,9 +61,9 @@ class KeptOpen(Generic[Opened]):
 
 
 OPEN_GROUPS = 2048
-"""Number of groups of a file that are kept open: a packed run has one for each rank. Each group takes 64 KB; to open it
+"""Number of groups of a file that are kept open: a packed run has one for each rank.
 
-again takes 0.2 ms.
+Each group takes 64 KB; to open it again takes 0.2 ms.
 """
 
 DAMAGED = (OSError, KeyError, RuntimeError, ValueError, TypeError)

@@ -83,10 +83,8 @@ def fit_clocks(sources: Sequence[ClockSource], others: Sequence[ClockSource] = (
     """Fit a clock for each rank. Time 0 is the earliest process start.
 
     Ranks of one counter share one map, so the order between them is exactly the order of the ticks. Nodes are aligned
-    by
-    their readings of rank 0's clock, on straight lines from one reading to the next. A node without readings is aligned
-    by
-    the wall-clock time of its processes' start.
+    by their readings of rank 0's clock, on straight lines from one reading to the next. A node without readings is
+    aligned by the wall-clock time of its processes' start.
 
     Args:
         sources: Clocks of the ranks to read.
@@ -103,7 +101,7 @@ def fit_clocks(sources: Sequence[ClockSource], others: Sequence[ClockSource] = (
     sources = [source for source in sources if source.rank in shown]
     origin = min((counters[s.counter].ns(s.start_ticks) + offsets[s.timeline] for s in sources), default=0)
     timelines = {s.counter: s.timeline for s in sources}
-    later = {t: max(-LATEST_NS, min(offset - origin, LATEST_NS)) for t, offset in offsets.items()}  # damaged files have offsets beyond
+    later = {t: max(-LATEST_NS, min(offset - origin, LATEST_NS)) for t, offset in offsets.items()}  # damaged: beyond
     of_counter = {c: counters[c].later(later[timeline]) for c, timeline in timelines.items()}
     return Alignment({s.rank: of_counter[s.counter] for s in sources}, problems, nodes)
 
@@ -184,11 +182,9 @@ def useful_readings(readings: Sequence[Reading]) -> list[Reading]:
     """Select the best readings, in order of time.
 
     Readings are taken from better to worse. A reading is used if it is far enough apart from all used readings for
-    their
-    errors to do no harm. A line between two readings with the errors e and f, at a distance d, is steeper or flatter
-    than
-    the truth by at most (e + f) / d. Where that is too much, a clock without drift through the better reading is not
-    worse.
+    their errors to do no harm. A line between two readings with the errors e and f, at a distance d, is steeper or
+    flatter than the truth by at most (e + f) / d. Where that is too much, a clock without drift through the better
+    reading is not worse.
     """
     used: list[Reading] = []
     for reading in sorted(readings, key=lambda r: (r.error_ns, r.local_ns)):

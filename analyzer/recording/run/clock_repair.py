@@ -5,17 +5,15 @@ Source: R. Rabenseifner, "The controlled logical clock", 1997, and D. Becker, R.
 
 * Forward: if a sink (analyzer.pairing.dependences) is earlier than a source it depends on, plus the least latency, the
   sink is moved there. What follows on its rank is moved with it, by a clock that is 1/128 slower and so makes up for
-  the
-  move little by little. In the order of causes this ends, and nothing is moved further than necessary. We pass over all
-  points, in order of time, until no sink moves: where clocks are nearly right, the order of time is nearly the order of
-  causes.
+  the move little by little. In the order of causes this ends, and nothing is moved further than necessary. We pass over
+  all points, in order of time, until no sink moves: where clocks are nearly right, the order of time is nearly the
+  order of causes.
 * Backward: the interval before a moved sink must not be stretched all at once. So what lies before the sink is moved,
   too, up to the sink, by a clock that is 1/128 faster. A source is moved only as far as the sinks that depend on it
   allow. From there on the clock is as much faster as necessary.
 
 The result is a map of time for each rank, in straight pieces. Times are never moved earlier. No interval is shortened
-by
-more than 1/128. Ranks on which nothing was moved keep their times to the bit. Memory grows with the number of moved
+by more than 1/128. Ranks on which nothing was moved keep their times to the bit. Memory grows with the number of moved
 sinks.
 """
 

@@ -19,8 +19,7 @@ def clock_files(files: Sequence[RankFile], opened: Callable[[int], RankFile]) ->
     """Open files of other ranks that these ranks' clocks need.
 
     They are the files of rank 0 and of the first rank of each other node. Nodes must have consecutive ranks, or their
-    first
-    rank is not found. `opened(rank)` opens a file.
+    first rank is not found. `opened(rank)` opens a file.
     """
     first: dict[tuple, RankFile] = {}
     for file in files:

@@ -113,9 +113,9 @@ With fewer calls, most of the work would be to look at ranks that did little in 
 """
 
 MOST_RECORDS = 1 << 19
-"""Largest number of calls of a window where chunks of rows are inflated as a whole. There a window is as long as one
+"""Largest number of calls of a window where chunks of rows are inflated as a whole.
 
-chunk of each rank, up to this number.
+There a window is as long as one chunk of each rank, up to this number.
 """
 
 MOST_LOOKED_AT = 512

@@ -2,8 +2,7 @@
 
 No file distinguishes a process that died by a signal of its own (SIGSEGV) from a process that the launcher then killed:
 both left their buffers behind. But processes that the launcher kills usually wait for the dead process, inside of MPI.
-So
-where all killed processes but one waited, that one likely died first.
+So where all killed processes but one waited, that one likely died first.
 """
 
 from __future__ import annotations

@@ -161,8 +161,7 @@ def _names(path: Path, links: Any, names: list[bytes]) -> dict[bytes, str]:
     """Return the files that external links name.
 
     HDF5 searches all links for each link that it is asked for. So the names of many ranks are searched in the file's
-    bytes:
-    FOLDER/NAME.h5 for each link NAME, with the FOLDER of the first link.
+    bytes: FOLDER/NAME.h5 for each link NAME, with the FOLDER of the first link.
     """
     if not names:
         return {}

@@ -164,8 +164,7 @@ class Ranks:
         """Set the end of calls that a process died in to its last sign of life.
 
         That is its latest sample, if it comes after the calls' entries. Else it is the last record of any rank, which
-        may not be
-        known yet.
+        may not be known yet.
         """
         entered = [lane.clock.ns(ticks) for lane in lanes if (ticks := calls.entered(lane.thread)) is not None]
         if last_sample > max(entered, default=last_sample):

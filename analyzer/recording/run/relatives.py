@@ -1,8 +1,7 @@
 """Runs that a run met: runs of processes that it spawned, that spawned it, or that it connected to.
 
-The runs do not tell each other their names: that would take a message that the program did not send. But launchers
-name jobs so that the jobs of one mpirun can be recognized. A spawned process starts while MPI_Comm_spawn lasts. And
-both
+The runs do not tell each other their names: that would take a message that the program did not send. But launchers name
+jobs so that the jobs of one mpirun can be recognized. A spawned process starts while MPI_Comm_spawn lasts. And both
 sides know the number of processes on the other side. So runs that fit are looked for in the folder of this run.
 """
 

@@ -22,10 +22,9 @@ def merge_communicators(files: Sequence[RankFile], size: int) -> tuple[tuple[Com
     """Merge the communicators of all ranks.
 
     MPI_COMM_WORLD is the first. Then come the ranks' MPI_COMM_SELF in order of ranks, then the others in order of the
-    id that
-    their members agreed on. A name is the last one that the last naming rank gave. Rows of unknown id (0) have no
-    index. Processes
-    outside the run (of MPI_Comm_spawn) are no members, because no table has a row for them. They are counted.
+    id that their members agreed on. A name is the last one that the last naming rank gave. Rows of unknown id (0) have
+    no index. Processes outside the run (of MPI_Comm_spawn) are no members, because no table has a row for them. They
+    are counted.
 
     Returns:
         The communicators, and for each rank the index in them of each row of its `communicators` (-1: none).
@@ -138,8 +137,7 @@ def merge_labels(files: Sequence[RankFile]) -> Labels:
     """Merge the names in all rank files.
 
     Each rank numbers its regions in the order in which it meets them. Equal names are one region. If an event has
-    several
-    names, the last name of the last rank counts.
+    several names, the last name of the last rank counts.
     """
     regions: dict[str, int] = {}
     parameters: dict[str, int] = {}
@@ -183,8 +181,7 @@ def merge_objects(
     """Merge all RMA windows and files of the run.
 
     They stand in order of each rank's creation, lower ranks first. Rows with one id are one object. Each row of unknown
-    id (0)
-    is an object of its own. A file has the name that its lowest rank gave.
+    id (0) is an object of its own. A file has the name that its lowest rank gave.
 
     Args:
         files: The rank files.

@@ -1,12 +1,10 @@
 """Summed calls (TRACELIB_CALLS, TRACELIB_BURSTS) as events of a Paraver trace.
 
 Extrae's "Tracing mode" says where detail is missing. Its statistics of the burst mode say what each buffer holds, by
-kind
-of call. Each stretch between two long computations has events of our own, because its calls are not known by kind. As
-in
-Extrae, a statistic stands at the end of what it counts, and a 0 at the beginning. So the sum of a type is the sum of
-the
-run. Numbers and labels: Extrae's MPI_STATS_..._EV (versions 3 and 4; version 5 numbers those from 54000006 anew).
+kind of call. Each stretch between two long computations has events of our own, because its calls are not known by kind.
+As in Extrae, a statistic stands at the end of what it counts, and a 0 at the beginning. So the sum of a type is the sum
+of the run. Numbers and labels: Extrae's MPI_STATS_..._EV (versions 3 and 4; version 5 numbers those from 54000006
+anew).
 """
 
 from __future__ import annotations

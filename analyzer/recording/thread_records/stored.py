@@ -21,8 +21,7 @@ class Stored(NamedTuple):
     """Structs `stored_lane` of neighbouring ranks.
 
     `counts`: number of rows of each of _TABLES, shape (tables, ranks). `has_events`: by rank, True if there are events
-    of others than
-    the tracer.
+    of others than the tracer.
     """
 
     structs: Any

@@ -223,11 +223,9 @@ class ThreadRecords:
         """FLUSH of this thread in order, disjoint: times that are not the program's.
 
         The thread wrote buffers, measured clocks, looked for callers, did not record, or (a predicted thread, also in
-        calls)
-        waited for a CPU. An interval that began and did not end (the process died while flushing) lasts until `stop`.
-        Recording
-        that is switched on without having been switched off was off from the beginning: all rows up to there were
-        dropped.
+        calls) waited for a CPU. An interval that began and did not end (the process died while flushing) lasts until
+        `stop`. Recording that is switched on without having been switched off was off from the beginning: all rows up
+        to there were dropped.
         """
         table = self.tables["events"]
         if not len(table):

@@ -79,9 +79,8 @@ def read_dim(path: str | os.PathLike[str]) -> DimFile:
     """Read a .dim or .dim.gz. The operations of a long file lie in a temporary file without a name.
 
     Bursts are rounded to whole ns. A burst that directly follows another is kept as a burst of its own. The root of a
-    global
-    operation is known only on the root. A wait completes the first open receive with its source, tag, communicator and
-    size, else the first without that size.
+    global operation is known only on the root. A wait completes the first open receive with its source, tag,
+    communicator and size, else the first without that size.
 
     Raises:
         TracelibError: A line cannot be understood; the message names the line.
@@ -170,8 +169,7 @@ class _Reader:
         """Read all operations.
 
         Returns the operations, the number of operations of each thread, the largest number of open requests of each
-        thread, and
-        the eager limit or 0.
+        thread, and the eager limit or 0.
         """
         spill, rest = OperationSpill(), first
         while block := self._file.read(_BLOCK_BYTES):

@@ -2,8 +2,7 @@
 
 Facts that a .prv does not have stay unknown: the communicator of a message, the root on ranks that are not the root,
 requests of sends. A .prv does not say either which call completed a nonblocking collective. As in prv2dim, an MPI_Wait
-in
-which no receive completes is taken to wait for the oldest.
+in which no receive completes is taken to wait for the oldest.
 """
 
 from __future__ import annotations

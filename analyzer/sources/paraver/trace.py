@@ -40,11 +40,9 @@ class ParaverTrace(Trace):
     """Trace from a .prv or .prv.gz, with the .pcf and .row beside it. Times are ns, whatever the file's unit.
 
     Tasks of all applications are numbered through as ranks. `calls` and `requests` are rebuilt from events and messages
-    at
-    their first use. In traces of other tools, figures include the tracer's time, as in published figures. A trace of
-    ours
-    says so (EventType.ORIGIN), or says where the tracer was (State.TRACER). It has the times of the run that it was
-    made of.
+    at their first use. In traces of other tools, figures include the tracer's time, as in published figures. A trace of
+    ours says so (EventType.ORIGIN), or says where the tracer was (State.TRACER). It has the times of the run that it
+    was made of.
     """
 
     def __init__(self, path: str | os.PathLike[str], choice: Choice | None = None) -> None:
