@@ -29,9 +29,9 @@ _ANY_STAMPS = 0, 0, 0
 _NO_POSITIONS, _NO_KEYS = np.zeros(0, np.int64), np.zeros(0, np.uint64)
 
 _POSITION = {table: position for position, table in enumerate(schema.BUFFERED)}
-"""Layout of a row of `blocks`: first row and number of rows by table, then thread, flags and set of counters."""
+"""Column of each table in `blocks`."""
 _ONE_BLOCK = Struct(f"<{len(_POSITION)}Q{len(_POSITION)}I3I")
-"""Layout of a row of `blocks`: first row and number of rows by table, then thread, flags and the rest."""
+"""Layout of a row of `blocks`: first row and number of rows by table, then thread, flags and set of counters."""
 _NO_ROWS = {table: np.zeros(0, dtype) for table, dtype in schema.BUFFERED.items()}
 
 STEP = 1024
