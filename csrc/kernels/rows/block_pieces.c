@@ -1,4 +1,4 @@
-/* Which rows of a table belong to which thread, as the blocks of the file say. */
+/* Finds the rows of a table that belong to each thread, by the blocks of the file. */
 #include "rows/block_pieces.h"
 
 #include <stdbool.h>
@@ -24,7 +24,7 @@ static int64_t joined(struct piece *pieces, int64_t n)
     return n ? last - pieces + 1 : 0;
 }
 
-/* Firsts of a damaged file may be anything: such a block names no row that is there. */
+/* `first` may be anything in a damaged file: such a block names no row of the table. */
 int64_t block_pieces(const void *blocks, int64_t n, int64_t table, int64_t length, int32_t join, struct piece *pieces,
                      int64_t *named)
 {

@@ -5,12 +5,12 @@
 
 #include "rows/inline/ticks.h"
 
-/* Of several that go on the first counts. */
+/* Kinds of interruptions. If several go on at once, the first in this order counts. */
 enum { FLUSH, SYNC, PATHS, CPU_WAIT, TRACING, KINDS };
 
 static const int32_t state_of[KINDS] = {STATE_IO, STATE_OTHERS, STATE_PATHS, STATE_SCHEDULING, STATE_TRACING_DISABLED};
 
-/* KINDS: none of them. */
+/* Return the kind of interruption that an event begins or ends; KINDS: none. */
 static int interruption_kind(const struct file_event *event)
 {
     switch (event->type) {

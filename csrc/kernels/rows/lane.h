@@ -2,7 +2,7 @@
 #define LANE_H
 #include "rows/clock.h"
 
-/* What the analyzer knows of a procedure of a rank file. */
+/* The analyzer's knowledge of a procedure of a rank file. */
 struct procedure {
     int64_t value; /* Paraver event value */
     uint32_t type; /* Paraver event type */
@@ -13,7 +13,7 @@ struct procedure {
 
 enum role { ROLE_NONE = 0, ROLE_SEND = 1, ROLE_RECEIVE = 2, ROLE_COLLECTIVE = 3, ROLE_ONE_SIDED = 4, ROLE_CLOCK = 5 };
 
-/* One thread of a rank and the tables its rows refer to. */
+/* One thread of a rank, and the tables to which its rows refer. Python owns all arrays; they must outlive the lane. */
 struct lane {
     struct clock clock;
     int64_t start;    /* ns: process start, or the thread's first row */
@@ -22,7 +22,7 @@ struct lane {
     const struct procedure *procedures;
     const void *communicators;         /* struct file_communicator */
     const uint32_t *members;           /* world ranks of groups that are no progressions */
-    const int32_t *communicator_index; /* of each row, in Trace.communicators; -1: none, unknown */
+    const int32_t *communicator_index; /* by row of `communicators`: index in Trace.communicators; -1: none, unknown */
     int64_t n_procedures;
     int64_t n_communicators;
     int64_t n_members;
@@ -32,8 +32,9 @@ struct lane {
     int32_t ranks; /* of the run */
 };
 
-/* k runs of records that start with an int64 time, each sorted by it, lie one after the other: run r is
-   [offsets[r], offsets[r + 1]). Merges them by time, then run, into out; -1 if memory is short. */
+/* Merge runs of records by time, then by run, into `out`. A record has record_bytes and starts with its time
+   (int64). Run r is the records [offsets[r], offsets[r + 1]), sorted by time. out: room for all records. Returns -1
+   if there is no memory. */
 int64_t lane_merge(const void *records, const int64_t *offsets, int64_t runs, int64_t record_bytes, void *out);
 
 #endif

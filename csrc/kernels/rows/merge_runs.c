@@ -1,5 +1,5 @@
-/* Merging thousands of runs. A heap of them costs more for each record than to count: records go to buckets of equal
-   time, as many as leave few in each, and there into order. */
+/* Merges thousands of runs. A heap of runs costs more for each record than counting does. So records go to buckets
+   of equal time, with few records in each, and are sorted there. */
 #include "rows/internal/merge_runs.h"
 
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 
 enum { IN_A_BUCKET = 4, FEW = 32, USUAL_BYTES = 32 };
 
-/* Of a bucket with many records. */
+/* Work space to sort a bucket with many records. */
 struct room {
     struct timed_row *order; /* and room for half as many behind them */
     char *records;
@@ -24,7 +24,8 @@ static inline int64_t run_record_time(const char *record)
     return time;
 }
 
-/* When the first record is, and how long after it the last one. Of a damaged file runs may be out of order. */
+/* Return the time (ns) between the first and the last record, and write the first time to `first`. In a damaged file
+   runs may be out of order. */
 static inline uint64_t span(const char *begin, const char *end, int64_t bytes, int64_t *first)
 {
     int64_t last = INT64_MIN;
@@ -37,7 +38,7 @@ static inline uint64_t span(const char *begin, const char *end, int64_t bytes, i
     return (uint64_t)last - (uint64_t)*first;
 }
 
-/* A few records into order; what is at the same time stays as it is. */
+/* Sort a few records by time; records of the same time keep their order. */
 static inline void insertion_sort(char *records, int64_t n, int64_t bytes)
 {
     char moved[USUAL_BYTES];
@@ -76,7 +77,7 @@ static bool sort_runs(char *records, int64_t n, int64_t bytes, struct room *room
     return true;
 }
 
-/* Whoever calls it with a constant number of bytes gets it for these. */
+/* Inline, so that the compiler makes a version for each constant number of bytes. */
 static inline bool to_buckets(const char *records, const int64_t *offsets, int64_t runs, int64_t bytes, char *out)
 {
     const char *begin = records + offsets[0] * bytes, *end = records + offsets[runs] * bytes;

@@ -1,4 +1,4 @@
-/* Begins and ends of regions as the program made them, to regions that nest. */
+/* Turns the begins and ends of regions that the program made into regions that nest. */
 #include "rows/regions.h"
 #include "records.h"
 
@@ -18,7 +18,7 @@ static void put_end(struct nest *to, const struct file_event *row)
     *to->out++ = end;
 }
 
-/* How deep the region lies in which an end is: its depth from 1; 0: in none. */
+/* Return the depth (from 1) of the innermost open region with this number; 0: it is not open. */
 static int64_t depth_of(const struct nest *to, int64_t region)
 {
     int64_t depth = to->depth;
@@ -36,7 +36,8 @@ static void end_region(struct nest *to, const struct file_event *row, int64_t re
     while (depth && to->depth >= depth) put_end(to, row);
 }
 
-/* Rows were dropped here, and with them perhaps ends: what is open lasts until here for certain. */
+/* End all open regions where rows were dropped: their ends may be among the dropped rows, and this is the last time
+   at which they are certain to be open. */
 static void cut(struct nest *to, const struct file_event *row, int64_t *counts)
 {
     struct file_event end = *row;

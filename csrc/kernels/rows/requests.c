@@ -11,7 +11,7 @@ static int64_t request_order_time(const struct trace_request *row, int by_comple
     return by_completed ? row->completed : row->posted;
 }
 
-/* Whether rows are in order. */
+/* Return true if the rows are in order. */
 static int requests_are_ordered(const struct trace_request *rows, int64_t n, int by_completed)
 {
     int64_t k = 1;
@@ -19,7 +19,7 @@ static int requests_are_ordered(const struct trace_request *rows, int64_t n, int
     return k >= n;
 }
 
-/* Write them in order; 0: no memory. */
+/* Write the wanted rows in order; 0: no memory. */
 static int sort_requests(const struct trace_request *row, int64_t n, const uint8_t *wanted, int64_t least,
                          int by_completed, int64_t count, struct trace_request *out)
 {

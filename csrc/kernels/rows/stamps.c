@@ -1,5 +1,4 @@
-/* Whether the time stamps of rows can be. Whoever reads rows looks at all of them, so what is good costs a few
-   comparisons. */
+/* Checks the time stamps of rows. Every row that is read is checked, so a good row costs only a few comparisons. */
 #include "rows/stamps.h"
 
 #include <stdbool.h>
@@ -8,7 +7,8 @@
 
 _Static_assert(STAMP_FAULTS == 6, "struct stamps has a number for each");
 
-/* One row: it is known of from `from`, and no row after it may begin before `settled`. */
+/* The stamps of one row (ticks). `from` is the earliest time that the row names; no row after it may begin before
+   `settled`. */
 struct stamped {
     uint64_t from, begin, end, settled;
     bool reversed, inside_long, no_call;
@@ -25,7 +25,7 @@ static void count(struct stamps *s, const struct stamped *row, int64_t number, i
     if (s->first == n) s->first = number;
 }
 
-/* Without a jump where all is good. */
+/* Check one row, without a jump if it is good. */
 static inline void look_at_stamp(struct stamps *s, struct stamped row, int64_t number, int64_t n)
 {
     bool bad = (row.from < s->start) | (row.begin < s->start) | (row.begin > s->stop) | (row.end > s->stop) |
@@ -45,7 +45,7 @@ void stamps_of_calls(struct stamps *stamps, const void *rows, int64_t n)
     }
 }
 
-/* A request is in order by its completion; one that was only started by that. */
+/* The key of a request is its completion; of a request that was only started, its start. */
 void stamps_of_requests(struct stamps *stamps, const void *rows, int64_t n)
 {
     const struct file_request *r = rows;
@@ -86,8 +86,8 @@ void stamps_of_accesses(struct stamps *stamps, const void *rows, int64_t n)
                       n);
 }
 
-/* Calls that are summed up by procedure overlap: only their begins are in order. Bytes that were received in another
-   buffer than the call that posted them have a row without calls. */
+/* Sums of calls by procedure overlap, so only their begins are in order. If bytes were received in another buffer
+   than the call that posted them, there is a row without calls. */
 void stamps_of_summaries(struct stamps *stamps, const void *rows, int64_t n)
 {
     const struct file_summary *r = rows;

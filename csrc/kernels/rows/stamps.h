@@ -2,7 +2,7 @@
 #define STAMPS_H
 #include <stdint.h>
 
-/* What a row's time stamps cannot be; analyzer.recording.rank_file.stamps.FAULTS says it in words. */
+/* Faults of a row's time stamps. analyzer.recording.rank_file.stamps.FAULTS has their texts. */
 enum stamp_fault {
     STAMP_BEFORE_START,
     STAMP_AFTER_END,
@@ -13,15 +13,19 @@ enum stamp_fault {
     STAMP_FAULTS
 };
 
-/* One table of one thread, looked at a few consecutive rows at a time. */
+/* State of the check of one table of one thread, whose consecutive rows are checked a few at a time. */
 struct stamps {
-    uint64_t start, stop; /* of the process's life, in ticks */
-    uint64_t latest;      /* the row before the next one ended then */
-    uint64_t slack;       /* so many ticks backwards are no fault: CPUs may read the counter a little differently */
-    int64_t faults[6];    /* rows that have each */
-    int64_t first;        /* in the rows looked at last: the first one at fault, or their number */
+    uint64_t start, stop; /* begin and end of the process, in ticks */
+    uint64_t latest;      /* ticks: end of the row before the next one */
+    uint64_t
+        slack; /* ticks that a row may go backwards without a fault: CPUs may read the counter a little differently */
+    int64_t faults[6]; /* number of rows with each fault, by enum stamp_fault */
+    int64_t first;     /* index of the first faulty row among the rows checked last; their number if there is none */
 };
 
+/* Check the time stamps of the next n rows of one table: add the faults to `faults`, and set `first`. The rows are
+   struct file_call, file_request, file_poll, file_event, file_access and file_summary. Requests are in order of
+   completion, or of posting where they did not complete. Of summaries only the begins are in order. */
 void stamps_of_calls(struct stamps *stamps, const void *rows, int64_t n);
 void stamps_of_requests(struct stamps *stamps, const void *rows, int64_t n);
 void stamps_of_polls(struct stamps *stamps, const void *rows, int64_t n);

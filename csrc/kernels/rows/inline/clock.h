@@ -1,19 +1,20 @@
 #ifndef CLOCK_VALUES_H
 #define CLOCK_VALUES_H
-/* One value of a piecewise linear map of time at a time. */
+/* Evaluates a piecewise linear map of time, one value at a time. */
 
 #include <stdbool.h>
 
 #include "rows/clock.h"
 
-/* The value of x by a piece. Differences are taken modulo 2^64. */
+/* Return the value of x by one piece. Differences are taken modulo 2^64. */
 static inline int64_t piece_value(const struct clock_piece *p, uint64_t x)
 {
     int64_t elapsed = (int64_t)(x - (uint64_t)p->origin);
     return (int64_t)((__int128)elapsed * p->multiplier >> p->shift) + p->value;
 }
 
-/* The last piece that begins at or before x, ticks or ns, else the first. */
+/* Return the last piece that begins at or before x (ticks or ns), or the first piece if there is none. n is at least
+   1. */
 static inline const struct clock_piece *clock_piece_at(const struct clock_piece *p, int64_t n, uint64_t x)
 {
     while (n > 1) {
@@ -24,22 +25,23 @@ static inline const struct clock_piece *clock_piece_at(const struct clock_piece 
     return p;
 }
 
+/* Return the value of x by the piece that holds for it. n is at least 1. */
 static inline int64_t clock_value(const struct clock_piece *pieces, int64_t n, uint64_t x)
 {
     return piece_value(clock_piece_at(pieces, n, x), x);
 }
 
-/* The piece that was used last, and from its origin on for how long it holds; 0: none was. Times that are read one
-   after the other rarely leave it. */
+/* The piece that was used last, and the length for which it holds from its origin on; length 0: none was used. Times
+   that are read one after the other rarely leave a piece. */
 struct last_piece {
     struct clock_piece piece;
     uint64_t length;
 };
 
-/* Another piece is the last one from now on; the value of x by it. */
+/* Return the value of x, and make the piece of x the last one. */
 int64_t clock_value_elsewhere(struct last_piece *last, const struct clock_piece *pieces, int64_t n, uint64_t x);
 
-/* The same as clock_value. */
+/* Return clock_value of x; try the piece that was used last first. */
 static inline int64_t clock_value_near(struct last_piece *last, const struct clock_piece *pieces, int64_t n, uint64_t x)
 {
     bool is_in = x - (uint64_t)last->piece.origin < last->length;

@@ -1,28 +1,29 @@
 #ifndef ROW_RECORDS_H
 #define ROW_RECORDS_H
-/* The records of the trace that rows of a rank file stand for. */
+/* Makes records of the trace from rows of a rank file, one at a time. */
 
 #include <stdbool.h>
 
 #include "records.h"
 #include "rows/inline/ticks.h"
 
-/* What is known of the rows of a lane that are read one after the other: they rarely leave a piece of the clock or a
-   communicator. */
+/* State for reading the rows of a lane one after the other. Consecutive rows rarely leave a piece of the clock or a
+   communicator, so the last ones are kept. */
 struct row_reader {
     const struct lane *lane;
     struct last_piece ticks, ns;
-    int64_t comm;       /* the row of `communicators` of which the rest is; -1: none */
+    int64_t comm;       /* row of `communicators` that index and group belong to; -1: none */
     int32_t index;      /* in Trace.communicators */
-    struct group group; /* whom its peers are counted in */
+    struct group group; /* group in which peers are counted */
 };
 
+/* Return a reader for the rows of a lane. The lane must outlive it. */
 static inline struct row_reader row_reader(const struct lane *lane)
 {
     return (struct row_reader){.lane = lane, .comm = -1};
 }
 
-/* The same as lane_ns. */
+/* Convert ticks to corrected ns, as lane_ns. */
 static inline int64_t row_ns(struct row_reader *reader, uint64_t ticks)
 {
     const struct clock *c = &reader->lane->clock;
@@ -30,7 +31,7 @@ static inline int64_t row_ns(struct row_reader *reader, uint64_t ticks)
     return c->n_corrections ? clock_value_near(&reader->ns, c->corrections, c->n_corrections, (uint64_t)ns) : ns;
 }
 
-/* Makes `comm` the communicator of the reader. */
+/* Make row `comm` the communicator of the reader. */
 static inline void row_comm(struct row_reader *reader, uint32_t comm)
 {
     if (__builtin_expect(reader->comm == comm, 1)) return;
@@ -39,21 +40,23 @@ static inline void row_comm(struct row_reader *reader, uint32_t comm)
     lane_group(reader->lane, comm, &reader->group);
 }
 
-/* Of the time that calls take, what is spent in MPI: a look at the clock is the program's own. */
+/* Return the part of a call's time that is spent in MPI: 0 for a reading of the clock, which is the program's own. */
 static inline int64_t inside_mpi(const struct procedure *procedure, int64_t time)
 {
     return procedure->role == ROLE_CLOCK ? 0 : time;
 }
 
-/* Looks at the clock that follow each other at once wait for a time: half as long again as the tracer alone takes. */
+/* Return true if a run of clock readings waits for a time: they follow each other at once, with less than 1.5 times
+   the tracer's own time between them. between: ns that the tracer alone takes; apart: ns that they are apart. */
 static inline bool waits_for_a_time(const struct procedure *procedure, int64_t between, int64_t apart)
 {
     return procedure->role == ROLE_CLOCK && 2 * apart < 3 * between;
 }
 
-/* How long the tracer holds the thread after `inside` ns in `count` calls of a row that takes `length`: after each of
-   them, but between two no longer than they were apart. Who waits for a time waits no longer for the tracer: then there
-   is only that of the last. */
+/* Return how long (ns) the tracer holds the thread in `count` calls of one row, which took `inside` ns of the row's
+   `length`. The tracer takes its time after each call, but between two calls at most the time that they were apart.
+   A program that waits for a time does not wait longer because of the tracer, so then only the time after the last
+   call counts. */
 static inline int64_t held_by_tracer(const struct row_reader *reader, const struct procedure *procedure, int64_t count,
                                      int64_t inside, int64_t length)
 {
@@ -62,7 +65,7 @@ static inline int64_t held_by_tracer(const struct row_reader *reader, const stru
     return (between < apart ? between : apart) + reader->lane->overhead;
 }
 
-/* Of a call, what it is and when. */
+/* Return the record of a call with procedure and times, without its communication. */
 static inline struct trace_call bare_call_record(struct row_reader *reader, const struct file_call *row)
 {
     int64_t enter = row_ns(reader, row->enter), exit = row_ns(reader, row->exit);
@@ -78,7 +81,7 @@ static inline struct trace_call bare_call_record(struct row_reader *reader, cons
     };
 }
 
-/* The rest of it: what it communicates. */
+/* Fill in what the call communicates. */
 static inline void tell_message(struct row_reader *reader, const struct file_call *row, struct trace_call *call)
 {
     row_comm(reader, row->comm);
@@ -89,6 +92,7 @@ static inline void tell_message(struct row_reader *reader, const struct file_cal
     call->tag = row->tag;
 }
 
+/* Return the record of a call. */
 static inline struct trace_call call_record(struct row_reader *reader, const struct file_call *row)
 {
     struct trace_call call = bare_call_record(reader, row);
@@ -96,6 +100,7 @@ static inline struct trace_call call_record(struct row_reader *reader, const str
     return call;
 }
 
+/* Return the record of a run of failing polls. */
 static inline struct trace_call poll_record(struct row_reader *reader, const struct file_poll *row)
 {
     int64_t enter = row_ns(reader, row->enter), exit = row_ns(reader, row->exit);
@@ -116,7 +121,7 @@ static inline struct trace_call poll_record(struct row_reader *reader, const str
     };
 }
 
-/* Of collectives `tag` is their procedure. */
+/* Return the tag of a request; for a collective the index of its procedure in Trace.procedures. */
 static inline int32_t request_tag(const struct lane *lane, const struct file_request *row)
 {
     bool collective = row->what == WHAT_COLLECTIVE_DONE || row->what == WHAT_COLLECTIVE_STARTED;
@@ -124,6 +129,7 @@ static inline int32_t request_tag(const struct lane *lane, const struct file_req
     return lane_procedure(lane, row->tag < UINT16_MAX ? (uint16_t)row->tag : UINT16_MAX)->index;
 }
 
+/* Write the record of a request to `to`. */
 static inline void request_record(struct row_reader *reader, const struct file_request *row, struct trace_request *to)
 {
     row_comm(reader, row->comm);

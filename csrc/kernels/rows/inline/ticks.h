@@ -1,6 +1,6 @@
 #ifndef TICKS_H
 #define TICKS_H
-/* What kernels ask of a lane for each row: times and world ranks. */
+/* Looks up times, procedures and world ranks for the rows of a lane. */
 
 #include <stdbool.h>
 
@@ -8,6 +8,7 @@
 #include "rows/inline/clock.h"
 #include "rows/lane.h"
 
+/* Convert ticks of the lane's clock to corrected ns. */
 static inline int64_t lane_ns(const struct lane *lane, uint64_t ticks)
 {
     const struct clock *c = &lane->clock;
@@ -15,18 +16,20 @@ static inline int64_t lane_ns(const struct lane *lane, uint64_t ticks)
     return c->n_corrections ? clock_value(c->corrections, c->n_corrections, (uint64_t)ns) : ns;
 }
 
-/* The procedure of a row; the table ends with one that stands for all unknown ones. */
+/* Return the procedure of a row. The last entry of the table stands for all unknown procedures. */
 static inline const struct procedure *lane_procedure(const struct lane *lane, uint16_t call)
 {
     return &lane->procedures[call < lane->n_procedures ? call : lane->n_procedures - 1];
 }
 
+/* Return the communicator of a row of the file; row 0 for a number outside the table. */
 static inline const struct file_communicator *lane_communicator(const struct lane *lane, uint32_t row)
 {
     const struct file_communicator *table = lane->communicators;
     return row < lane->n_communicators ? &table[row] : &table[0];
 }
 
+/* Return the index in Trace.communicators of a row of the file's communicators; -1: unknown. */
 static inline int32_t lane_communicator_index(const struct lane *lane, uint32_t row)
 {
     return row < lane->n_communicators ? lane->communicator_index[row] : -1;
@@ -39,7 +42,8 @@ struct group {
     uint32_t size; /* 0: not known */
 };
 
-/* World rank of `peer` in a group; PEER_NONE if it does not hold it. */
+/* Return the world rank of `peer` in a group; PEER_NONE if the group does not have this rank. Negative peers are
+   returned as they are. */
 static inline int32_t group_rank(const struct group *group, int32_t peer)
 {
     if (peer < 0) return peer;
@@ -47,8 +51,9 @@ static inline int32_t group_rank(const struct group *group, int32_t peer)
     return (int32_t)(group->listed ? group->listed[peer] : group->first + (uint32_t)peer * group->stride);
 }
 
-/* The (remote) group of a communicator; without members if the table of members does not hold it, or if a progression
-   leaves the world, as in a damaged file. Field by field: what is copied as a whole waits for its parts. */
+/* Read the group in which peers of a communicator are counted (the remote group, if there is one) into `group`. The
+   group has size 0 if the table of members does not hold it, or if a progression leaves the world, as in a damaged
+   file. The fields are written one by one: a struct that is copied as a whole waits for its parts. */
 static inline void lane_group(const struct lane *lane, uint32_t row, struct group *group)
 {
     const struct file_communicator *c = lane_communicator(lane, row);
@@ -68,7 +73,7 @@ static inline void lane_group(const struct lane *lane, uint32_t row, struct grou
     group->size = held ? size : 0;
 }
 
-/* World rank of `peer` in that group. */
+/* Return the world rank of `peer` in the communicator at `row`; PEER_NONE: unknown. */
 static inline int32_t lane_world(const struct lane *lane, uint32_t row, int32_t peer)
 {
     struct group group;

@@ -8,7 +8,8 @@ struct timed_row {
     int64_t row;
 };
 
-/* Sort by time, equal ones in their order; `part` has room for n / 2. What is in order already costs a look. */
+/* Sort n rows by time; rows of the same time keep their order. part: work space for n / 2 rows. Rows that are sorted
+   already cost one pass. */
 void time_order(struct timed_row *rows, int64_t n, struct timed_row *part);
 
 #endif

@@ -1,6 +1,7 @@
 #ifndef FIELDS_H
 #define FIELDS_H
-/* Numbers between colons, as the lines of Paraver and Dimemas traces have them. */
+/* Readers of the fields of a line: numbers between colons, as in Paraver and Dimemas traces. `at` moves over the
+   field; nothing is read from `end` on. */
 
 #include <math.h>
 #include <stdbool.h>
@@ -8,16 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a message: 1 PiB, more than any memory holds. What says more is damage, and sums of the rest stay in 64 bits. */
+/* Largest size of a message: 1 PiB, more than any memory holds. A larger number is damage. Sums of sizes up to this
+   limit stay in 64 bits. */
 #define MOST_BYTES (INT64_C(1) << 50)
 
+/* Return true if `p` is before `end` and points to a decimal digit. */
 static inline bool is_digit(const char *p, const char *end)
 {
     return p < end && (unsigned)(*p - '0') < 10;
 }
 
-/* An integer and the ':' that follows unless the line ends; false: there is none. Those of 64 bits without sign wrap.
-   Zeros in front say nothing: some tools leave room for 20 digits. */
+/* Read an integer, and the ':' behind it unless the line ends there. Returns false if there is no integer. An
+   unsigned number of 64 bits wraps to a negative value. Leading zeros are skipped: some tools reserve 20 digits. */
 static inline bool field_integer(const char **at, const char *end, int64_t *value)
 {
     const char *p = *at;
@@ -35,7 +38,8 @@ static inline bool field_integer(const char **at, const char *end, int64_t *valu
     return sound;
 }
 
-/* Seconds in any other form than digits and a point: 1e-3. */
+/* Read seconds that are written otherwise than as digits and a point, such as 1e-3, as ns. Returns false if the text
+   is no time. */
 static inline bool odd_seconds(const char *at, const char *end, int64_t *ns)
 {
     char text[64], *stop;
@@ -49,7 +53,8 @@ static inline bool odd_seconds(const char *at, const char *end, int64_t *ns)
     return true;
 }
 
-/* Seconds from `at` to `end` in whole ns, exactly: the tenth decimal rounds. false: that is no time. */
+/* Read the seconds from `at` to `end` as whole ns, exactly; the tenth decimal rounds. Returns false if the text is
+   no time. */
 static inline bool field_seconds(const char *at, const char *end, int64_t *ns)
 {
     const char *p = at;
@@ -65,7 +70,7 @@ static inline bool field_seconds(const char *at, const char *end, int64_t *ns)
     return p == end || odd_seconds(at, end, ns);
 }
 
-/* Where a line ends that has blanks or a carriage return after it. */
+/* Return the end of a line without the blanks and carriage returns behind it. */
 static inline const char *trimmed_end(const char *line, const char *end)
 {
     while (end > line && (end[-1] == '\r' || end[-1] == ' ' || end[-1] == '\t')) end--;
