@@ -1,10 +1,11 @@
-/* What our own records of a Dimemas trace are, and what may be wrong with a line. */
+/* Our own records in a Dimemas trace, and the faults of a line. */
 #ifndef DIMFORMAT_H
 #define DIMFORMAT_H
 
-/* Events of these types are our own way to write what Dimemas has no record for; to it they are events like others.
-   Their value: the thread's priority from here on; a semaphore; how many threads share the burst before; from how many
-   bytes on MPI_Send of the whole run waited for its receive. */
+/* Types of events by which we write what Dimemas has no record for; to Dimemas they are ordinary events. Their
+   values: PRIORITY, the thread's priority from here on; SEM_..., the number of a semaphore; PARALLEL, the number of
+   threads that share the burst before; EAGER_LIMIT, the size (bytes) from which MPI_Send waited for its receive, in
+   the whole run. */
 enum {
     DIM_PRIORITY = 49000010,
     DIM_SEM_WAIT = 49000011,
@@ -13,10 +14,10 @@ enum {
     DIM_EAGER_LIMIT = 49000014
 };
 
-/* Records of our own, which Dimemas refuses: messages to and from other applications, by a port. */
+/* Kinds of our own records, which Dimemas refuses: messages to and from other applications, by a port. */
 enum { DIM_PORT_SEND = 30, DIM_PORT_RECEIVE = 31 };
 
-/* What is wrong with a line. */
+/* Faults of a line. */
 enum dim_reason {
     DIM_FINE = 0,
     DIM_NO_RECORD = 1,

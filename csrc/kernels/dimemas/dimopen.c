@@ -1,4 +1,5 @@
-/* A wait says source, tag, communicator and size, not which of several alike it is for: they complete in order. */
+/* A wait names source, tag, communicator and size, but not which of several equal operations it is for. Equal
+   operations complete in order. */
 #include "dimemas/dimopen.h"
 
 #include <stdbool.h>
@@ -7,13 +8,13 @@
 
 enum { NOBODY = -1, FIRST_ROOM = 64 };
 
-/* An operation under way; its index is its slot. */
+/* An open operation; its index is its slot. */
 struct entry {
     int64_t bytes;
     int32_t next; /* of the same queue, or free */
 };
 
-/* Those that a wait could name equally, in order; none is empty. */
+/* The operations of one key, which a wait cannot tell apart, in order of their begin. No queue is empty. */
 struct queue {
     uint64_t a, b;
     int32_t first, last;
@@ -81,7 +82,7 @@ static bool grow_queues(struct dim_open *open)
     return true;
 }
 
-/* An empty queue goes, and those after it that it had pushed away move up. */
+/* Remove an empty queue, and move up the queues that it had pushed away from their places. */
 static void drop_queue(struct dim_open *open, struct queue *queue)
 {
     size_t mask = open->room - 1, hole = (size_t)(queue - open->queues);

@@ -2,9 +2,12 @@
 #define DIMWRITE_H
 #include <stdint.h>
 
-/* Format operations as records of a Dimemas trace ("Dimemas 5.5.0 input format"); returns the bytes written to `out`,
-   which must hold 320 for each. comm_id: Dimemas id of the world, then of each communicator. buffered: bytes up to
-   which sends of which MPI decides whether they wait (OP_STANDARD) do not; -1: they do as they say. */
+/* Format n operations (struct op) as records of a Dimemas trace. comm_id: Dimemas ids, of the world, then of each
+   communicator. buffered: largest size (bytes) with which sends of kind OP_STANDARD, for which MPI decides whether they
+   wait, do not wait; -1: sends keep their kind. out: room for 320 bytes for each operation. Returns the number of bytes
+   written.
+
+   Source: "Dimemas 5.5.0 input format". */
 int64_t dim_text(const void *operations, int64_t n, int32_t task, int32_t thread, const int32_t *comm_id,
                  int64_t buffered, char *out);
 

@@ -3,26 +3,27 @@
 
 #include <stdint.h>
 
-/* Bytes that were found, as many as there is room for. */
+/* A buffer of the caller's, with room for `room` bytes, of which `used` are written. */
 struct found_bytes {
     unsigned char *bytes;
     int64_t room, used;
 };
 
-/* A table of the file. */
+/* A table of the file, as rank_file_read finds it. */
 struct found_table {
-    int64_t rows;       /* -1: there is none of that name */
-    int64_t chunk_rows; /* 0: its rows do not lie in chunks, or not so that their places are known */
-    int64_t at, bytes;  /* its part of `data`: the rows; or the places of their chunks (int64), and both end rows */
-    int64_t filtered;   /* 1: behind the places come the bytes of each chunk (int64), and no rows */
+    int64_t rows; /* number of rows; -1: there is no table of this name */
+    int64_t
+        chunk_rows;    /* rows in each chunk; 0: the rows do not lie in chunks, or not so that their places are known */
+    int64_t at, bytes; /* offset and length of the table's part of `data`: the rows; or the places of their chunks
+                          (int64), then the first and the last row */
+    int64_t filtered;  /* 1: behind the places come the bytes of each chunk (int64), and no rows */
 };
 
-/* What the small part of a rank file says, or of a rank's group in a packed run. The shape is what the files of a run
-   have in common: 'A' of each attribute, 'T' of each table, then three parts, each preceded by its length (uint16):
-   name, datatype message, and of an attribute the number of its values (uint64; none: a single one), of a table the
-   filters message. Values are those of the attributes, one after the other in the same order. In `data` each table's
-   part begins on a multiple of 8 bytes.
- */
+/* The attributes and tables of a rank file, or of a rank's group in a packed run. shape: the part that files of one
+   run have in common: 'A' for each attribute, 'T' for each table, then three parts, each preceded by its length
+   (uint16): the name; the datatype message; of an attribute the number of its values (uint64; empty: a single
+   value), of a table the filters message. values: the values of the attributes, in the same order. data: the parts
+   of the tables; each begins at a multiple of 8 bytes. */
 struct rank_file {
     struct found_bytes shape, values, data;
     struct found_table *tables;
@@ -31,21 +32,23 @@ struct rank_file {
 
 enum rank_file_answer { RANK_FILE_READ, RANK_FILE_NO_ROOM, RANK_FILE_OTHER };
 
-/* Read a file of the form that the runtime writes, or of a packed run the group whose object header lies at `group`
-   (0: the file's root): its attributes, and of its n tables that are named the first `whole` with all their rows (a
-   filtered one as it is stored), of the others the places of their chunks, then the first and the last row; what lies
-   together is one chunk. RANK_FILE_NO_ROOM: more room is needed. RANK_FILE_OTHER: it is missing, damaged, or of another
-   form; HDF5 can tell. */
+/* Read a rank file in the form that the runtime writes: its attributes, and the n tables with these names. group:
+   the address of the object header of a group in a packed run; 0: the file's root. The first `whole` tables are read
+   with all their rows (a filtered table as it is stored). Of the others, the places of the chunks and the first and
+   the last row are read; rows that lie together count as one chunk. into: the caller owns its buffers and its n
+   tables. Returns RANK_FILE_NO_ROOM if a buffer is too small, and RANK_FILE_OTHER if the file is missing, damaged,
+   or of another form; HDF5 can tell which. */
 enum rank_file_answer rank_file_read(const char *path, int64_t group, const char *const *names, int64_t n,
                                      int64_t whole, struct rank_file *into);
 
-/* Where the groups of a packed run's ranks lie: the object header of the member 000k of `ranks` in `headers[k]`, if
-   there is room for it; the others are left as they are. Returns one more than the highest k, or -1: the file is
-   missing, damaged, or of another form. */
+/* Find the groups of ranks in a packed run. headers: (room), receives at k the address of the object header of the
+   member 000k of `ranks`; other elements are not changed. Returns the highest k + 1; -1: the file is missing,
+   damaged, or of another form. */
 int64_t rank_groups(const char *path, int64_t *headers, int64_t room);
 
-/* Rows of a table from an open file, every step-th of [first, last), whose chunk k lies at `at[k]`. -1: errno says why
-   not; 0: the file ends before them; 1: done. */
+/* Read rows of a table from an open file into `into`: every step-th row of [first, last). at: the place of each
+   chunk in the file. chunk_rows: rows in a chunk. Returns 1 when done; 0: the file ends before these rows; -1: errno
+   has the cause. */
 int rank_file_rows(int fd, const int64_t *at, int64_t chunk_rows, int64_t row_bytes, int64_t first, int64_t last,
                    int64_t step, void *into);
 

@@ -3,9 +3,9 @@
 
 #include <stdint.h>
 
-/* Ask the system for all of a small open file at once, if it is not in memory: in a cold cache each part of it would
-   else be waited for by itself, which takes three times as much processor time and four times as long. `bytes`: the
-   length of the file. What it says is not changed by this, and that it cannot be done is no error. */
+/* Ask the system to read all of a small open file of `bytes` bytes at once, if it is not in memory. Without this, in
+   a cold cache the process waits for each part separately, which takes three times the processor time and four times
+   as long. A failure is no error: the content that is read later is the same. */
 void prefetch_small(int fd, uint64_t bytes);
 
 #endif

@@ -1,4 +1,4 @@
-/* Reading all of a stretch of a file, or none. */
+/* Reads all bytes of a part of a file, or none. */
 #ifndef READ_WHOLE_H
 #define READ_WHOLE_H
 
@@ -6,7 +6,8 @@
 #include <stdint.h>
 #include <unistd.h>
 
-/* 1: done; 0: the file ends before; -1: errno says why not. */
+/* Read `bytes` bytes from offset `at` of the file. Returns 1 when done; 0: the file ends before; -1: errno has the
+   cause. */
 static inline int read_whole(int fd, void *into, uint64_t bytes, int64_t at)
 {
     for (uint64_t done = 0; done < bytes;) {
