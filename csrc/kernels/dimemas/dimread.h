@@ -16,9 +16,9 @@ struct dim_reader *dim_reader_new(int64_t tasks, const int32_t *threads, int64_t
 /* Free a reader; NULL is ignored. */
 void dim_reader_free(struct dim_reader *reader);
 
-/* Read lines, each of which ends with '
-   ', until the text ends, `out` (room: `room` struct op) has no room for two more operations, or a line is wrong.
-   used: receives the bytes that were read; if a line is wrong, its offset. Returns the number of operations written. */
+/* Read lines, each of which ends with a newline, until the text ends, `out` (room: `room` struct op) has no room for
+   two more operations, or a line is wrong (dim_reader_problem). used: receives the bytes of the lines that were
+   read; a wrong line begins there. Returns the number of operations written. */
 int64_t dim_read(struct dim_reader *reader, const char *text, int64_t length, void *out, int64_t room, int64_t *used);
 
 /* Write the burst at the end of the last thread, if it has one. Returns the number of operations written, 0 or 1. */

@@ -1,4 +1,4 @@
-/* Whole tables of one thread after the other. */
+/* Reads tables of one thread after the other. */
 #include "lanes/inline/reader.h"
 
 #include <fcntl.h>
@@ -10,7 +10,10 @@
 #include "rows/inline/ticks.h"
 #include "rows/stamps.h"
 
-enum { BLOCK = 1024, SHARE = 4 }; /* so many rows are read at once, and a share of those before if that is more */
+enum {
+    BLOCK = 1024,
+    SHARE = 4
+}; /* rows that are read at once, and the share of the rows before that is read if it is more */
 
 static const int64_t ROW_BYTES[READER_TABLES] = {sizeof(struct file_call), sizeof(struct file_poll),
                                                  sizeof(struct file_request)};
@@ -76,7 +79,7 @@ int64_t reader_cut(const struct reader *reader, enum reader_table table, int64_t
     return low;
 }
 
-/* Rows [number, number + n) behind those that were read before, of which `stamps` knows. */
+/* Read the rows [number, number + n) behind the `before` rows in memory, and check their stamps. */
 static bool read_block(struct reader *reader, enum reader_table table, int64_t number, int64_t n, int64_t before,
                        struct stamps *stamps, bool *no_memory)
 {

@@ -1,18 +1,19 @@
-/* Records of many threads at once: with thousands of ranks, each of which did little, most of the work would else be to
-   go from one to the next. */
+/* Reads records of many threads at once. With thousands of ranks that each did little, most of the time would else
+   go into stepping from one rank to the next. */
 #include "lanes/stored.h"
 
 #include "lanes/inline/reader.h"
 #include "records.h"
 #include "rows/expand.h"
 
-/* Where the records go. */
+/* The interval that is read, and the place for the records. */
 struct sink {
     int64_t begin, end;
     char *out;
 };
 
-/* Reads what it needs of the reader's thread, and writes its records. false: something is otherwise. */
+/* Callback that reads rows of the reader's thread and writes its records. Returns false if the thread must be read
+   otherwise. */
 typedef bool expand(struct reader *reader, struct sink *to, bool *no_memory);
 
 static int64_t each_lane(const struct stored_lane *lanes, int64_t n, struct sink to, expand *expand)

@@ -1,5 +1,5 @@
-/* Records of many threads in a window of time. With thousands of ranks, each of which did little in it, most of the
-   work would else be to find its rows. */
+/* Reads records of many threads in a window of time. With thousands of ranks that each did little in it, most of the
+   time would else go into finding their rows. */
 #include "lanes/windows.h"
 
 #include <stdlib.h>
@@ -11,23 +11,24 @@
 
 enum { BLOCK = 128 }; /* rows, about what a rank does in a window of many ranks */
 
-/* Where the rows of a window are, and where its records go. */
+/* The window that is read, and the place for its records. */
 struct window {
     int64_t begin, end;
-    int64_t calls, polls; /* rows that were read of the thread */
+    int64_t calls, polls; /* number of rows that were read of the thread */
     struct lane_records *into;
     bool no_memory;
 };
 
 typedef int64_t expand(const struct reader *reader, const struct windowed_lane *lane, struct window *w);
 
-/* The state that goes on at the begin of a window is known by what came just before it. */
+/* Return the earliest time (ns) of which rows are needed: the state at the begin of a window follows from the row
+   just before it. */
 static int64_t from(const struct reader *reader, int64_t begin)
 {
     return begin - 1 - reader->of->lane->overhead;
 }
 
-/* The row before the first one of a window that begins then; at least 0. */
+/* Find the row before the first row of a window that begins at `begin`; at least 0. */
 static bool find_first_row(struct reader *reader, enum reader_table table, int64_t begin, int64_t *row, bool *no_memory)
 {
     int64_t low = 0, high = reader_count(reader, table), time;
@@ -55,7 +56,8 @@ static const struct window_place *find_place(struct reader *reader, struct windo
     return places;
 }
 
-/* The rows of a window from number `first` on, and one behind them; `next`: where the window behind it begins. */
+/* Read the rows of a window from number `first` on, and one behind them. next: receives the first row of the next
+   window. */
 static bool read_window_rows(struct reader *reader, enum reader_table table, int64_t first, struct window *w,
                              int64_t *n, int64_t *next)
 {
@@ -77,7 +79,7 @@ static bool read_window(struct reader *reader, struct windowed_lane *lane, struc
     return true;
 }
 
-/* Room for n more records; NULL: no memory. */
+/* Make room for n more records; NULL: no memory. */
 static void *more(struct window *w, int64_t n, size_t record_bytes)
 {
     struct lane_records *into = w->into;
@@ -93,7 +95,7 @@ static void *more(struct window *w, int64_t n, size_t record_bytes)
     return into->bytes + into->used;
 }
 
-/* Flushes are disjoint, and in order. */
+/* Return the number of flushes that end before a time; flushes are disjoint and in order. */
 static int64_t ended_before(const struct trace_flush *flushes, int64_t n, int64_t time)
 {
     int64_t low = 0, high = n;

@@ -71,13 +71,13 @@ static int reserve_items(struct list *l, int64_t n, size_t bytes)
     return 0;
 }
 
-/* What a knot makes of a later time. */
+/* Return a later time as a knot moves it. */
 static int64_t slowed(struct knot k, int64_t time)
 {
     return k.value + ((time - k.time) * ((1 << RATE) - 1) >> RATE);
 }
 
-/* How many knots are at or before a time; mostly it is after all of them. */
+/* Return the number of knots at or before a time; mostly the time is after all of them. */
 static int64_t knots_until(const struct list *l, int64_t time)
 {
     const struct knot *k = l->items;
@@ -93,7 +93,7 @@ static int64_t knots_until(const struct list *l, int64_t time)
     return low;
 }
 
-/* A time of a rank, moved by the knots before it. */
+/* Return a time of a rank, moved by the knots before it. */
 static int64_t forward(const struct rank_clock *c, int64_t time)
 {
     int64_t n = knots_until(&c->knots, time);
@@ -102,7 +102,7 @@ static int64_t forward(const struct rank_clock *c, int64_t time)
     return value > time ? value : time;
 }
 
-/* A new knot takes the place of those behind it that it moves far enough. */
+/* Add a knot in place of the later knots that it moves far enough. */
 static int raise_knot(struct list *l, struct knot knot)
 {
     if (reserve_items(l, l->n + 1, sizeof knot)) return -1;

@@ -60,7 +60,7 @@ static int same_key(struct key a, struct key b)
            a.channel == b.channel;
 }
 
-/* The slot of a key, or the empty one where it would go. */
+/* Return the slot of a key, or the empty slot where it would go. */
 static struct queue *find_queue(const struct matcher *m, struct key key)
 {
     uint64_t i = hash_key(key) & m->mask;
@@ -81,7 +81,7 @@ static int grow_queue_slots(struct matcher *m)
     return 0;
 }
 
-/* Empties a slot and moves up those behind it that its being full had pushed on. */
+/* Empty a slot, and move up the slots behind it that it had pushed away from their places. */
 static void erase_queue(struct matcher *m, struct queue *slot)
 {
     uint64_t hole = (uint64_t)(slot - m->slots);
@@ -168,14 +168,15 @@ static int meet_waiting(struct matcher *m, struct key key, int is_send, struct w
     return 0;
 }
 
-/* When a message was received. A receive that was freed completes at a time that nobody knows: as early as can be. */
+/* Return when a message was received. The completion of a receive that was freed is not known: take the earliest
+   possible time. */
 static int64_t received_at(const struct half *send, const struct half *receive)
 {
     if (receive->completed) return receive->completed;
     return send->posted > receive->posted ? send->posted : receive->posted;
 }
 
-/* Puts a message to those that are complete; -1 without memory. */
+/* Add a complete message; -1: no memory. */
 static int put_waiting(struct matcher *m, struct key key, const struct waiting *send, const struct waiting *receive)
 {
     if (m->found == m->room) {

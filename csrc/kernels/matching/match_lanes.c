@@ -82,13 +82,13 @@ void match_take_late(struct matcher *m, void *late)
     m->n_late = 0;
 }
 
-/* What is under way: the window, and the late rows of the threads that are still to come. */
+/* The window that is being added, and the late rows of the threads that are still to come. */
 struct window {
     int64_t begin, end;
     const struct late_request *late, *late_end;
 };
 
-/* How many late rows are those of a rank, which *first begins with. */
+/* Return the number of late rows of a rank; *first receives the first of them. */
 static int64_t late_of(const struct window *w, int32_t rank, const struct late_request **first)
 {
     const struct late_request *at = w->late;
@@ -98,7 +98,7 @@ static int64_t late_of(const struct window *w, int32_t rank, const struct late_r
     return at - *first;
 }
 
-/* Reads what a thread did in the window, late rows behind its other requests. */
+/* Read the rows of a thread in the window; its late rows stand behind its other requests. */
 static bool read_match_window(struct reader *reader, struct window *w, const int64_t *taken, int64_t n[3],
                               bool *no_memory)
 {

@@ -7,43 +7,49 @@
 #include "lanes/stored_lane.h"
 #include "records.h"
 
+/* Tables of a thread that can be read. */
 enum reader_table { READER_CALLS, READER_POLLS, READER_REQUESTS, READER_TABLES };
 
+/* The thread that is read, and memory that all threads use in turn. Zeros, with fd -1, are a reader of nothing. */
 struct reader {
     const struct stored_lane *of;
     int fd;
-    int64_t block; /* rows that are read at once where it is not known how many are needed; 0: many */
+    int64_t block; /* rows that are read at once if the number needed is not known; 0: many */
     void *rows[READER_TABLES];
     int64_t room[READER_TABLES]; /* rows */
 };
 
-/* The next thread's file. false: it cannot be opened. reader_close: also if that failed; what was read stays. */
+/* Open the file of the next thread. Returns false if it cannot be opened; reader_close is needed even then. */
 bool reader_open(struct reader *reader, const struct stored_lane *of);
+
+/* Close the file of the thread. The rows that were read stay. */
 void reader_close(struct reader *reader);
+
+/* Free the memory for rows. */
 void reader_free(struct reader *reader);
 
-/* The rows of a table from number `first` on whose key lies before `end` (ns; INT64_MAX: all), n of them; their stamps
-   are looked at. false: something is wrong, and `no_memory` may be it. */
+/* Read the rows of a table from number `first` on whose key lies before `end` (ns; INT64_MAX: all), and check their
+   stamps. n: receives the number of rows. Returns false if the file cannot be read, a stamp is impossible, or there
+   is no memory; `no_memory` says so then. */
 bool reader_read(struct reader *reader, enum reader_table table, int64_t first, int64_t end, int64_t *n,
                  bool *no_memory);
 
-/* All rows of a table, which must lie in [begin, end). false: they do not, or something is wrong. */
+/* Read all rows of a table. Returns false if a key lies outside [begin, end) (ns), or as reader_read. */
 bool reader_read_inside(struct reader *reader, enum reader_table table, int64_t begin, int64_t end, bool *no_memory);
 
-/* How many rows a table has. */
+/* Return the number of rows of a table. */
 int64_t reader_count(const struct reader *reader, enum reader_table table);
 
-/* The time of a row, which is read alone. false: something is wrong, and `no_memory` may be it. */
+/* Read one row, and write its time (ns) to `time`. Returns false as reader_read. */
 bool reader_time(struct reader *reader, enum reader_table table, int64_t row, int64_t *time, bool *no_memory);
 
-/* Of the rows [low, high) of those that were read, the first whose key is `end` or later (ns); `high`: there is none.
- */
+/* Return the first of the rows [low, high) in memory whose key is `end` (ns) or later; `high` if there is none. */
 int64_t reader_cut(const struct reader *reader, enum reader_table table, int64_t low, int64_t high, int64_t end);
 
-/* Room for so many rows of a table, those that are there stay. false: no memory. */
+/* Make room for `rows` rows of a table; the rows in memory stay. Returns false if there is no memory. */
 bool reader_room(struct reader *reader, enum reader_table table, int64_t rows);
 
-/* By what the rows of a thread are in order: ticks. */
+/* Return the key by which a thread's requests are in order (ticks): completion, or posting where there is none. */
 static inline uint64_t reader_request_key(const struct file_request *row)
 {
     return row->completed ? row->completed : row->posted;

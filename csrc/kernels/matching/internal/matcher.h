@@ -3,11 +3,12 @@
 #include "matching/half_messages.h"
 #include "records.h"
 
+/* The channel of a message; `channel` is that of partitioned operations. */
 struct key {
     int32_t comm, source, destination, tag, channel;
 };
 
-/* A waiting half, or ghost; `next` in its queue, or in the list of free ones. */
+/* A waiting half, or ghost. `next` is the next one in its queue, or in the list of free entries. */
 struct waiting {
     struct half half;
     int32_t number;
@@ -28,11 +29,11 @@ struct late_request {
 };
 
 struct matcher {
-    int32_t first, last; /* its ranks */
+    int32_t first, last; /* the ranks of this matcher, [first, last) */
     int32_t ranks;
     const int32_t *first_cpu;
     const uint8_t *present; /* by rank */
-    int32_t *sent;          /* by rank: how many sends were added */
+    int32_t *sent;          /* by rank: number of sends that were added */
     struct queue *slots;
     uint64_t mask;
     uint64_t used;
