@@ -1,10 +1,10 @@
-/* What a walk over the calls of one rank reads. */
+/* The rows and plans that a walk over the calls of one rank reads. */
 #ifndef OP_ROWS_H
 #define OP_ROWS_H
 
 #include <stdint.h>
 
-/* What a call becomes; calls on windows are PLAN_FENCE, and those from PLAN_ACCESS_PUT to PLAN_WIN_UNLOCK. */
+/* Kinds of operations that a call becomes. Calls on windows are PLAN_FENCE, and PLAN_ACCESS_PUT to PLAN_WIN_UNLOCK. */
 enum op_plan {
     PLAN_NOTHING,
     PLAN_SEND,
@@ -40,19 +40,22 @@ enum file_plan {
 /* Types of events of the program that are semaphores. */
 enum program_semaphore { PROGRAM_SIGNAL = -1, PROGRAM_WAIT = -2 };
 
-/* What calls become, for all windows.
+/* The plan of each call, for all windows of time. Python owns all arrays.
 
-   call: (n_procedures, 2) int32, what a call becomes (`enum op_plan`) and its flags or operation.
-   defined: whether collective operations may name a communicator, after that of the world. Operations name
+   call: (n_procedures, 2) int32, the kind (`enum op_plan`) and its flags or operation.
+   defined: by communicator, after that of the world: 1 if collective operations may name it. Operations name
    communicators by their index in the trace + 1; 0 is the world.
-   first_channel: an id that no communicator has, and those after it stand for partitioned messages: `channels` for each
-   ordinal, one for each communicator.
-   by_turns: collectives of this communicator are called by several threads of the rank. NULL: none is.
-   file_comm: by communicator, after that of the world, what stands for it where its ranks meet for a file; 0: nothing.
-   lost: (n_procedures + 1) whether calls move data that no network moves. left_out: (n_procedures) int64, counts these,
-   and collective operations on communicators that are not defined; left_out_ns: the time in them. first_window: an id
-   that no communicator and no partitioned message has; those after it stand for messages of windows. start_waits:
-   MPI_Win_start waits for the posts, else MPI_Win_complete does. */
+   first_channel: an id that no communicator has. It and the ids after it stand for partitioned messages: `channels` ids
+   for each ordinal, one for each communicator.
+   by_turns: by communicator: 1 if several threads of the rank call its collectives. NULL: none.
+   file_comm: by communicator, after that of the world: the id that stands for it where its ranks meet for a file; 0:
+   none.
+   lost: (n_procedures + 1), 1 if the call moves data that no network moves.
+   left_out: (n_procedures) int64, counts these calls, and collective operations on communicators that are not defined.
+   left_out_ns: the time in them.
+   first_window: an id that no communicator and no partitioned message has. It and the ids after it stand for messages
+   of windows.
+   start_waits: 1 if MPI_Win_start waits for the posts; 0: MPI_Win_complete does. */
 struct op_plans {
     const int32_t *call;
     int64_t n_procedures;

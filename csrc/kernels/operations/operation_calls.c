@@ -1,4 +1,4 @@
-/* What calls and requests of a rank become: one operation after the other. */
+/* Turns calls and requests of a rank into operations, one after the other. */
 #include "operations/internal/operation_calls.h"
 
 #include "operations/internal/left_out.h"
@@ -38,7 +38,7 @@ static struct op global_op(const struct trace_call *c, int32_t comm, int32_t ope
                        .request = -1};
 }
 
-/* What of a request tells it from others that one call posted. */
+/* The fields that tell a request from others that one call posted. */
 struct request_name {
     int32_t peer, tag, comm;
 };

@@ -1,12 +1,12 @@
-/* What calls on files become. A collective one is two operations: its ranks meet, then each has its part. What is
-   started is asked for where it is posted; a split collective where it begins, though only its end says how much it
-   moves. */
+/* Turns calls on files into operations. A collective call becomes two: its ranks meet, then each does its part. An
+   operation that is started is asked for where it is posted; a split collective where it begins, though only its end
+   says how much it moves. */
 #include "operations/internal/operation_files.h"
 
 #include "operations/internal/op_turns.h"
 
-/* What tells requests of files from those of messages; what moves, what ranks meet for, what a split collective begins.
- */
+/* Tags that tell requests of files from those of messages: an access, a meeting of ranks, the begin of a split
+   collective. */
 enum { TAG_OF_FILE = -2, TAG_OF_MEETING = -3, TAG_OF_SPLIT = -4 };
 
 enum { WHENEVER = 0 }; /* a split collective is told from others by its communicator only */

@@ -1,4 +1,4 @@
-/* What calls on windows become: their operations, and messages of 0 bytes by which they wait for each other. */
+/* Turns calls on RMA windows into operations, and into messages of 0 bytes by which ranks wait for each other. */
 #include "operations/internal/operation_windows.h"
 
 #include "common/array.h"
@@ -7,7 +7,7 @@
 
 enum { NO_CHECK = 1024 };
 
-/* What of a row of a trace a call on a window stands for. */
+/* The fields of a call on an RMA window. */
 struct window_call {
     int32_t window; /* how operations name it; of one that is not known, its communicator */
     int32_t detail;
@@ -27,7 +27,7 @@ static struct window_call window_call_of(const struct op_rows *rows, const struc
                                 .n_partners = rows->first_partner[at + 1] - first};
 }
 
-/* Those of a window, apart from those of communicators. */
+/* Return a message of an RMA window; its communicator is apart from all others. */
 static struct op message_op(const struct op_plans *plans, enum op_kind kind, const struct window_call *window,
                             int32_t peer, enum window_message what)
 {

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 struct partitioned_send {
-    int64_t bytes, left; /* of the message; of those not handed over */
+    int64_t bytes, left; /* bytes of the message; bytes that are not handed over yet */
     int32_t comm, peer, tag;
     int32_t channel; /* operations name it instead of the communicator */
 };
@@ -16,14 +16,16 @@ struct partitioned {
     size_t n, room;
 };
 
-/* 0: no memory. */
+/* Add a send that was started. Returns 0 if there is no memory. */
 int partitioned_start(struct partitioned *sends, struct partitioned_send send);
 
-/* Hand over `bytes` of the first alike that lacks as many. 1: *done is complete with them, and forgotten. */
+/* Hand over `bytes` bytes of the first matching send that lacks at least these. Returns 1 if that completes the
+   send: it is copied to *done and removed. */
 int partitioned_ready(struct partitioned *sends, int32_t comm, int32_t peer, int32_t tag, int64_t bytes,
                       struct partitioned_send *done);
 
-/* The first of the channel is over, whatever was handed over. 1: it was open, and is forgotten. */
+/* End the first send of the channel, however much was handed over. Returns 1 if there was one: it is copied to *done
+   and removed. */
 int partitioned_end(struct partitioned *sends, int32_t channel, int32_t peer, int32_t tag,
                     struct partitioned_send *done);
 

@@ -1,4 +1,4 @@
-/* Whether rows say all that there is to know of their operations, or other tables must be asked. */
+/* Checks if rows say everything about their operations, or other tables must be read. */
 #include "operations/plain_rows.h"
 
 #include <stdbool.h>

@@ -19,7 +19,7 @@ static bool make_room_for_slot(struct slots *slots)
     return 2 * kept < slots->room || ARRAY_GROW(slots->at, slots->room, LEAST_ROOM);
 }
 
-/* Room to have all slots back. */
+/* Make room to give all slots back. */
 static bool make_free_room(struct slots *slots)
 {
     return ARRAY_GROW(slots->free, slots->free_room, LEAST_ROOM);
@@ -73,7 +73,7 @@ static size_t first_slot_at(const struct slots *slots, int64_t posted)
     return low;
 }
 
-/* Where it is; slots->end: nowhere. */
+/* Return the index of the request; slots->end: it is not there. */
 static size_t find_slot_of(const struct slots *slots, int64_t posted, int32_t peer, int32_t tag, int32_t comm)
 {
     size_t k = slots->is_unordered ? slots->first : first_slot_at(slots, posted);

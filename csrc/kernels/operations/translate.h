@@ -12,7 +12,8 @@
 struct op_walk; /* operations.h */
 struct packer;  /* csrc/replay/packed/pack.h */
 
-/* What a window became: `begins` is where in `bytes` each block begins that begins there. */
+/* The packed operations of a window. `begins`: the offsets in `bytes` of the blocks that begin in the window. Owned
+   by the translation. */
 struct packed_window {
     uint8_t *bytes;
     int64_t *begins;
@@ -21,30 +22,35 @@ struct packed_window {
 
 struct translation;
 
-/* posted, done: by `what` (65536), which requests open something and which end it. NULL: no memory. */
+/* Create a translation. posted, done: (65536) by `what`, 1 for requests that open or end something. Both, and the
+   packer, stay the caller's. Returns NULL if there is no memory. */
 struct translation *translation_open(struct packer *packer, const uint8_t *posted, const uint8_t *done);
+
+/* Free a translation. */
 void translation_close(struct translation *translation);
 
-/* The next rank. */
+/* Begin the next rank. walk and lane stay the caller's. */
 void translation_begin(struct translation *translation, struct op_walk *walk, const struct lane *lane);
 
-/* Its next window. `rest`: events and flushes, as for op_walk_calls, and no calls nor requests; used_events: the first
-   of the events that was not used. NULL: no memory; else valid until the next window. */
+/* Translate the next window of the rank. rest: events and flushes as for op_walk_calls, without calls and requests.
+   used_events: receives the first event that was not used. Returns the operations, which stay valid until the next
+   window; NULL: no memory. */
 const struct packed_window *translation_window(struct translation *translation, const struct op_plans *plans,
                                                const struct op_rows *rest, const struct thread_rows *rows,
                                                int64_t *used_events);
 
-/* Threads that are read where they lie. marked: as for rows_are_plain. tracer_times: bursts begin at the start of the
+/* How stored threads are read. marked: as for rows_are_plain. tracer_times: bursts begin at the start of the
    process, and leave out flushes. */
 struct stored_span {
-    int64_t end; /* ns: after all */
+    int64_t end; /* ns, later than all rows */
     const uint8_t *marked;
     int32_t tracer_times;
 };
 
-/* The next n ranks, each of one thread of which rows say all that there is to know: the number of operations of each,
-   and how many requests it had open at once. Returns how many were appended; the next one must be read otherwise. -1:
-   no memory. What they became is valid until the next call. */
+/* Translate the next n ranks, each of one thread whose rows say everything. operations, slots: (n), receive for each
+   rank the number of operations, and of requests open at once. Returns the number of ranks appended; the next rank
+   must be read otherwise. Returns -1 if there is no memory. translation_packed returns the operations, which stay
+   valid until the next call. */
 int64_t translation_lanes(struct translation *translation, const struct op_plans *plans,
                           const struct stored_lane *lanes, int64_t n, const struct stored_span *of, int64_t *operations,
                           int64_t *slots);

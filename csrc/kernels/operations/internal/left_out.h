@@ -5,7 +5,7 @@
 #include "operations/op_rows.h"
 #include "records.h"
 
-/* Count a call that moves data and becomes nothing, or is on a file, and the time in it. */
+/* Count a call that moves data and becomes no operation, or is on a file, and the time in it (ns). */
 static inline void op_leave_out(const struct op_plans *plans, const struct trace_call *call)
 {
     plans->left_out[call->call] += call->count;

@@ -1,16 +1,16 @@
 #ifndef OP_STEP_H
 #define OP_STEP_H
-/* A step of the walk: burst, what the call posts, the call, what it completes. Walks that know more of their calls than
-   any walk does have it compiled for what they know. */
+/* A step of the walk: the burst, the requests that the call posts, the call, the requests that it completes. Walks
+   that know more of their calls than others include it to have it compiled for their case. */
 
 #include "operations/internal/left_out.h"
 #include "operations/internal/op_walk.h"
 #include "operations/internal/operation_calls.h"
 
-/* ns of CPU time before a call: what the clock says counts; the next call tells it. */
+/* Special values of the CPU time before a call: the clock's time counts; the next call tells it. */
 enum { CPU_UNKNOWN = -1, CPU_LATER = -2 };
 
-/* Of the program; of type PROGRAM_SIGNAL and PROGRAM_WAIT: semaphore `value`. */
+/* An event of the program. Types PROGRAM_SIGNAL and PROGRAM_WAIT: a semaphore with the number `value`. */
 struct program_event {
     int64_t time;
     int64_t type;
@@ -19,31 +19,32 @@ struct program_event {
     int64_t thread;
 };
 
-/* From `begin` to `end` by the clock, where it has lasted `before` ns at `begin`, `after` at `end`. */
+/* A burst from `begin` to `end` (ns by the clock), of which `before` ns have passed at `begin`, and `after` at
+   `end`. */
 struct op_burst {
     int64_t begin, end, before, after;
 };
 
-/* Note where in a burst events are. */
+/* Note the places of events in a burst. */
 void op_place_events(const struct op_rows *rows, struct op_thread *thread, struct op_cursor *cursor,
                      struct op_burst burst);
 
-/* Write the events of a burst that took `wall` ns by the clock and counts as `ns`, which they cut: the parts sum up to
-   it. Returns how much of it is before the last one. */
+/* Write the events of a burst that took `wall` ns by the clock and counts as `ns`. The events cut the burst; the
+   parts sum up to `ns`. Returns the ns before the last event. */
 int64_t op_put_events(struct op_walk *walk, const struct op_rows *rows, struct op_thread *thread,
                       struct op_cursor *cursor, int64_t wall, int64_t ns);
 
-/* Time of [begin, end) that flushes took, n of them, of which those before it are passed for good. */
+/* Return the ns of [begin, end) that n flushes took. The flushes before it are passed for good. */
 int64_t op_flushed_by(const struct op_rows *rows, struct op_thread *thread, int64_t n, int64_t begin, int64_t end);
 
-/* The call before the next burst is complete: one without any operation takes no time. */
+/* End the call before the next burst: a call without any operation takes no time. */
 static inline void op_end_call(struct op_walk *walk, struct op_thread *thread)
 {
     if (thread->open) op_put(walk, thread, (struct op){.kind = OP_NONE, .peer = -1, .request = -1});
 }
 
-/* What the last call of the thread completed. A request that the call before this one both posted and completed has
-   posted == walk->entered. */
+/* Write the requests that the last call of the thread completed. A request that the call before this one both posted
+   and completed has posted == walk->entered. */
 static inline void op_put_completed(struct op_walk *walk, const struct op_plans *plans, struct op_thread *thread,
                                     struct request_source *done)
 {
@@ -52,22 +53,22 @@ static inline void op_put_completed(struct op_walk *walk, const struct op_plans 
         op_put_done(walk, thread, plans, row);
 }
 
-/* Time of [begin, end) that flushes took. */
+/* Return the ns of [begin, end) that flushes took. */
 static inline int64_t op_flushed(const struct op_rows *rows, struct op_thread *thread, int64_t begin, int64_t end)
 {
     int64_t n = rows->first_flush[thread->number + 1];
     return thread->next_flush == n ? 0 : op_flushed_by(rows, thread, n, begin, end);
 }
 
-/* What a burst counts as, of which `measured` ns of CPU time are known (-1: none) and the clock says `wall`. No thread
-   computes longer than time passes; what goes beyond it MPI spent in the failing polls between two readings. */
+/* Return the ns that a burst counts as, from `measured` ns of CPU time (-1: unknown) and `wall` ns by the clock. No
+   thread computes longer than time passes: MPI spent the excess in the failing polls between two readings. */
 static inline int64_t op_burst_of(const struct op_walk *walk, int64_t measured, int64_t wall)
 {
     int64_t ns = measured - walk->cpu_overhead;
     return measured < 0 || ns > wall ? wall : ns;
 }
 
-/* The computation before a call. */
+/* Add the computation before a call to the thread's burst, and write the events in it. */
 static inline void op_put_computation(struct op_walk *walk, const struct op_rows *rows, struct op_thread *thread,
                                       struct op_cursor *cursor, int64_t enter, int64_t measured)
 {
@@ -83,8 +84,8 @@ static inline void op_put_computation(struct op_walk *walk, const struct op_rows
     if (ns > 0) thread->burst += ns;
 }
 
-/* Take what the call posted, and say who completes the collective, one-sided operation or one on a file that it begins.
- */
+/* Write the requests that the call posted. Returns the thread that completes the collective, one-sided operation or
+   operation on a file that the call begins. */
 static inline int32_t op_put_all_posted(struct op_walk *walk, const struct op_plans *plans, struct op_thread *thread,
                                         struct request_source *posted, int64_t entered)
 {
@@ -99,17 +100,17 @@ static inline int32_t op_put_all_posted(struct op_walk *walk, const struct op_pl
     return completer;
 }
 
-/* The thread goes on after the call. */
+/* Move the thread to the end of the call. */
 static inline void op_pass(struct op_walk *walk, struct op_thread *thread, const struct trace_call *call)
 {
-    /* What the program computed between the calls of a folded row joins the next burst. */
+    /* Computation between the calls of a folded row joins the next burst. */
     int64_t done_at = call->enter + call->inside, held = done_at + call->tracer;
     if (done_at > thread->at) thread->at = done_at;
     if (held > thread->held) thread->held = held;
     walk->entered = call->enter;
 }
 
-/* The step of thread `number`. measured: ns of CPU time before the call; message: as for op_put_call. */
+/* Do the step of thread `number`. measured: ns of CPU time before the call; message: as for op_put_call. */
 static inline void op_step(struct op_walk *walk, const struct op_feed *feed, int32_t number,
                            const struct trace_call *call, int64_t measured, int64_t message)
 {

@@ -1,4 +1,4 @@
-/* What the walk over a rank's calls and what makes operations of them have in common. */
+/* State of the walk over a rank's calls, and the writing of operations, for all files of the walk. */
 #ifndef OP_WALK_H
 #define OP_WALK_H
 
@@ -20,10 +20,10 @@ struct window_rest {
     size_t n, room;
 };
 
-/* What has become of a thread. */
+/* State of a thread. */
 struct op_thread {
-    int64_t at;      /* where its last call was over */
-    int64_t held;    /* until then the tracer held it: where the next burst begins */
+    int64_t at;      /* ns: end of its last call */
+    int64_t held;    /* ns: until then the tracer held it; the next burst begins there */
     int64_t waiting; /* bursts before polls, until the call after them tells their CPU time */
     int64_t burst;   /* not yet part of an operation */
     int64_t next_flush;
@@ -45,7 +45,7 @@ struct op_cursor {
     int64_t next, placed;
 };
 
-/* What a walk reads. */
+/* The input of a walk. */
 struct op_feed {
     const struct op_plans *plans;
     const struct op_rows *rows;
@@ -70,13 +70,13 @@ struct op_walk {
     bool failed;
 };
 
-/* The next request of a source; NULL: there is none. */
+/* Return the next request of a source; NULL: there is none. */
 static inline const struct trace_request *next_request(struct request_source *source)
 {
     return source->next < source->end || (source->more && source->more(source)) ? source->next : NULL;
 }
 
-/* One operation of a thread, with the burst before it. */
+/* Write an operation of a thread, with the burst before it. */
 static inline void op_put(struct op_walk *walk, struct op_thread *thread, struct op op)
 {
     if (op.kind != OP_EVENT && !(op.flags & OP_BETWEEN_CALLS)) {
@@ -90,6 +90,7 @@ static inline void op_put(struct op_walk *walk, struct op_thread *thread, struct
     *walk->out++ = op;
 }
 
+/* Write an operation on a semaphore of the rank. */
 static inline void op_put_semaphore(struct op_walk *walk, struct op_thread *thread, enum op_kind kind, int64_t number)
 {
     op_put(walk, thread, (struct op){.kind = (uint16_t)kind, .tag = (int32_t)number, .peer = -1, .request = -1});
@@ -105,8 +106,8 @@ static inline struct open_request *op_open(struct op_walk *walk, const struct op
     return request;
 }
 
-/* The operation that opens a request, whose slot it names. Where another thread completes it, that must not wait for
-   what is not posted yet. */
+/* Write the operation that opens a request, and name its slot. If another thread completes the request, that thread
+   must not wait before it is posted: a semaphore orders the two. */
 static inline void op_put_opening(struct op_walk *walk, struct op_thread *thread, struct op op,
                                   const struct open_request *request)
 {
@@ -116,7 +117,7 @@ static inline void op_put_opening(struct op_walk *walk, struct op_thread *thread
     if (request->shared) op_put_semaphore(walk, thread, OP_SEM_SIGNAL, SHARED_REQUESTS + (int64_t)op.request);
 }
 
-/* The operation that waits for one. */
+/* Write the operation that waits for a request. */
 static inline void op_put_wait(struct op_walk *walk, struct op_thread *thread, struct op op,
                                const struct open_request *request)
 {
@@ -129,12 +130,13 @@ static inline void op_put_wait(struct op_walk *walk, struct op_thread *thread, s
     op_put(walk, thread, op);
 }
 
-/* WHAT_... without the ordinal of partitioned operations. */
+/* Return the WHAT_... of a request, without the ordinal of partitioned operations. */
 static inline unsigned op_what_of(const struct trace_request *r)
 {
     return (unsigned)r->what & ((1u << WHAT_ORDINAL_SHIFT) - 1);
 }
 
+/* Return true if a request reads or writes a file. */
 static inline bool op_is_of_file(const struct trace_request *r)
 {
     return r->what == WHAT_READ_DONE || r->what == WHAT_WRITE_DONE;

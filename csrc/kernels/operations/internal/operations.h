@@ -10,7 +10,7 @@ void op_cursor_open(const struct op_rows *rows, int32_t t, struct op_cursor *cur
 void op_walk_call(struct op_walk *walk, const struct op_feed *feed, const struct trace_call *call);
 void op_walk_done(struct op_walk *walk, const struct op_feed *feed, int32_t t);
 
-/* What op_walk_finish does. */
+/* Write the operations of the last calls, as op_walk_finish. */
 void op_walk_end_calls(struct op_walk *walk);
 
 #endif

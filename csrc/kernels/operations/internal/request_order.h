@@ -25,15 +25,18 @@ struct request_order {
     struct trace_request read[REQUESTS_AT_ONCE];
 };
 
-/* The rows of the next window; false: no memory. least_ticks: the first whose time is `least`. */
+/* Begin the next window with n rows. least: requests posted earlier (ns) are skipped; least_ticks: the first tick of
+   that time. Returns false if there is no memory. */
 bool request_order_rows(struct request_order *order, const struct file_request *rows, int64_t n, int64_t least,
                         uint64_t least_ticks);
 
-/* The window is over: what nobody took is kept. false: no memory. */
+/* End the window, and keep the requests that were not taken. Returns false if there is no memory. */
 bool request_order_keep(struct request_order *order);
 
-/* Of the next rank. */
+/* Begin the next rank. */
 void request_order_begin(struct request_order *order, const struct lane *lane);
+
+/* Free the memory of the order. */
 void request_order_free(struct request_order *order);
 
 #endif
