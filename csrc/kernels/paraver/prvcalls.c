@@ -116,7 +116,7 @@ static void complete_collective(struct builder *b, struct thread *t, int64_t exi
     add_row(b, &b->requests, &row, t->rank);
 }
 
-// Of a collective `tag` is its procedure.
+// The tag of a collective is its procedure.
 static void begin_collective(struct builder *b, struct thread *t, const struct trace_call *call)
 {
     struct trace_request row = {.posted = call->enter,

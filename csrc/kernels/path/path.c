@@ -74,7 +74,7 @@ void path_add(struct path *p, const void *depends, int64_t n)
     for (int64_t i = 0; i < n; i++) p->source[p->first[d[i].sink + 1]++] = d[i].source;
 }
 
-/* One sink less has to be looked at before this source. */
+/* Count one sink of this source as done. */
 static void settle_source(struct path *p, uint32_t source)
 {
     if (--p->pending[source]) return;
@@ -116,7 +116,7 @@ static void bound_sources(struct path *p, uint32_t sink, int64_t latest)
     }
 }
 
-/* The latest of a node's entry and its sources. */
+/* Return the latest of a node's entry and its sources. */
 static int64_t base_of(const struct path *p, uint32_t node)
 {
     int64_t base = p->node[node].enter;
@@ -155,7 +155,7 @@ static void go_back(struct path *p, int64_t stream)
     }
 }
 
-/* Of the streams that wait for each other, the one that is latest goes on. False: none waits. */
+/* Let the latest of the streams that wait for each other go on. Returns false if none waits. */
 static bool untie(struct path *p)
 {
     int64_t chosen = -1;

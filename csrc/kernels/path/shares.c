@@ -1,4 +1,4 @@
-/* What a critical path consists of, by function, and the slack of what is computed. */
+/* Sums up a critical path by function, and the slack of the computation. */
 #include "path/shares.h"
 
 #include "rows/inline/min_max.h"

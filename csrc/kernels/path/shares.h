@@ -5,15 +5,15 @@
 
 #include "path/path.h"
 
-/* The slack of bursts that have a length (ns): how long they are, how long those without any are, the least of any
-   (INT64_MAX: there is none), and the sum of length x slack. */
+/* The slack of bursts that have a length. All in ns: length of all bursts, length of bursts without slack, least
+   slack of any (INT64_MAX: there is none), and the sum of length x slack (ns^2). */
 struct slack_sum {
     int64_t computing, none, least;
     double weighted;
 };
 
-/* Sums by function, a number: ns on the path and in all, and the slack of what is computed. of_call[call] is that of a
-   node (call may be negative); what is computed in region r has r + 1. */
+/* Sums by function, which is a number: ns on the path and in all, and the slack of its computation. of_call[call] is
+   the function of a node (call may be negative); computation in region r has the function r + 1. */
 struct share_sums {
     const int32_t *of_call;
     int64_t tracer, launch;
@@ -21,7 +21,7 @@ struct share_sums {
     struct slack_sum *slack;
 };
 
-/* A thread whose nodes are added up piece by piece. */
+/* State of a thread whose nodes are added piece by piece. */
 struct share_thread {
     const struct path_segment *stays; /* of the path on it, in order of time */
     int64_t n_stays;
@@ -34,7 +34,7 @@ struct share_thread {
                                         the path before the last of these */
 };
 
-/* Add the next n nodes. A poll has the slack of the wait that it belongs to. */
+/* Add the next n nodes of a thread to the sums. A poll has the slack of the wait to which it belongs. */
 void shares_add(struct share_sums *sums, struct share_thread *thread, const struct node *nodes, int64_t n);
 
 #endif

@@ -1,4 +1,4 @@
-/* Which of MPI's types of events one is. */
+/* Finds the place of a type of events among MPI's types. */
 #ifndef MPI_TYPE_H
 #define MPI_TYPE_H
 
@@ -7,7 +7,8 @@
 #include "paraver/prvtypes.h"
 #include "records.h"
 
-/* Its place in MPI_TYPES of analyzer.trace.paraver, the last of which is apart; -1: none. */
+/* Return the place of a type in MPI_TYPES of analyzer.trace.paraver; -1: it is not MPI's. The last type does not
+   follow the others in number. */
 static inline int prv_mpi_type(int64_t type)
 {
     if (type == EVENTTYPE_MPI_BEYOND_EXTRAE) return PRV_MPI_TYPES - 1;

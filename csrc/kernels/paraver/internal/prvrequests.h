@@ -1,4 +1,4 @@
-/* What a thread of an imported trace has begun and not completed yet: receives, and nonblocking collectives. */
+/* Keeps the receives and nonblocking collectives that a thread of an imported trace has begun and not completed yet. */
 #ifndef PRVREQUESTS_H
 #define PRVREQUESTS_H
 
@@ -14,14 +14,16 @@ struct open_requests {
     int64_t first, collective_count, collective_room;
 };
 
-/* False: no memory. */
+/* Add a receive, or a collective. Returns false if there is no memory. */
 bool open_receive(struct open_requests *open, const struct trace_request *row);
 bool open_collective(struct open_requests *open, const struct trace_request *row);
 
-/* The receive whose data were there first, if that was by `time`. */
+/* Remove the receive whose data arrived first, or the oldest collective, and copy it to `row`. Returns false if
+   there is none, or if the data of the receive arrived after `time` (ns). */
 bool close_receive(struct open_requests *open, int64_t time, struct trace_request *row);
 bool close_oldest_collective(struct open_requests *open, struct trace_request *row);
 
+/* Free the memory of the requests. */
 void open_requests_free(struct open_requests *open);
 
 #endif

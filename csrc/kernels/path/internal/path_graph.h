@@ -1,4 +1,4 @@
-/* What the files of the critical path have in common: the graph of what had to wait for what. */
+/* The graph of what waits for what, for all files of the critical path. */
 #ifndef PATH_GRAPH_H
 #define PATH_GRAPH_H
 
@@ -32,11 +32,13 @@ struct path {
     struct place here; /* of the walk */
 };
 
+/* Return the time (ns) of a source, which is a node or a join. */
 static inline int64_t source_time(const struct path *p, uint32_t source)
 {
     return source < p->nodes ? p->node[source].enter : p->join_time[source - p->nodes];
 }
 
+/* Return the stream of a node. */
 static inline int64_t stream_of(const struct path *p, int64_t node)
 {
     int64_t low = 0, high = p->streams;
