@@ -19,8 +19,9 @@ enum prv_reason {
 };
 
 /* Create a reader of the lines of a .prv. tasks: (applications), number of tasks. threads, first_cpu, last_cpu: for
-   each task of all applications (rank), the number of its threads and the CPUs of its node. All are copied.
-   nanoseconds: 1 if times are ns. duration: of the trace, in its unit. Returns NULL if there is no memory. */
+   each task of all applications (rank), the number of its threads and the range of its CPUs. All are copied.
+   nanoseconds: ns in the trace's unit of time. duration: ns, the end of states that are left open. Returns NULL if
+   there is no memory. */
 void *prv_reader_new(int64_t applications, const int32_t *tasks, const int32_t *threads, const int32_t *first_cpu,
                      const int32_t *last_cpu, int64_t nanoseconds, int64_t duration);
 

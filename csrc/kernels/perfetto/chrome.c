@@ -36,7 +36,7 @@ static void chrome_name(struct timeline *t, int kind, int64_t number, const char
     timeline_keep(t, &t->names[kind], number, text, length);
 }
 
-/* What all events begin with: phase, process, thread, and the time in microseconds. */
+/* Write the begin of an event: phase, process, thread, and the time in microseconds. */
 static void chrome_event(struct timeline *t, const char *phase, int64_t lane, int64_t time)
 {
     chrome_print(t, 0, "%s{\"ph\":\"%s\",\"pid\":%" PRId64 ",\"tid\":%" PRId64 ",\"ts\":%" PRId64 ".%03d",

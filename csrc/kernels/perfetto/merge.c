@@ -1,4 +1,4 @@
-/* What the threads did, merged in order of time: see timeline.h. How it is said is the format's. */
+/* Merges the rows of the threads in order of time: see timeline.h. The format writes them. */
 #include "perfetto/timeline.h"
 
 #include <stdlib.h>

@@ -9,20 +9,20 @@ struct signal_bins {
     double *change, *area;            /* `count` each */
 };
 
-/* Adds `weight` (NULL: 1) over each of n intervals [from, to) in ns. */
+/* Add `weight` (NULL: 1) over each of n intervals [from, to) in ns. */
 void signal_add(const struct signal_bins *bins, const int64_t *from, const int64_t *to, const double *weight,
                 int64_t n);
 
-/* What a procedure is for the signals. */
+/* Kinds of procedures for the signals. */
 enum signal_kind { SIGNAL_OTHER, SIGNAL_MESSAGES, SIGNAL_COLLECTIVE, SIGNAL_CLOCK };
 
-/* The number of threads that compute, the sum of the lengths of their bursts (ns), the number in calls of messages, and
-   in collectives: bins[0] to bins[3]. Takes calls (struct trace_call) of one rank in order of entry. `left`: when each
-   thread came out of its call before, or began; brought up to date. A call of SIGNAL_CLOCK is computation.
-   `kinds` (enum signal_kind) by procedure. */
+/* Add calls (struct trace_call) of one rank, in order of entry, to four signals: bins[0], number of threads that
+   compute; bins[1], sum of the lengths of their bursts (ns); bins[2], number of threads in calls of messages;
+   bins[3], in collectives. left: ns, the end of each thread's last call, or its begin; moved on. A call of
+   SIGNAL_CLOCK is computation. kinds: enum signal_kind by procedure. */
 void signal_calls(const struct signal_bins *bins, const void *calls, int64_t n, const uint8_t *kinds, int64_t *left);
 
-/* The same of rows of a thread's file (struct file_call, file_poll), each table in order of entry. */
+/* Add rows of a thread's file (struct file_call, file_poll), each table in order of entry, as signal_calls. */
 void signal_rows(const struct signal_bins *bins, const struct lane *lane, const void *calls, int64_t n_calls,
                  const void *polls, int64_t n_polls, const uint8_t *kinds, int64_t *left);
 

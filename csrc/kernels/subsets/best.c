@@ -13,7 +13,7 @@ struct best {
     int64_t changes;
 };
 
-/* After so many changes of a full heap, what is passed over is set anew. */
+/* Number of changes of a full heap after which the needs are set anew. */
 enum { LOOK_AGAIN = 64 };
 
 static void put_subset(struct best *best, int64_t place, uint32_t subset, double score)
@@ -42,7 +42,7 @@ static void replace_worst(struct best *best, uint32_t subset, double score)
     put_subset(best, place, subset, score);
 }
 
-/* What is neither among the best nor the best of its size is passed over. */
+/* Pass over subsets that are neither among the best nor the best of their size. */
 static void set_needs(struct best *best)
 {
     const struct subset_problem *problem = best->walk.problem;

@@ -4,12 +4,14 @@
 
 struct stacks;
 
-/* NULL: no memory. */
+/* Create empty stacks for `rows` rows. Returns NULL if there is no memory. */
 struct stacks *stacks_new(int64_t rows);
+
+/* Free the stacks. */
 void stacks_free(struct stacks *stacks);
 
-/* A step to another value than 0 lays it on the stack of its row, one to 0 takes the top off. `top` gets what is on top
-   then (0: nothing), `depth` how many there are. -1: no memory. */
+/* Take n steps. A step to a value other than 0 pushes it on the stack of its row; a step to 0 pops the top. top,
+   depth: (n), the value on top after the step (0: none), and the number of values. Returns -1 if there is no memory. */
 int64_t stacks_feed(struct stacks *stacks, int64_t n, const int64_t *row, const double *value, double *top,
                     double *depth);
 

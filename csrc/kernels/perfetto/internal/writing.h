@@ -12,11 +12,11 @@ struct slice {
     int64_t time;
     int kind;                      /* NAME_OF_CALL, NAME_OF_REGION */
     int64_t name;                  /* its number */
-    const struct trace_call *call; /* what else is said of it; NULL: nothing */
+    const struct trace_call *call; /* call whose details are written; NULL: none */
     int64_t place;
 };
 
-/* How a format says things. */
+/* The functions by which a format writes its parts. */
 struct format {
     void (*begin)(struct timeline *t);
     void (*end)(struct timeline *t);
@@ -50,7 +50,7 @@ struct timeline {
     const struct format *format;
     char *out;
     int64_t used, room;
-    bool failed, said;      /* no memory; something was said already */
+    bool failed, said;      /* no memory; something was written already */
     int64_t threads, lanes; /* lanes: threads and nodes */
     struct lane *lane;
     struct text *names[TIMELINE_NAMES]; /* of Chrome, which repeats them */
@@ -59,10 +59,10 @@ struct timeline {
     int64_t n_names[TIMELINE_NAMES], n_counters;
 };
 
-/* Where to write up to n more bytes; NULL: no memory. */
+/* Return where to write up to n more bytes; NULL: no memory. */
 char *timeline_room(struct timeline *t, int64_t n);
 
-/* Keeps a copy of a text as number n of a list. */
+/* Keep a copy of a text as number n of a list. */
 void timeline_keep(struct timeline *t, struct text **list, int64_t n, const char *text, int64_t length);
 
 #endif

@@ -1,4 +1,4 @@
-/* The walk over all subsets, with what is done at each of those that are good enough. */
+/* Walks over all subsets, and calls a function for each that is good enough. */
 #ifndef SUBSETS_WALK_H
 #define SUBSETS_WALK_H
 
@@ -10,23 +10,23 @@ enum { MOST_COLUMNS = 32 };
 
 struct walk {
     const struct subset_problem *problem;
-    double need[MOST_COLUMNS + 1]; /* by size: subsets with a larger rss are passed over; may fall on the way */
+    double need[MOST_COLUMNS + 1]; /* by size: subsets with a larger rss are passed over; may fall during the walk */
     int largest;                   /* size that any model has */
-    /* Takes a subset that is good enough; returns its weight. */
+    /* Take a subset that is good enough; returns its weight. */
     double (*take)(struct walk *walk, uint32_t subset, int size, double rss);
     double importance[MOST_COLUMNS]; /* by column: weights of the subsets that have it */
 };
 
-/* All subsets; returns the sum of their weights. `need` must be set. */
+/* Walk over all subsets. `need` must be set. Returns the sum of their weights. */
 double walk_all(struct walk *walk);
 
-/* rows * log(rss) + penalty */
+/* Return the score of a subset: rows * log(rss) + penalty. */
 double walk_score(const struct subset_problem *problem, int size, double rss);
 
-/* The largest rss of each size with which a score is at most `limit`; a little more, for rounding. */
+/* Return the largest rss of this size with which a score is at most `limit`; a little more, for rounding. */
 double walk_rss(const struct subset_problem *problem, int size, double limit);
 
-/* Whether the coefficients that must not be negative are not. */
+/* Return true if no coefficient is negative that must not be. */
 int walk_allowed(const struct subset_problem *problem, uint32_t subset);
 
 #endif
