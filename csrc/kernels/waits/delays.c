@@ -1,10 +1,11 @@
-/* Who pays for a wait: the cause's excess over the waiting thread since both were in step, and its waits in between.
+/* Finds the costs of delays. A wait is due to the cause's excess over the waiting thread since both were in step, and
+   to the cause's waits in between.
 
-   A wait W of size w has a total cost C = w + (what later waits it causes). Since the two were in step the cause spent
-   d(a) more than the waiting thread on activity a, and waited for t(v) in its waits v. Of C goes d(a) / S to each
-   activity and t(v) / S to each wait, with S the sum of all these. Waits are taken from the last to the first, so that
-   all that a wait is charged with is known when it is taken. What a range of waits is charged with is added at its end
-   and taken off at its begin. */
+   A wait W of size w has a total cost C = w + (later waits that it causes). Since the two were in step the cause
+   spent d(a) more than the waiting thread on activity a, and waited for t(v) in its waits v. Each activity gets d(a)
+   / S of C, and each wait t(v) / S, with S the sum of all these. Waits are taken from the last to the first, so all
+   charges of a wait are known when it is taken. The charge of a range of waits is added at its end and taken off at
+   its begin. */
 #include "waits/delays.h"
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #define DELAYS_H
 #include <stdint.h>
 
-/* From `begin` to the begin of the next one of its lane the lane does `activity`; 0 is waiting. */
+/* A segment of a lane: from `begin` (ns) to the begin of the next segment the lane does `activity`; 0 is waiting. */
 struct delay_segment {
     int64_t begin;
     int32_t activity;
@@ -18,9 +18,9 @@ struct delay_wait {
     int32_t lane, cause;
 };
 
-/* All segments, by lane, those of lane l from segment_first[l] on, the last of each a mark at the lane's end; all waits
-   by place, those of lane l from place_first[l] on: when they are entered, and the waiting of all before them (one more
-   than waits). */
+/* Tables of all lanes. segments: by lane; those of lane l begin at segment_first[l], and the last of each lane marks
+   its end. entered: the entries of all waits (ns) by place; those of lane l begin at place_first[l]. waited_before:
+   the waiting (ns) of all waits before each place, one element more than waits. */
 struct delay_tables {
     const struct delay_segment *segments;
     const int64_t *segment_first;
@@ -30,25 +30,28 @@ struct delay_tables {
     int64_t lanes, activities;
 };
 
-/* By place: the numbers that are known when the wait is taken, all 0 at first. */
+/* Numbers by place that are known when the wait is taken. All are 0 at first. */
 struct delay_charges {
-    double *charge; /* for a ns: added to the lane's running charge */
-    double *alone;  /* what it alone is charged with */
+    double *charge; /* for each ns: added to the lane's running charge */
+    double *alone;  /* charge of this wait alone */
 };
 
 struct delays;
 
-/* The tables and charges must stay. NULL: no memory. */
+/* Create the search for the causes of delays. The tables and charges stay the caller's and must outlive it. Returns
+   NULL if there is no memory. */
 struct delays *delays_new(const struct delay_tables *tables, const struct delay_charges *charges);
+
+/* Free the search. */
 void delays_free(struct delays *delays);
 
-/* Looks through the segments of one lane: to be called for each before anything is taken. */
+/* Read the segments of one lane; to be called for each lane before the first delays_take. */
 void delays_add_lane(struct delays *delays, int64_t lane);
 
-/* Takes waits (in order of their end) from the last to the first; those given before end later. Adds to
-   costs[lane][activity][0] the waiting that delays of the lane cause directly, [1] what they cause by way of other
-   waits; writes to indirect how much of the wait of each place is due to waits of its cause, to caused what later
-   waits it causes. */
+/* Take n waits, in order of their end, from the last to the first; waits that were given in earlier calls end later.
+   costs: (lanes, activities, 2), added to: [0] the waiting (ns) that delays of the lane cause directly, [1] the
+   waiting that they cause by way of other waits. indirect: by place, receives the part of the wait that is due to
+   waits of its cause. caused: by place, receives the later waiting that the wait causes. */
 void delays_take(struct delays *delays, const struct delay_wait *waits, int64_t n, double *costs, double *indirect,
                  double *caused);
 

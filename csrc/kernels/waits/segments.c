@@ -1,4 +1,4 @@
-/* What a thread does when: its calls and all else that changes, in order of time, made into segments. */
+/* Turns a thread's calls and all other changes, in order of time, into segments. */
 #include "waits/segments.h"
 
 #include <stdlib.h>
@@ -74,8 +74,8 @@ static void put_point(struct points *points, int32_t of, int64_t time, int64_t v
     points->at[points->n++] = (struct segment_point){time, value, of, 0};
 }
 
-/* Of a folded row as if all computing between its calls came first, then what the tracer took between them: who polls
-   waits for the last one. `next`: the call after it, or NULL. */
+/* Put the points of a call. For a folded row: as if all computing between its calls came first, then the tracer's
+   time between them, for a program that polls waits for the last one. next: the next call, or NULL. */
 static void put_call(struct points *points, const struct trace_call *call, const struct trace_call *next)
 {
     int64_t between = min_i64(call->tracer, call->exit - call->enter - call->inside);

@@ -14,7 +14,7 @@ struct seen {
     int32_t comm;
 };
 
-/* Of one lane, the latest first; communicators not used for long are forgotten. */
+/* The collectives of one lane, the latest first; communicators not used for long are forgotten. */
 struct lane {
     struct seen *seen;
     int32_t n, room;

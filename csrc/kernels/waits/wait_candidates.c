@@ -1,10 +1,10 @@
-/* Messages as what calls may have waited for: the receiving side for the send, the sending side for the receive. */
+/* Makes candidates of messages: the receiving side may have waited for the send, the sending side for the receive. */
 #include "waits/wait_candidates.h"
 
 #include "records.h"
 
-/* What a lane received of the messages that were sent so far: the latest completion among those sent before
-   `sent`, and among all. Of messages sent at one time none was there before the other. */
+/* The messages that a lane received of those sent so far: the latest completion among messages sent before `sent`,
+   and among all. Of messages sent at one time none was there before the other. */
 struct received {
     int64_t sent;
     int64_t before, all;

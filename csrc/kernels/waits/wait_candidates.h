@@ -2,9 +2,10 @@
 #define WAIT_CANDIDATES_H
 #include <stdint.h>
 
-/* Kinds of candidates that are none of waits yet; the others are `Kind` of analyzer.waits.kinds. */
+/* Kinds of candidates. The negative ones are not wait states yet; the others are `Kind` of analyzer.waits.kinds. */
 enum waits_kind {
-    WAITS_SENT = -2,   /* `complete` is when the call was entered that sent: which call completed it is to be found */
+    WAITS_SENT =
+        -2, /* `complete` is the entry of the call that sent; the call that completed the send is not known yet */
     WAITS_PROBED = -1, /* `complete` lies in the call that posted the receive: a probe may have waited for it before */
     WAITS_LATE_SENDER = 0,
     WAITS_WRONG_ORDER = 1,
@@ -12,7 +13,7 @@ enum waits_kind {
     WAITS_LATE_POST = 9 /* this and later ones: only calls on windows wait so */
 };
 
-/* What a procedure may do, by bits. */
+/* Properties of a procedure, as bits. */
 enum waits_role {
     WAITS_SENDS = 1,     /* sends, and returns when the message has gone or is buffered */
     WAITS_BUFFERS = 2,   /* begins a send that waits for no receiver */
@@ -23,7 +24,8 @@ enum waits_role {
     WAITS_ON_WINDOW = 64 /* is a call on a window */
 };
 
-/* The call of `lane` that returns at `complete` could not do so before `until`, when `cause` came. */
+/* A possible wait: the call of `lane` that returns at `complete` could not return before `until`, when `cause` came.
+   Times are ns. */
 struct wait_candidate {
     int64_t complete, until;
     int64_t first;  /* N to 1: when the first member came. Late sender: when the last message was received of those
@@ -44,8 +46,9 @@ struct wait_state {
     int64_t polled;
 };
 
-/* Candidates of messages (struct trace_message) in order of sending, of the lanes in [low, high). `first_lane` has
-   size + 1 entries; `received` three a lane, 0 at first, which are kept from block to block. Room: 3 * n. */
+/* Write the candidates of messages (struct trace_message) in order of sending, for the lanes in [low, high).
+   first_lane: (ranks + 1), the first lane of each rank. probes: 1 if some calls probe. received: (lanes, 3), 0 at
+   first, kept from block to block. out: room for 3 * n. Returns the number of candidates. */
 int64_t waits_candidates(const void *messages, int64_t n, const int64_t *first_lane, int64_t low, int64_t high,
                          int probes, int64_t *received, struct wait_candidate *out);
 

@@ -1,4 +1,4 @@
-/* What holds a call, and what was found. */
+/* Chooses the candidate that holds a call, and keeps the wait states that were found. */
 #include "waits/internal/wait_search.h"
 
 #include <stdlib.h>

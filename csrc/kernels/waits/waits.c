@@ -1,8 +1,9 @@
-/* What each call waited for, from its candidates: calls and candidates of a lane are walked through together by time.
+/* Finds what each call waited for, from its candidates: calls and candidates of a lane are visited together in order of
+   time.
 
-   A call is judged when the next one of its lane comes, since then all that completed in it is known; a probe when the
-   receive is posted that it announced. Of several candidates the one that held the call longest counts. Polls that
-   failed are kept until an operation completes: for that they waited. */
+   A call is judged when the next call of its lane comes, since then everything that completed in it is known. A
+   probe is judged when the receive that it announced is posted. Of several candidates the one that held the call
+   longest counts. Polls that failed are kept until the operation for which they waited completes. */
 #include "waits/waits.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* What the files that find waits have in common. */
+/* State of the search for wait states, for all its files. */
 #ifndef WAIT_SEARCH_H
 #define WAIT_SEARCH_H
 
@@ -8,10 +8,10 @@
 #include "rows/inline/min_max.h"
 #include "waits/wait_candidates.h"
 
-/* A call and what held it longest. */
+/* A call, and the candidate that held it longest. */
 struct judged {
     int64_t enter, exit, inside, hidden;
-    int64_t others; /* what other calls took since the last failing poll */
+    int64_t others; /* ns in other calls since the last failing poll */
     int32_t call, peer, tag;
     int32_t failed; /* a poll that failed, by what the trace says */
     uint8_t role;
@@ -19,8 +19,8 @@ struct judged {
     struct wait_candidate by;
 };
 
-/* A run of failing polls: the time in them, what of the time between them was not the program's, and what other MPI
-   calls took since the run before. */
+/* A run of failing polls: the time in them, the time between them that was not the program's, and the time in other
+   MPI calls since the run before. */
 struct poll {
     int64_t enter, exit, inside, hidden, others;
     int32_t call;
@@ -63,14 +63,15 @@ struct waits {
     int failed;
 };
 
-/* Room for one more; what cannot be had is noted, and nothing is written. */
+/* Make room for one more row. Returns 0 if there is no memory: the search has failed, and the row must not be
+   written. */
 int waits_more(struct waits *w, void **rows, int64_t *room, int64_t n, size_t size);
 #define MORE(w, rows, room, n) waits_more((w), (void **)&(rows), &(room), (n), sizeof *(rows))
 
-/* A wait that was found. */
+/* Add a wait state that was found. Fills in its cause, lane and kind from the candidate. */
 void waits_emit(struct waits *w, const struct wait_candidate *by, struct wait_state state);
 
-/* What may hold a call. */
+/* Let a candidate hold a call, if it held it longer than the one before. */
 void waits_hold(struct judged *call, struct wait_candidate c);
 
 #endif
