@@ -1,9 +1,9 @@
-/* The nodes that will be free, as steps in order of time. */
+/* Keeps the number of nodes that will be free, as steps in order of time. */
 #include "jobs/internal/free_nodes.h"
 
 #include <string.h>
 
-/* The step that holds at `time`, which is not before the first. */
+/* Return the step that holds at `time`, which must not be before the first step. */
 static int64_t step_at(const struct free_nodes *o, int64_t time)
 {
     int64_t low = 0, high = o->n;
@@ -33,7 +33,7 @@ static void remove_step(struct free_nodes *o, int64_t i)
     o->n--;
 }
 
-/* The step that begins at `time`; it is made if there is none. */
+/* Return the step that begins at `time`; make it if there is none. */
 static int64_t step_from(struct free_nodes *o, int64_t time)
 {
     int64_t i = step_at(o, time);

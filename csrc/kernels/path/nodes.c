@@ -1,4 +1,4 @@
-/* The nodes of threads in order of time, and which of them a time belongs to. */
+/* Merges the nodes of threads in order of time, and finds the node of a time. */
 #include "path/nodes.h"
 
 #include <stdbool.h>
@@ -57,7 +57,7 @@ static bool past(const struct node *node, int64_t time, bool leaving)
     return leaving ? node->exit < time : node->enter <= time;
 }
 
-/* The first node of [first, last) that is not past, looked for from `near` on in growing steps. */
+/* Return the first node of [first, last) that is not past. The search goes from `near` on in growing steps. */
 static int64_t first_to_come(const struct node *nodes, int64_t first, int64_t last, int64_t near, int64_t time,
                              bool leaving)
 {

@@ -1,4 +1,4 @@
-/* The slack of everything, from what had to wait for what: see path.h. */
+/* Computes the slack of all nodes from the graph of what waits for what: see path.h. */
 #include "path/path.h"
 
 #include <stdbool.h>

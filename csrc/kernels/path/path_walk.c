@@ -1,10 +1,10 @@
-/* The critical path, walked back from the end of a stream: see path.h. */
+/* Walks the critical path back from the end of a stream: see path.h. */
 #include "path/internal/path_graph.h"
 #include "path/path.h"
 
 enum { PASSED = 1 };
 
-/* The node whose entry a source is: of a join the latest of those that it waits for. IGNORED: none. */
+/* Return the node whose entry a source is; for a join the latest of those that it waits for. IGNORED: none. */
 static uint32_t cause(const struct path *p, uint32_t source)
 {
     while (source != IGNORED && source >= p->nodes) {
@@ -18,7 +18,7 @@ static uint32_t cause(const struct path *p, uint32_t source)
     return source;
 }
 
-/* The node whose entry this one waited for; IGNORED: it did not wait. */
+/* Return the node for whose entry a node waited; IGNORED: it did not wait. */
 static uint32_t waited_for(const struct path *p, uint32_t node)
 {
     uint32_t found = IGNORED;
@@ -46,7 +46,8 @@ static int64_t over_at(const struct path *p, int64_t stream, int64_t time)
     return low;
 }
 
-/* Where the path goes on from the beginning of a stream; stream -1: it began there. A beginning is passed but once. */
+/* Return the place where the path goes on from the beginning of a stream; stream -1: it began there. A beginning is
+   passed only once. */
 static struct place place_before(struct path *p, int64_t stream)
 {
     int64_t begin = p->node[p->offsets[stream]].enter;

@@ -3,7 +3,7 @@
 
 #include "rows/inline/min_max.h"
 
-/* ns of the path on a thread before `time`, which is not before the one that was asked for last. */
+/* Return the ns of the path on a thread before `time`, which must not fall from call to call. */
 static int64_t path_before(struct share_thread *thread, int64_t time)
 {
     const struct path_segment *stays = thread->stays;
@@ -29,7 +29,7 @@ static void add_slack(struct slack_sum *sum, int64_t burst, int64_t slack)
     sum->weighted += (double)burst * (double)slack;
 }
 
-/* The slack of what a thread does before its next node. */
+/* Return the slack of the thread's computation before its next node. */
 static int64_t next_slack(struct share_thread *thread, const struct node *node)
 {
     int64_t *at = &thread->at;

@@ -1,4 +1,4 @@
-/* Numbers for keys, by a table of hashes: what is sorted is only what differs. */
+/* Numbers keys with a hash table, so that only the different keys are sorted. */
 #include "structure/numbers.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Several views of the same rows, side by side. */
+/* Merges several views of the same rows. */
 #include "views/merge.h"
 #include <string.h>
 
