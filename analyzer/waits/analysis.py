@@ -1,4 +1,4 @@
-"""Where a run waits, and who causes it: sums of its wait states and of the costs of the delays behind them."""
+"""The analysis of waits: sums of wait states by rank, kind and place, and the costs of the delays behind them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from analyzer.waits.threads import Uncounted
 from analyzer.waits.wait_states import WaitSearch, WaitStates, find_wait_states
 
 MOST_SINGLE = 10
-"""Single waits that are named unless told otherwise."""
+"""Number of longest single waits that are listed by default."""
 
 
 @dataclass(frozen=True)
@@ -36,25 +36,25 @@ class WaitPlace:
     procedure: str
     count: int
     time_ns: int
-    overlap_ns: int  # computed between polls meanwhile
-    indirect_ns: float  # of time_ns: because the thread that was waited for had waited itself
+    overlap_ns: int  # computing between failing polls, while there was nothing to complete
+    indirect_ns: float  # part of time_ns, because the thread that was waited for had waited itself
     place: str = ""  # "exchange.c:212 in exchange"; empty: not known
 
 
 @dataclass(frozen=True)
 class WaitCause:
-    """What the delays of a rank cost others: doing this, here, longer than those that waited for it."""
+    """The cost of one rank's delays in one activity: it did this for longer than the threads that waited for it."""
 
     rank: int
     path: str
     what: str  # "computing", a procedure, "waiting for a CPU", "the tracer", "not recorded"
-    direct_ns: float  # waiting of those that waited for this rank
-    indirect_ns: float  # waiting of others that waited for those
+    direct_ns: float  # waiting of the threads that waited for this rank
+    indirect_ns: float  # waiting of further threads that waited for those
 
 
 @dataclass(frozen=True)
 class SingleWait:
-    """One wait."""
+    """One wait of one thread."""
 
     kind: WaitKind
     rank: int
@@ -67,44 +67,44 @@ class SingleWait:
     path: str
     caused_ns: float  # waiting of others that it caused later
     place: str = ""  # "exchange.c:212 in exchange < solve main.c:88 < main main.c:40"; empty: not known
-    cause: str = ""  # what was done longest meanwhile by the thread that was waited for, and where; empty: not known
-    cause_ns: int = 0  # for how long of the wait it did so
-    lines: tuple[str, str] = ("", "")  # both in short: "exchange.c:212", "computing smooth.c:40-61"
+    cause: str = ""  # the longest activity of the thread that was waited for, and its place; empty: not known
+    cause_ns: int = 0  # time of the wait in which that thread did so
+    lines: tuple[str, str] = ("", "")  # place and cause in short: "exchange.c:212", "computing smooth.c:40-61"
 
 
 @dataclass(frozen=True)
 class Waits(InNotebook):
-    """The wait states of a run. Arrays by rank and Kind are int64 of shape (ranks, kinds)."""
+    """The wait states of a run. Arrays by rank and kind are int64 of shape (ranks, kinds)."""
 
-    threads: int  # of the ranks that could be read
+    threads: int  # number of threads of the ranks that could be read
     runtime_ns: int
     mpi_ns: np.ndarray  # (ranks,)
-    starting_ns: int  # of it: in MPI_Init, all ranks
+    starting_ns: int  # part of mpi_ns in MPI_Init, sum over all ranks
     time_ns: np.ndarray
     count: np.ndarray
-    overlap_ns: np.ndarray  # computed between failing polls while there was nothing to complete: no waiting
+    overlap_ns: np.ndarray  # computing between failing polls while there was nothing to complete; this is no waiting
     barrier_completion_ns: np.ndarray  # (ranks,) in barriers after the first member had left
     n_to_n_completion_ns: np.ndarray
-    first_sender_ns: int  # of early reduce: until the first member entered, which is what Scalasca counts
+    first_sender_ns: int  # part of early reduce until the first member entered, which is what Scalasca counts
     uncounted: Uncounted
     places: tuple[WaitPlace, ...] = ()  # longest first
     causes: tuple[WaitCause, ...] = ()  # most expensive first
     longest: tuple[SingleWait, ...] = ()
     reasons: tuple[Reason, ...] = ()  # longest first; empty: places are not known
     notes: tuple[str, ...] = ()  # on programs whose places have no good names
-    place: str = ""  # waits are only those in calls through such places; empty: in all
+    place: str = ""  # only waits in calls through these places are counted; empty: all waits
     present: np.ndarray | None = None  # the ranks that could be read; None: all
     chosen: tuple[int, ...] | None = None  # the ranks that were to be read; None: all
-    unfinished_ns: int = 0  # of mpi_ns: in calls but MPI_Init that killed ranks did not come back from
+    unfinished_ns: int = 0  # part of mpi_ns in calls other than MPI_Init from which killed ranks did not return
 
     @property
     def total_ns(self) -> int:
-        """All waiting."""
+        """Return the time of all waits in ns."""
         return int(self.time_ns.sum())
 
     @property
     def share(self) -> float:
-        """Of the time of all threads."""
+        """Return all waiting as a share of the time of all threads."""
         whole = self.runtime_ns * self.threads
         return self.total_ns / whole if whole else 0.0
 
@@ -118,10 +118,17 @@ def analyze_waits(
     causes: bool = True,
     place: PlaceChoice | None = None,
 ) -> Waits:
-    """The wait states of a run; with `causes` where in the program, and what the delays behind them cost.
+    """Find the wait states of a run and, with `causes`, their places and the costs of the delays behind them.
 
-    `calls`: the run's profile. `place`: only waits in these calls, without what delays cost. The team shares the
-    search, and where causes are wanted the reading of what threads did; the costs are added up by its first member.
+    Collective: the team shares the search and the reading of what threads did. The first member adds up the costs.
+
+    Args:
+        trace: The trace; its messages must have been matched.
+        team: The processes that share the work.
+        calls: The profile of the run.
+        longest: Number of longest single waits to list.
+        causes: Also find places, causes and costs.
+        place: Count only waits in calls through these places, without costs of delays. None: all calls.
     """
     chosen = place.paths(trace) if place else None
     search = WaitSearch(trace, team, with_syncs=causes, used=calls.called)
@@ -143,8 +150,10 @@ def analyze_waits(
 
 
 def _chosen(done: ExplainedWaits, costs: Costs, where: Rows, chosen: np.ndarray) -> tuple[ExplainedWaits, Costs]:
-    """The same of the waits alone in calls of these paths (bool by path; where: WHERE). Delays are those of
-    the whole run: there are none."""
+    """Keep only the waits in calls of chosen paths, and set the costs of delays to 0.
+
+    The costs of delays are known for the whole run only. `where` is WHERE; `chosen` is bool by path.
+    """
     every = (done.found.rows, done.path, costs.indirect, costs.caused, where)
     kept = [Rows(rows.dtype) for rows in every]
     for pieces in zip(*(rows.pieces() for rows in every), strict=True):
@@ -157,14 +166,18 @@ def _chosen(done: ExplainedWaits, costs: Costs, where: Rows, chosen: np.ndarray)
 
 
 def _sum(search: WaitSearch, parts: Iterable[np.ndarray]) -> _Sums:
-    """Of what all members of a team have found."""
+    """Add up the waits that all members of a team have found. Collective."""
     return sum(search.team.allgather(_Sums.of(search, parts)), _Sums.none(search.trace))
 
 
 @dataclass(frozen=True)
 class _Sums:
-    """What can be added up. `times`: waiting, number of waits, and what was computed between polls meanwhile, int64 of
-    shape (3, ranks, kinds); `completion_ns` of shape (2, ranks): in barriers and N-to-N after the first had left."""
+    """Sums of waits that can be added to other sums.
+
+    `times` is int64 of shape (3, ranks, kinds): waiting in ns, number of waits, and ns of computing between failing
+    polls.
+    `completion_ns` has shape (2, ranks): ns in barriers and in N-to-N after the first member had left.
+    """
 
     times: np.ndarray
     completion_ns: np.ndarray
@@ -179,7 +192,7 @@ class _Sums:
 
     @classmethod
     def of(cls, search: WaitSearch, parts: Iterable[np.ndarray]) -> _Sums:
-        """The sums of all waits (WAIT) that a search found."""
+        """Add up all waits (WAIT) that a search found."""
         times = np.zeros((3, search.trace.size, len(WaitKind)), np.int64)
         first_sender_ns = 0
         for waits in parts:
@@ -221,7 +234,7 @@ def _waits(trace: Trace, calls: Profile, sums: _Sums) -> Waits:
 
 
 def _unfinished_ns(trace: Trace, calls: Profile) -> int:
-    """Time in calls that ranks did not come back from, as far as the profile has it; without MPI_Init."""
+    """Sum the time in calls that ranks did not return from, at most the profile's time; MPI_Init does not count."""
     number = {name: column for column, name in enumerate(calls.procedures)}
     spent = np.zeros_like(calls.inside_ns)
     for call in trace.extra(Losses).unfinished:
@@ -243,7 +256,7 @@ def _told(trace: Trace, done: ExplainedWaits, costs: Costs, places: WaitPlaces |
 
 
 def _notes(trace: Trace, where: Rows) -> tuple[str, ...]:
-    """Of the places of waits."""
+    """Return notes on the places of waits that have no good names."""
     paths = [np.unique(rows["path"]) for _, rows in where.pieces()]
     return tuple(trace.extra(CallPaths).named().notes(np.unique(joined(paths, np.dtype(np.int64)))))
 
@@ -329,7 +342,7 @@ def _longest(
 
 
 def _in_words(trace: Trace, where: np.ndarray) -> list[tuple[str, str, tuple[str, str]]]:
-    """Of some waits (WHERE) the place and its callers, what was done meanwhile, and both in short."""
+    """Translate waits (WHERE) into text: the place with its callers, the cause, and both in short."""
     said = Said(trace)
     causes = [said.every[number] for number in said.causes(where).tolist()]
     paths = where["path"].tolist()

@@ -24,8 +24,10 @@ _LABELS = {
 
 
 class WithWaits(Annotated):
-    """The same trace with the events of its wait states, which lie in a temporary file. A team shares the search; each
-    member gets all."""
+    """A trace with the events of its wait states in a temporary file.
+
+    The team shares the search; each member gets all events.
+    """
 
     def __init__(self, trace: Trace, team: Team) -> None:
         self._spill, self._bounds = Spill(EVENT), trace.windows()
@@ -40,12 +42,12 @@ class WithWaits(Annotated):
         first, last = window_of(self._bounds, np.array([begin, max(end - 1, begin)])).tolist()
         rows = np.concatenate([self._spill.read(window) for window in range(first, last + 1)])
         rows = rows[(rows["time"] >= begin) & (rows["time"] < end)]
-        # Where a wait begins when another of the thread ends, the end comes first.
+        # Where a wait begins at the time when another wait of the thread ends, the end comes first.
         return rows[np.lexsort((rows["value"] > 0, rows["thread"], rows["rank"], rows["time"]))]
 
 
 def _events(waits: np.ndarray, lanes: Lanes, cpus: np.ndarray) -> np.ndarray:
-    """EVENT of the begins and ends of waits (WAIT) that last any time."""
+    """Build the events (EVENT) of begins and ends of waits (WAIT) that have a length."""
     waits = waits[waits["end"] > waits["enter"]]
     found = np.zeros((len(waits), 2), EVENT)
     found["time"][:, 0], found["time"][:, 1] = waits["enter"], waits["end"]
@@ -58,7 +60,7 @@ def _events(waits: np.ndarray, lanes: Lanes, cpus: np.ndarray) -> np.ndarray:
 
 
 def _cpus(trace: Trace, lanes: Lanes) -> np.ndarray:
-    """The CPU that each thread is first seen on; 0: unknown."""
+    """Find the CPU on which each thread is first seen; 0: unknown."""
     found = np.zeros(len(lanes), np.int64)
     begin, end = trace.windows()[:2].tolist()
     states = trace.states(begin, end)[::-1]

@@ -1,4 +1,4 @@
-"""Where in the program waits are, and what was done where meanwhile by the thread that was waited for."""
+"""The places of waits, and what the thread that was waited for did meanwhile, and where."""
 
 from __future__ import annotations
 
@@ -19,50 +19,58 @@ from analyzer.trace import CallPaths, Trace
 from analyzer.waits.wait_states import WaitStates
 
 MOST_CALLS = 64
-"""So many calls before the one that was waited for are looked at."""
+"""Number of calls before the one that was waited for in which the search looks for the cause."""
 
 COMPUTES, IN_CALL = 1, 2
-"""What a thread mostly did; 0: not known."""
+"""The main activity of a thread: computing or a call; 0: not known."""
 
 WHERE = np.dtype(
     [("path", "<i8"), ("before", "<i8"), ("after", "<i8"), ("call", "<i8"), ("does", "<i8"), ("ns", "<i8")]
 )
-"""Of a wait: the path of its call; what the thread that was waited for did longest meanwhile, and for how long: it
-computed between calls from the paths `before` and `after`, of which the latter is of `call`; or it was in `call`, from
-the path `after`."""
+"""Place and cause of one wait. `path` is the path of the call that waits.
+
+The other columns are the longest activity of the thread that was waited for, `ns` long. Either it computed between
+calls from the paths `before` and `after`, of which the latter is a call of procedure `call`; or it was in `call` from
+the path `after`.
+"""
 
 DID = np.dtype([("wait", "<i8"), *((name, "<i8") for name in WHERE.names or () if name != "path")])
-"""One thing that the thread did which wait number `wait` was for, and for how many ns of it. Together as long as the
-wait."""
+"""One activity of the thread that wait number `wait` was for, and the ns of the wait that it took.
+
+The rows of one wait add up to the length of the wait.
+"""
 
 _ASKED = np.dtype(
     [("wait", "<i8"), ("time", "<i8"), ("begin", "<i8"), ("end", "<i8"), ("thread", "<i8"), ("causes", "<i8")]
-)  # of a wait: which; when a call was entered; from when to when that is asked; whether it was the one waited for
+)  # number of the wait; when a call was entered; the time asked about; whether it was the call waited for
 _CALL = np.dtype([("enter", "<i8"), ("over", "<i8"), ("call", "<i8"), ("path", "<i8")])
 
 
 @dataclass(frozen=True)
 class Reason:
-    """What others did for a part of the waits in one call at one place; all ranks together. `time_ns` is that part."""
+    """Activity of other ranks during a part of the waits in one call at one place, sum of all ranks.
+
+    `time_ns` is the time of that part.
+    """
 
     procedure: str
-    place: str  # of the wait
+    place: str  # of the call that waits
     cause: str  # "computing at smooth.c:40-61 in smooth before MPI_Send", "MPI_Recv at x.c:3 in f"; empty: not known
-    rank: int  # that was waited for longest
-    ranks: int  # that were waited for
+    rank: int  # the rank that was waited for longest
+    ranks: int  # number of ranks that were waited for
     count: int
     time_ns: int
 
 
 @dataclass(frozen=True)
 class WaitPlaces:
-    """WHERE of each wait, in their order, and DID of them in any."""
+    """WHERE of each wait, in the order of the waits, and DID of all waits in any order."""
 
     where: Rows
     did: Rows
 
     def chosen(self, paths: np.ndarray) -> WaitPlaces:
-        """Of the waits alone in calls of these paths (bool by path), numbered anew."""
+        """Keep only the waits in calls of chosen paths (bool by path), and number them anew."""
         where, did = Rows(WHERE), Rows(DID)
         kept = [np.zeros(0, bool), *(paths[piece["path"]] for _, piece in self.where.pieces())]
         mine = np.concatenate(kept)
@@ -77,7 +85,7 @@ class WaitPlaces:
 
 
 def wait_places(trace: Trace, found: WaitStates) -> WaitPlaces | None:
-    """What is known of each wait that was found; None: the trace does not know its places.
+    """Find place and cause of each wait. None: the trace does not know its places.
 
     Each rank's calls are read once, window by window.
     """
@@ -92,8 +100,10 @@ def wait_places(trace: Trace, found: WaitStates) -> WaitPlaces | None:
 
 
 def _questions(found: WaitStates, windows: np.ndarray) -> tuple[Spill, np.ndarray]:
-    """_ASKED by rank and window (rank x windows + window), of the calls that waited and those that were waited for; and
-    which ranks (bool) are asked."""
+    """Build the questions to each rank: about the calls that waited, and about those that were waited for.
+
+    Returns _ASKED by rank and window (number: rank x windows + window), and bool by rank: there are questions to it.
+    """
     lanes, asked, count = found.search.lanes, Spill(_ASKED), len(windows) - 1
     ranks = np.zeros(found.search.trace.size, bool)
     for first, waits in found.rows.pieces():
@@ -109,7 +119,7 @@ def _questions(found: WaitStates, windows: np.ndarray) -> tuple[Spill, np.ndarra
 
 
 def _answer(trace: Trace, rank: int, asked: Spill, windows: np.ndarray, places: WaitPlaces) -> None:
-    """What is asked of the calls of one rank."""
+    """Answer the questions about the calls of one rank."""
     before: dict[int, np.ndarray] = {}  # the last calls of each thread
     for window, (begin, end) in enumerate(pairwise(windows.tolist())):
         for calls, paths in calls_with_paths(trace, rank, begin, end):
@@ -128,7 +138,7 @@ def _answer(trace: Trace, rank: int, asked: Spill, windows: np.ndarray, places: 
 
 
 def _answer_thread(asked: np.ndarray, calls: np.ndarray, places: WaitPlaces) -> None:
-    """calls: _CALL of the thread, as far back as is looked."""
+    """Answer the questions about one thread. `calls`: _CALL of the thread, as far back as the search looks."""
     at = np.searchsorted(calls["enter"], asked["time"], "right") - 1
     places.did.append(_rest(asked.compress((at < 0) & (asked["causes"] > 0)), np.zeros(0, DID)))
     asked, at = asked.compress(at >= 0), at.compress(at >= 0)
@@ -138,8 +148,10 @@ def _answer_thread(asked: np.ndarray, calls: np.ndarray, places: WaitPlaces) -> 
 
 
 def _look_back(asked: np.ndarray, at: np.ndarray, calls: np.ndarray, out: np.ndarray, did: Rows) -> None:
-    """What was done between the begin and the end of each wait, and what was done longest before the entry of the
-    calls `at`."""
+    """Find what a thread did between the begin and the end of each wait, back from the calls `at`.
+
+    Writes the longest activity to `out`, and all activities to `did`.
+    """
     if not len(asked):
         return
     begin, end = asked["begin"], asked["end"]
@@ -172,8 +184,10 @@ def _part(
     asked: np.ndarray, at: np.ndarray, calls: np.ndarray, does: int, since: np.ndarray, until: np.ndarray,
     follows: np.ndarray | None = None,
 ) -> np.ndarray:  # fmt: skip
-    """DID of each question: in the call `at`, or computing before it (`follows`: after another call), from `since`
-    until `until`."""
+    """Build DID of each question for one activity, from `since` until `until`.
+
+    The activity is the call `at`, or the computing before it (`follows`: bool, there is a call before it).
+    """
     rows = np.zeros(len(asked), DID)
     rows["wait"], rows["does"], rows["ns"] = asked["wait"], does, until - since
     rows["after"], rows["call"] = calls["path"][at], calls["call"][at]
@@ -186,7 +200,7 @@ _SAME = ("wait", "does", "before", "after", "call")
 
 
 def _added(rows: np.ndarray) -> np.ndarray:
-    """DID with one row for each thing that was done in a wait."""
+    """Add up rows of DID with the same activity in the same wait."""
     if not len(rows):
         return rows
     rows = rows.take(np.lexsort([rows[name] for name in reversed(_SAME)]))
@@ -197,13 +211,13 @@ def _added(rows: np.ndarray) -> np.ndarray:
 
 
 def _longest(rows: np.ndarray) -> np.ndarray:
-    """The row of each wait that lasts longest (rows: DID by wait)."""
+    """Find the longest row of each wait (rows: DID by wait)."""
     rows = rows.take(np.lexsort((-rows["ns"], rows["wait"])))
     return rows.compress(np.diff(rows["wait"], prepend=-1) != 0)
 
 
 def _rest(asked: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """DID of what is not known of each wait: longer ago than is looked, or before its first call."""
+    """Build DID of the unknown part of each wait: before the calls that were searched, or before the first call."""
     order = np.argsort(asked["wait"])
     rest = np.zeros(len(asked), DID)
     rest["wait"] = asked["wait"][order]
@@ -213,27 +227,27 @@ def _rest(asked: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 class Said:
-    """Places of waits and of their causes in words."""
+    """Places of waits and of their causes as text."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         self.places = trace.extra(CallPaths).named()
         self._between = CallGaps(self.places)
         self.every: list[tuple[str, str]] = [("", "")]
-        """What causes did, in full and with lines alone: "computing x.c:3-9"; the first: not known."""
+        """Causes in full and in short, such as "computing x.c:3-9". The first entry: not known."""
         self._numbers = {self.every[0]: 0}
 
     def chain(self, path: int) -> str:
-        """A place and its callers; empty: not known."""
+        """Return a place and its callers as text; empty: not known."""
         return self.places.chain(path) if path else ""
 
     def line(self, path: int) -> str:
-        """The line of a place alone, as far as it is known."""
+        """Return the line of a place alone, as far as it is known."""
         place = int(self.places.place[path])
         return (self.places.where(place) or self.places.text(place)) if place else ""
 
     def causes(self, rows: np.ndarray) -> np.ndarray:
-        """The number in `every` of what each of some causes (WHERE) did."""
+        """Return for each cause (WHERE) the index of its text in `every`."""
         stretch = self._between.numbers(rows["before"], rows["after"])
         spot = np.where(rows["does"] == COMPUTES, stretch, self.places.place[rows["after"]])
         width = np.int64(max(len(self._trace.procedures), 1))
@@ -258,8 +272,10 @@ class Said:
 
 
 def reasons(trace: Trace, found: WaitStates, places: WaitPlaces) -> tuple[Reason, ...]:
-    """Waits by their places and by what was done meanwhile, those that take longest first. A wait counts for each thing
-    that was done in it, with the time that this took."""
+    """Sum waits by place and cause, the longest first.
+
+    A wait counts for each activity that the thread that was waited for did in it, with the time of that activity.
+    """
     said, lanes = Said(trace), found.search.lanes
     waits, where = found.rows.mapped(), places.where.mapped()
     sums: dict[tuple[int, int, int], dict[int, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0]))

@@ -1,4 +1,4 @@
-"""Wait states of collectives: which member others wait for, by who depends on whom."""
+"""Wait states of collectives: the member that others wait for, by the pattern in which data depends on members."""
 
 from __future__ import annotations
 
@@ -27,22 +27,24 @@ _KINDS: dict[Pattern | None, WaitKind] = {
 }
 NOBODY = -1
 _UNKNOWN = len(PATTERNS)
-"""Number of a pattern of which only the times say who may have waited for whom (MPI_Alltoallv, neighbourhoods)."""
+"""Number of the unknown pattern: only times tell who may have waited (MPI_Alltoallv, neighbourhoods)."""
 _EARLIEST = np.iinfo(np.int64).min
 
 
 @dataclass(frozen=True)
 class CollectiveWaits:
-    """What one window of collectives gives."""
+    """The waits, synchronizations and completion times of one window of collectives."""
 
     waits: np.ndarray  # WAIT
     syncs: np.ndarray  # SYNC
-    completion: np.ndarray  # (2, ranks) ns after the first member had left: of barriers, of N-to-N
+    completion: np.ndarray  # (2, ranks) ns after the first member had left: in barriers, in N-to-N
 
 
 def fence_waits(trace: Trace, lanes: Lanes, team: Team) -> Iterator[np.ndarray]:
-    """WAIT of fences, by windows. Not all of them synchronize (MPI_MODE_NOPRECEDE): who left before the last member
-    entered did not wait for it."""
+    """Find the waits (WAIT) of fences, window by window.
+
+    Not all fences synchronize (MPI_MODE_NOPRECEDE). A member that left before the last one entered did not wait for it.
+    """
     for rows, group in fences(trace, team):
         waits = np.zeros(0, WAIT)
         if len(rows):
@@ -52,10 +54,10 @@ def fence_waits(trace: Trace, lanes: Lanes, team: Team) -> Iterator[np.ndarray]:
 
 
 def collective_waits(trace: Trace, lanes: Lanes, team: Team) -> Iterator[CollectiveWaits]:
-    """The wait states of the blocking collectives, by windows.
+    """Find the wait states of the blocking collectives, window by window.
 
-    A member that takes data waits until the last member that it takes from enters; members that hand over no data
-    delay nobody, and those that take none do not wait. Barriers: all wait for all.
+    A member that takes data waits until the last member that it takes from enters. Members that give no data
+    delay nobody, and members that take none do not wait. In a barrier all wait for all.
     """
     patterns = _patterns(trace)
     for rows, group in collectives(trace, team):
@@ -70,13 +72,15 @@ def collective_waits(trace: Trace, lanes: Lanes, team: Team) -> Iterator[Collect
 
 
 def nonblocking_candidates(trace: Trace, lanes: Lanes, team: Team) -> np.ndarray:
-    """CANDIDATE of the nonblocking collectives: the calls that completed them wait until the last member that gives
-    data has begun its own."""
+    """Build CANDIDATE rows of the nonblocking collectives.
+
+    The call that completes a nonblocking collective waits until the last member that gives data has begun its own.
+    """
     return _candidates(trace, lanes, *nonblocking_collectives(trace, team))
 
 
 def persistent_candidates(trace: Trace, lanes: Lanes, team: Team) -> np.ndarray:
-    """The same of the persistent collectives that were started."""
+    """Build CANDIDATE rows of the persistent collectives that were started."""
     return _candidates(trace, lanes, *persistent_collectives(trace, team))
 
 
@@ -88,7 +92,7 @@ def _candidates(trace: Trace, lanes: Lanes, rows: np.ndarray, group: np.ndarray)
 
 
 def _patterns(trace: Trace) -> np.ndarray:
-    """Number of the pattern of each procedure; -1: it is no collective."""
+    """Return the number of the pattern of each procedure; -1: the procedure is no collective."""
     names = [blocking_name(base_name(p)) for p in trace.procedures]
     known = {name: PATTERNS.index(pattern) for name, pattern in PATTERN.items()}
     return np.array([known.get(n, _UNKNOWN if n in BLOCKING_COLLECTIVES else -1) for n in names], np.int64)
@@ -97,8 +101,12 @@ def _patterns(trace: Trace) -> np.ndarray:
 def _by_pattern(
     trace: Trace, lanes: Lanes, patterns: np.ndarray, rows: np.ndarray, group: np.ndarray
 ) -> Iterator[tuple[_Members, Pattern | None, np.ndarray]]:
-    """The collectives (MEMBER_CALL, and the number of each) of each pattern (None: it is not known), and the Kind of
-    each row; `patterns`: of each procedure."""
+    """Split collectives by their pattern.
+
+    Yields members of collectives, their pattern (None: not known) and the WaitKind of each row. `patterns` has the
+    number
+    of the pattern of each procedure.
+    """
     barriers = np.array([blocking_name(base_name(p)) == "MPI_Barrier" for p in trace.procedures], bool)
     for number, pattern in enumerate((*PATTERNS, None)):
         mine = patterns[rows["call"]] == number
@@ -111,8 +119,18 @@ def _by_pattern(
 
 
 def last_present(rows: np.ndarray, group: np.ndarray, gives: np.ndarray) -> np.ndarray:
-    """Of each member (MEMBER_CALL) of collectives the row of the one of its `group` (ascending) that entered last of
-    those that give and entered before it left: for no later one it waited. NOBODY: there is none."""
+    """Find the last giver of each collective that was present before a member left.
+
+    A member waited for no later one.
+
+    Args:
+        rows: Calls of members of collectives (MEMBER_CALL).
+        group: Number of the collective of each row, ascending.
+        gives: True for members that give data.
+
+    Returns:
+        For each row the row of that giver; NOBODY: there is none.
+    """
     givers = np.flatnonzero(gives)
     if not len(givers):
         return np.full(len(rows), NOBODY)
@@ -123,7 +141,7 @@ def last_present(rows: np.ndarray, group: np.ndarray, gives: np.ndarray) -> np.n
 
 
 class _Members:
-    """The members' calls (MEMBER_CALL) of collectives of one pattern, in order of `group`."""
+    """The calls (MEMBER_CALL) of the members of collectives of one pattern, in order of `group`."""
 
     def __init__(self, trace: Trace, rows: np.ndarray, group: np.ndarray, lane: np.ndarray) -> None:
         self._trace = trace
@@ -132,8 +150,10 @@ class _Members:
         self._group = np.unique(group, return_inverse=True)[1]
 
     def causes(self, pattern: Pattern | None) -> tuple[np.ndarray, np.ndarray]:
-        """For each row that of the last member that it takes data from (NOBODY: none), and when the first of those
-        entered."""
+        """Find for each row the last member that it takes data from (NOBODY: none), and the entry of the first giver.
+
+        The first giver's entry matters in TO_ROOT only; in other patterns it is the entry of the last.
+        """
         rows = self.rows
         is_root = rows["rank"] == rows["root"]
         if pattern is Pattern.FROM_ROOT:
@@ -150,7 +170,7 @@ class _Members:
         return np.where(takes, cause, NOBODY), first
 
     def waits(self, pattern: Pattern | None, kind: np.ndarray) -> np.ndarray:
-        """WAIT of those that had to wait in blocking calls."""
+        """Build WAIT rows of the members that had to wait in blocking calls."""
         rows, (cause, first) = self.rows, self.causes(pattern)
         waits = (cause != NOBODY) & (rows["enter"][cause] > rows["enter"])
         found, cause = np.zeros(int(waits.sum()), WAIT), cause[waits]
@@ -163,7 +183,7 @@ class _Members:
         return found[found["end"] > found["enter"]]
 
     def candidates(self, pattern: Pattern | None, kind: np.ndarray) -> np.ndarray:
-        """CANDIDATE of the calls that completed nonblocking ones."""
+        """Build CANDIDATE rows of the calls that completed nonblocking collectives."""
         cause, first = self.causes(pattern)
         known = (cause != NOBODY) & (self.rows["exit"] > 0)
         found, cause = np.zeros(int(known.sum()), CANDIDATE), cause[known]
@@ -174,25 +194,25 @@ class _Members:
         return found[found["lane"] != found["cause"]]
 
     def _last(self, gives: np.ndarray) -> np.ndarray:
-        """The row of the member of each row's group that enters last of those that give."""
+        """Find for each row the last giver to enter in its group; NOBODY: no member gives."""
         time = np.where(gives, self.rows["enter"], _EARLIEST)
         order = np.lexsort((time, self._group))
         last = order[np.append(self._first[1:], len(order)) - 1]
         return np.where(gives[last], last, NOBODY)[self._group]
 
     def _earliest(self, gives: np.ndarray) -> np.ndarray:
-        """When the first of those that give enters, by group."""
+        """Find when the first giver of each group enters."""
         return np.minimum.reduceat(np.where(gives, self.rows["enter"], np.iinfo(np.int64).max), self._first)
 
     def _last_before(self, gives: np.ndarray) -> np.ndarray:
-        """The same among those of lower rank in the communicator than the row's own."""
+        """Find for each row the last giver to enter among the lower ranks of its communicator."""
         place = positions(self._trace, self.rows)
         order = np.lexsort((place, self._group))
         group, giving = self._group[order], gives[order]
         best = np.where(giving, order, NOBODY)
         time = np.where(giving, self.rows["enter"][order], _EARLIEST)
         step = 1
-        while step < len(order):  # the latest of 2, 4, 8, ... rows up to here
+        while step < len(order):  # the latest of 2, 4, 8, ... rows up to this one
             same = group[step:] == group[:-step]
             if not same.any():
                 break
@@ -206,7 +226,10 @@ class _Members:
         return result
 
     def syncs(self, pattern: Pattern | None) -> np.ndarray:
-        """SYNC of the members: when they left; of rooted ones as of messages between the root and each other one."""
+        """Build SYNC rows of when members left.
+
+        For rooted patterns they are as of messages between the root and each other member.
+        """
         rows = np.zeros(len(self.rows), SYNC)
         rows["key"] = rows["time"] = self.rows["exit"]
         rows["lane"], rows["comm"], rows["what"] = self._lane, self.rows["comm"], MEMBER
@@ -220,7 +243,10 @@ class _Members:
         return rows[(root != NOBODY) & (rows["lane"] != rows["other"])]
 
     def completion(self, is_n_to_n: np.ndarray) -> np.ndarray:
-        """ns by (barriers or N-to-N, rank) that members that take data were inside after the first one had left."""
+        """Sum the ns that members that take data were inside after the first member had left, by (kind, rank).
+
+        Kind 0 is barriers, 1 is N-to-N.
+        """
         left = np.minimum.reduceat(self.rows["exit"], self._first)[self._group]
         times = np.where(self.rows["takes"], self.rows["exit"] - np.maximum(left, self.rows["enter"]), 0)
         found = np.zeros((2, self._trace.size), np.int64)

@@ -1,14 +1,18 @@
-"""What delays cost: each wait state charged to what made its cause late, directly and by way of other waits.
+"""The costs of delays: each wait state is charged to the activities that made its cause late.
+
+Costs are direct, or indirect by way of other waits.
 
 Source: Böhme et al. (see the package), sections on delay costs. For a wait of w ns the two threads are compared over
 the time since they were last in step: since a message between them (or between root and member of a collective), or a
-collective of both that nobody leaves before all have come, when the first of the two went on. d(a) is by how much
-longer the cause did activity a (compute in a region, spend time in an MPI call; waiting apart), t(v) how long it waited
-in wait v. With S = sum of d and t, activity a is charged w d(a) / S: the direct cost. Wait v is charged w t(v) / S and
-hands it on to its own causes, together with what is charged to w itself: the indirect cost. So the costs of all delays
-add up to all waiting. A cause that did nothing longer is charged by what it did while the other waited.
+collective of both that nobody leaves before all have come. The time starts when the first of the two went on. d(a) is
+by how much longer the cause did activity a (computing in a region, time in an MPI call; waiting apart), t(v) how long
+it waited in wait v. With S = sum of d and t, activity a is charged w d(a) / S: the direct cost. Wait v is charged
+w t(v) / S. It hands this on to its own causes, together with what is charged to w itself: the indirect cost. So the
+costs of all delays add up to all waiting. A cause that did nothing longer is charged by what it did while the other
+thread waited.
 
-What lies behind wait states: on which paths they are, and what all threads did meanwhile.
+The module also finds what lies behind wait states: the paths of regions they are on, and what all threads did
+meanwhile.
 """
 
 from __future__ import annotations
@@ -35,16 +39,19 @@ from analyzer.waits.wait_states import WaitStates
 
 @dataclass(frozen=True)
 class ExplainedWaits:
-    """Of waits that were found the path of each, and what all threads did when."""
+    """Waits with the path of regions of each, and the activities of all threads."""
 
     found: WaitStates
     paths: RegionPaths
-    path: Rows  # int32
+    path: Rows  # int32, in the order of the waits
     segments: Segments
 
 
 def explain_waits(found: WaitStates) -> ExplainedWaits:
-    """Of all ranks; each member of a team reads its own, and the first one gets all. Collective."""
+    """Find the paths of waits and the activities of all threads. Collective.
+
+    Each member of a team reads its own ranks; the first member gets the results of all ranks.
+    """
     mine = _of_ranks(found)
     return _together(mine) if found.search.team.size > 1 else mine
 
@@ -63,15 +70,17 @@ def _of_ranks(found: WaitStates) -> ExplainedWaits:
 
 
 def _parts(trace: Trace, ranks: range) -> Iterator[tuple[range, np.ndarray]]:
-    """Ranks that are looked at together, and the windows of what they did: several ranks have one."""
+    """Split ranks into groups that are read together, and their windows: several ranks have one window."""
     for some, bounds in trace.parts(ranks, RECORDS):
         for these in [some] if len(bounds) == 2 else (range(rank, rank + 1) for rank in some):
             yield these, bounds
 
 
 def _together(mine: ExplainedWaits) -> ExplainedWaits:
-    """Of all members of a team, on its first one. Paths and activities get the numbers that they have where one process
-    meets them all."""
+    """Gather the results of all members of a team on its first one.
+
+    Paths and activities get the numbers that they have where one process reads all ranks.
+    """
     found, trace, team = mine.found, mine.found.search.trace, mine.found.search.team
     parts = team.allgather(
         (mine.paths.keys, mine.segments.activities.keys, mine.segments.first, mine.segments.start, found.lane_first)
@@ -100,24 +109,29 @@ DELAY_WAIT = np.dtype(
     [("enter", "<i8"), ("end", "<i8"), ("cause_enter", "<i8"), ("since", "<i8"), ("place", "<i8"),
       ("lane", "<i4"), ("cause", "<i4")]
 )  # fmt: skip
-"""`struct delay_wait` of the kernel."""
+"""A wait as `struct delay_wait` of the kernel."""
 
 _AT_ONCE = 1 << 13
-"""So many waits are charged before what was read for them is forgotten: each may need pages of its own of the mapped
-files, which may be needed again."""
+"""Number of waits that are charged before the pages that were read for them are released.
+
+Each wait may need pages of its own of the mapped files. Those pages may be needed again.
+"""
 
 _MAPPED_BYTES, _BYTES_A_WAIT = 1 << 28, 3 << 16
-"""So many bytes of the segments may be mapped at a time, and so many are for a wait: the system maps 64 KiB around a
-page that is read (fault_around_bytes), and two threads are compared, at one end or both."""
+"""Bytes of the segments that may be mapped at a time, and bytes counted for each wait.
+
+The system maps 64 KiB around a page that is read (fault_around_bytes); two threads are compared, at one end or both.
+"""
 
 
 @dataclass(frozen=True)
 class Costs:
-    """What delays cost in ns.
+    """Costs of delays in ns.
 
-    `by_lane` is float64 of shape (lanes, activities, 2), direct and indirect; `activities` (activities, 2) path and
-    what is done there (`Activities.table`). Of each wait (float64, in the order of Found): `indirect` is the part of it
-    that is due to waits of its cause, `caused` what it causes later.
+    `by_lane` is float64 of shape (lanes, activities, 2): direct and indirect. `activities` has shape (activities, 2):
+    path
+    and what is done there (`Activities.table`). For each wait, in the order of WaitStates, there are float64 `indirect`
+    (the part that is due to waits of its cause) and `caused` (the waiting that it causes later).
     """
 
     by_lane: np.ndarray
@@ -127,8 +141,7 @@ class Costs:
 
 
 def delay_costs(done: ExplainedWaits) -> Costs | None:
-    """Costs of the delays behind the waits that were found; None on other members of a team than the first. All
-    members must ask."""
+    """Compute the costs of the delays behind the waits. Collective; None on all members but the first."""
     if done.found.search.team.rank:
         for window in range(len(done.found.search.windows) - 1):
             done.found.syncs(window)
@@ -139,7 +152,7 @@ def delay_costs(done: ExplainedWaits) -> Costs | None:
 
 
 def _by_end(found: WaitStates) -> tuple[Rows, np.ndarray]:
-    """DELAY_WAIT in order of their end, and the first of each window of time."""
+    """Sort waits by their end. Returns DELAY_WAIT rows, and the first row of each window of time."""
     windows = found.search.windows
     spill, rows = Spill(DELAY_WAIT), Rows(DELAY_WAIT)
     for first, waits in found.rows.pieces():
@@ -147,7 +160,7 @@ def _by_end(found: WaitStates) -> tuple[Rows, np.ndarray]:
         for column in ("enter", "end", "cause_enter", "lane", "cause"):
             piece[column] = waits[column]
         piece["place"] = first + np.arange(len(waits))
-        piece["since"] = waits["exit"]  # until it is known: of those with one end the first call to return comes first
+        piece["since"] = waits["exit"]  # until it is known: at the same end, the first call to return comes first
         append_by_window(spill, piece, piece["end"], windows)
     edges = [0]
     for window in range(len(windows) - 1):
@@ -159,14 +172,14 @@ def _by_end(found: WaitStates) -> tuple[Rows, np.ndarray]:
 
 
 def _find_last_syncs(rows: Rows, edges: np.ndarray, found: WaitStates, starts: np.ndarray) -> None:
-    """Fill in since when each pair is compared; rows (DELAY_WAIT) are in order of `end`."""
+    """Fill in since when each pair of threads is compared; rows (DELAY_WAIT) are in order of `end`."""
     last = LastSyncs(starts)
     for window, (low, high) in enumerate(pairwise(edges.tolist())):
         mine = rows.mapped()[low:high]
         questions = np.zeros(len(mine), SYNC)
         questions["key"], questions["lane"], questions["other"] = mine["end"], mine["lane"], mine["cause"]
         questions["what"] = QUESTION
-        questions["comm"] = np.arange(len(mine))  # which one it is, since answers come in order of key
+        questions["comm"] = np.arange(len(mine))  # number of the question, since answers come in order of key
         answers = last.feed(np.concatenate([found.syncs(window), questions]))
         mine["since"][answers["comm"]] = answers["time"]
         rows.forget()
@@ -200,14 +213,14 @@ def _costs(segments: Segments, found: WaitStates, rows: Rows) -> Costs:
 
 
 def _waits_at_once(segments: Segments) -> int:
-    """How many waits are charged before what was read for them is forgotten."""
+    """Return the number of waits that are charged before the pages read for them are released."""
     if len(segments.rows) * segments.rows.dtype.itemsize <= _MAPPED_BYTES:
         return _AT_ONCE
     return min(_AT_ONCE, max(_MAPPED_BYTES // _BYTES_A_WAIT, 1))
 
 
 def _times(found: WaitStates) -> tuple[Rows, Rows]:
-    """When each wait begins, and the waiting of all before it (one more): int64, ns."""
+    """Return when each wait begins, and the sum of all waits before it (one entry more): int64, ns."""
     entered, waited_before, sum_ns = Rows(np.dtype("<i8")), Rows(np.dtype("<i8")), 0
     waited_before.append(np.zeros(1, np.int64))
     for _, waits in found.rows.pieces():

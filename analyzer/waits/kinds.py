@@ -8,10 +8,10 @@ import numpy as np
 
 
 class WaitKind(IntEnum):
-    """What a call waited for ("Scalasca performance properties"); the comments say until when."""
+    """Kinds of wait states ("Scalasca performance properties"). The comments say which call waits, and until when."""
 
     LATE_SENDER = 0  # a receive, until the send is entered
-    WRONG_ORDER = 1  # the same, while an earlier message to this thread was there that it received only later
+    WRONG_ORDER = 1  # late sender, while an earlier message was there that this thread received later
     LATE_RECEIVER = 2  # a send, until the receive is posted
     BARRIER = 3  # MPI_Barrier, until the last member enters
     N_TO_N = 4  # MPI_Allreduce, ...: until the last member that gives data enters
@@ -21,7 +21,7 @@ class WaitKind(IntEnum):
     FENCE = 8  # MPI_Win_fence, until the last member enters
     LATE_POST = 9  # MPI_Win_start, MPI_Put, ... or MPI_Win_complete, until the target enters MPI_Win_post
     EARLY_WAIT = 10  # MPI_Win_wait, until the last origin enters MPI_Win_complete
-    LOCK_CONTENTION = 11  # MPI_Win_lock, ... or MPI_Win_unlock, until who had the lock enters MPI_Win_unlock
+    LOCK_CONTENTION = 11  # MPI_Win_lock, ... or MPI_Win_unlock, until the holder of the lock enters MPI_Win_unlock
 
 
 LABELS = (
@@ -44,28 +44,30 @@ WAIT = np.dtype(
         ("enter", "<i8"),  # of the call that waited; the wait begins here
         ("end", "<i8"),  # of the wait: when the cause came, or the call ended
         ("exit", "<i8"),  # of the call
-        ("cause_enter", "<i8"),  # of the call that was waited for
-        ("lane", "<i4"),  # thread that waited, counted through all ranks
-        ("cause", "<i4"),  # lane that was waited for
+        ("cause_enter", "<i8"),  # enter of the call that was waited for
+        ("lane", "<i4"),  # the thread that waited, numbered through all ranks (Lanes)
+        ("cause", "<i4"),  # lane of the thread that was waited for
         ("call", "<i4"),  # index in Trace.procedures
         ("kind", "<i4"),
         ("first", "<i8"),  # N-to-1: when the first member that gives data entered; between `enter` and `end`
-        ("overlap", "<i8"),  # of a run of failing polls: ns that the thread computed meanwhile, between polls
+        ("overlap", "<i8"),  # of a run of failing polls: ns that the thread computed between the polls
         ("polled", "<i8"),  # a Polled
     ]
 )
-"""One wait state (`struct wait_state` of the kernel); a call has one at most, the one that ended last. The time in MPI
-of failing polls counts as if it were the last part of their time."""
+"""One wait state (`struct wait_state` of the kernel). A call has at most one: the wait that ended last.
+
+The time in MPI of failing polls counts as if it were the last part of their time.
+"""
 
 
 class Polled(IntEnum):
-    """Whether a wait is that of failing polls."""
+    """Role of a wait in polling: none, the first run of failing polls, or a later part."""
 
     NO = 0
     BEGIN = 1  # the first run of failing polls of a wait
-    MORE = 2  # the others, and what is left of it in the call that ends it
+    MORE = 2  # later runs of failing polls, and the rest of the wait in the call that ends it
 
 
 def length(waits: np.ndarray) -> np.ndarray:
-    """Time of each wait in ns."""
+    """Return the length of each wait in ns."""
     return waits["end"] - waits["enter"]

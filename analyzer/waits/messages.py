@@ -1,4 +1,4 @@
-"""Messages as what calls may have waited for."""
+"""Messages as candidates for what calls waited for."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from analyzer.trace import Trace
 from analyzer.waits.threads import Lanes
 
 _MESSAGES = 1 << 18
-"""So many are looked at together."""
+"""Number of messages that are read together."""
 
 CANDIDATE = np.dtype(
     [
@@ -31,13 +31,19 @@ CANDIDATE = np.dtype(
         ("reserved", "<i4"),
     ]
 )
-"""`struct wait_candidate` of the kernel: the call of `lane` that returns at `complete` could not do so before `until`,
-when `cause` entered the other side's call."""
+"""One possible cause of a wait (`struct wait_candidate` of the kernel).
+
+The call of `lane` that returns at `complete` could not return before `until`, when `cause` entered the other side's
+call.
+"""
 
 
 def add_messages(trace: Trace, lanes: Lanes, mine: range, pieces: Pieces, spill: Spill, *, probes: bool) -> None:
-    """Put the CANDIDATE of all messages of some lanes aside, by the piece in which the call completed that may have
-    waited, or was entered that sent. `probes`: whether there are calls that may have waited before the receive."""
+    """Put the CANDIDATE rows of all messages of some lanes aside.
+
+    They go to the piece in which the call completed that may have waited, or in which the call that sent was entered.
+    `probes`: True if there are calls that may have waited before the receive.
+    """
     received = np.zeros((len(lanes), 3), np.int64)
     first = np.ascontiguousarray(lanes.first, np.int64)
     for messages in some_messages(trace, pieces.ranks):
@@ -57,7 +63,10 @@ def add_messages(trace: Trace, lanes: Lanes, mine: range, pieces: Pieces, spill:
 
 
 def some_messages(trace: Trace, ranks: range) -> Iterator[np.ndarray]:
-    """MESSAGE of all that these ranks send or receive in order, some at a time: a window of many ranks holds many."""
+    """Yield all messages (MESSAGE) that these ranks send or receive, in order, at most _MESSAGES at a time.
+
+    A window of many ranks may hold many.
+    """
     for begin, end in pairwise(trace.message_windows().tolist()):
         every = np.ascontiguousarray(trace.messages_of(ranks, begin, end))
         for first in range(0, len(every), _MESSAGES):
@@ -65,5 +74,5 @@ def some_messages(trace: Trace, ranks: range) -> Iterator[np.ndarray]:
 
 
 def append_by_window(spill: Spill, rows: np.ndarray, times: np.ndarray, windows: np.ndarray) -> None:
-    """Put rows aside under the number of the window that their time lies in."""
+    """Put rows aside under the number of the window that contains their time."""
     spill.append_each(window_of(windows, times), rows)

@@ -1,6 +1,6 @@
 """Waiting in one-sided communication: for targets that post late, origins that complete late, and locks of others.
 
-MPI_Win_fence as a collective of the members of its window: the n-th of each on the window is one.
+MPI_Win_fence is a collective of the members of its RMA window: the n-th fences of all members belong together.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from tracelib.schema.procedures import FENCES, base_name
 
 
 def one_sided_candidates(trace: Trace, lanes: Lanes, team: Team) -> np.ndarray:
-    """CANDIDATE of waits for other sides of windows. The team shares the reading; each member gets all.
+    """Find candidates (CANDIDATE) of waits for other sides of RMA windows. Collective; each member gets all.
 
-    late post: until the target enters MPI_Win_post, in whichever call of the epoch that happens (MPI_Win_start, an
-    operation, or MPI_Win_complete, as the MPI has it). Early wait: until the last origin enters MPI_Win_complete. Lock
-    contention: until who had a lock that excludes this one, and released it first, enters MPI_Win_unlock.
+    Late post: until the target enters MPI_Win_post. It may happen in any call of the epoch (MPI_Win_start, an
+    operation,
+    or MPI_Win_complete), as the MPI has it. Early wait: until the last origin enters MPI_Win_complete. Lock contention:
+    until the holder of a lock that excludes this one, and that was released first, enters MPI_Win_unlock.
     """
     reader = EpochReader(trace)
     if not reader.has_any:
@@ -38,7 +39,7 @@ def one_sided_candidates(trace: Trace, lanes: Lanes, team: Team) -> np.ndarray:
 
 
 def _epochs(every: Epochs, lanes: Lanes) -> np.ndarray:
-    """CANDIDATE of late posts and early waits."""
+    """Build CANDIDATE rows of late posts and early waits."""
     access, exposure = every.matched()
     mine, theirs = every.accesses[access], every.exposures[exposure]
     other = lanes.of(mine["rank"], mine["thread"]) != lanes.of(theirs["rank"], theirs["thread"])
@@ -54,7 +55,7 @@ def _epochs(every: Epochs, lanes: Lanes) -> np.ndarray:
 
 
 def _contention(locks: np.ndarray, lanes: Lanes) -> np.ndarray:
-    """CANDIDATE of locks that waited for others."""
+    """Build CANDIDATE rows of locks that waited for others."""
     parts = [np.zeros(0, CANDIDATE)]
     for window in np.unique(locks["window"]).tolist():
         mine = locks[locks["window"] == window]
@@ -65,8 +66,10 @@ def _contention(locks: np.ndarray, lanes: Lanes) -> np.ndarray:
 
 
 def _waiting_locks(rows: np.ndarray, lanes: Lanes) -> list[np.ndarray]:
-    """CANDIDATE of the locks (EPOCH in order of `end`) of one target: each against the 1st, 2nd, ... before it, as far
-    back as any was still held when another was asked for."""
+    """Build CANDIDATE rows of the locks (EPOCH in order of `end`) of one target.
+
+    Each lock is compared with the 1st, 2nd, ... before it, as far back as any was held when another was asked for.
+    """
     found = []
     lane = lanes.of(rows["rank"], rows["thread"])
     for step in range(1, len(rows)):
@@ -94,7 +97,7 @@ _ALWAYS = np.iinfo(np.int64).max
 
 
 def fences(trace: Trace, team: Team) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The fences as `collectives` gives collectives; `comm` is the window's index in Objects.known."""
+    """Yield the fences as `collectives` yields collectives; `comm` is the RMA window's index in Objects.known."""
     is_fence = np.array([base_name(p) in FENCES for p in trace.procedures], bool)
     if not is_fence.any() or not trace.extra(Objects).has_windows:
         return
@@ -102,10 +105,11 @@ def fences(trace: Trace, team: Team) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 
 class FenceCalls(CollectiveCalls):
-    """Brings fences together by window instead of communicator. All members give and take, as in a barrier.
+    """The fences of each RMA window brought together. All members give and take, as in a barrier.
 
-    Fences that were not recorded are not counted either: after the first time in which a rank recorded nothing, nothing
-    is known of them.
+    Fences that were not recorded cannot be counted. After the first time in which a rank recorded nothing, all fences
+    are
+    left out.
     """
 
     def __init__(self, trace: Trace, team: Team, is_fence: np.ndarray) -> None:
@@ -132,5 +136,5 @@ class FenceCalls(CollectiveCalls):
             yield fences
 
     def _each_way(self, rows: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """A window has one group."""
+        """Return rows and group unchanged: an RMA window has one group."""
         return rows, group

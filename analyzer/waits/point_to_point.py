@@ -1,6 +1,6 @@
-"""What each call that completes messages and nonblocking collectives waited for last.
+"""The last wait of each call that completes messages or nonblocking collectives.
 
-Waiting for the last part of a partitioned message.
+Also finds waits for the last part of partitioned messages.
 """
 
 from __future__ import annotations
@@ -46,24 +46,33 @@ _ROLES = (
     (BUFFERED_SENDS, lib.WAITS_BUFFERS),
     (UNMATCHED_PROBES, lib.WAITS_PROBES),
     (MATCHED_PROBES, lib.WAITS_MATCHES),
-    (POLLS - ARRIVED, lib.WAITS_POLLS),  # MPI_Parrived asks for a part: the whole may come much later
+    (POLLS - ARRIVED, lib.WAITS_POLLS),  # MPI_Parrived asks for one part: the whole message may come much later
     (WAITS | WINDOW_WAITS, lib.WAITS_FINISHES),
 )
 POLLS_KEPT = 1 << 20
-"""Runs of failing polls that are kept apart until an operation completes, of all threads together; if there are more,
-neighbours are put together."""
+"""Maximum number of runs of failing polls, of all threads together, kept apart until an operation completes.
+
+If there are more, neighbours are merged.
+"""
 
 
 def message_waits(
     trace: Trace, lanes: Lanes, pieces: Pieces, candidates: Spill, *, begins_sends: bool
 ) -> Iterator[np.ndarray]:
-    """WAIT of the calls of some ranks, in no order. `candidates`: CANDIDATE by piece; `begins_sends`:
-    whether there may be sends that other calls complete.
+    """Find the waits (WAIT) of calls of some ranks, in no order.
 
-    A receive (or the call that completes it) waits until the send is entered, a send until the receive is posted, if
-    it has not returned before: a message that MPI buffers delays no sender. Of a call that completes several messages
-    the wait that ended last counts; so no call waits longer than it lasts. Polls that failed waited for what the next
-    call completed that completes anything, from when it was posted on.
+    A receive (or the call that completes it) waits until the send is entered. A send waits until the receive is posted,
+    if
+    it has not returned before: a message that MPI buffers delays no sender. For a call that completes several messages,
+    the wait that ended last counts, so no call waits longer than it lasts. Failing polls waited for what the next
+    completing call completed, from when that was posted on.
+
+    Args:
+        trace: The trace.
+        lanes: The threads of the trace.
+        pieces: The pieces in which calls are read.
+        candidates: CANDIDATE by piece.
+        begins_sends: True if there may be sends that other calls complete.
     """
     calls = _Calls(trace, lanes)
     for index, (ranks, begin, end) in enumerate(pieces.all):
@@ -76,12 +85,12 @@ def message_waits(
 
 
 def _none(ranks: range) -> tuple[np.ndarray, np.ndarray]:
-    """REQUEST of ranks that have none."""
+    """Return REQUEST rows of ranks that have none, and their numbers (0)."""
     return np.zeros(0, REQUEST), np.zeros(len(ranks), np.int64)
 
 
 def roles(trace: Trace) -> np.ndarray:
-    """What each procedure may do (uint8): the sum of WAITS_... of the kernel."""
+    """Return the roles of each procedure (uint8): a sum of WAITS_... of the kernel."""
     names = [base_name(p) for p in trace.procedures]
     found = [sum(role for of, role in _ROLES if name in of) for name in names]
     on_window = [lib.WAITS_ON_WINDOW * is_one_sided(name) for name in names]
@@ -89,7 +98,7 @@ def roles(trace: Trace) -> np.ndarray:
 
 
 class _Calls:
-    """The kernel, which walks through calls and candidates."""
+    """The kernel that matches calls with candidates."""
 
     def __init__(self, trace: Trace, lanes: Lanes) -> None:
         self._lanes, self._tracer = lanes, trace.extra(TracerTime)
@@ -100,13 +109,16 @@ class _Calls:
             raise MemoryError
 
     def add(self, ranks: range, candidates: np.ndarray) -> None:
-        """The candidates of some ranks of which `feed` will tell a window."""
+        """Add the candidates of some ranks, before `feed` gets a window of them."""
         lanes = self._lanes.first[[ranks.start, ranks.stop]].tolist()
         rows = pointer(candidates, "struct wait_candidate *")
         self._check(lib.waits_add(self._struct, rows, len(candidates), *lanes))
 
     def feed(self, ranks: range, done: tuple[np.ndarray, np.ndarray], calls: tuple[np.ndarray, np.ndarray]) -> None:
-        """What some ranks did in a window: REQUEST of what completed there, and CALL, with how many each has."""
+        """Process the rows of some ranks in a window.
+
+        `done`: REQUEST completed in the window, and their number by rank; `calls`: CALL, and their number by rank.
+        """
         overhead = np.array([self._tracer.after_call_ns(rank) for rank in ranks], np.int64)
         columns = {
             "first_lane": np.ascontiguousarray(self._lanes.first[ranks.start : ranks.stop + 1], np.int64),
@@ -120,7 +132,7 @@ class _Calls:
         self._check(lib.waits_finish(self._struct))
 
     def take(self) -> np.ndarray:
-        """WAIT found since the last time."""
+        """Return the waits (WAIT) that were found since the last call of this method."""
         found = np.zeros(lib.waits_found(self._struct), WAIT)
         lib.waits_take(self._struct, pointer(found, "struct wait_state *"))
         return found
@@ -135,8 +147,10 @@ _HANDED_CALL = np.dtype([*CALL.descr, ("rank", "<i4")])
 
 
 def partitioned_candidates(trace: Trace, lanes: Lanes, team: Team) -> np.ndarray:
-    """CANDIDATE of the calls that complete partitioned receives: they wait until the call is entered that hands over
-    the last part (MPI_Pready and its kin). The team shares the reading; each member gets all."""
+    """Find candidates (CANDIDATE) of calls that complete partitioned receives. Collective; each member gets all.
+
+    Such a call waits until the call that hands over the last part (MPI_Pready and its kin) is entered.
+    """
     hands_over = np.array([base_name(p) in HANDED_OVER for p in trace.procedures], bool)
     if not hands_over.any():
         return np.zeros(0, CANDIDATE)

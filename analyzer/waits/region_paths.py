@@ -1,4 +1,4 @@
-"""Where in the program a thread is: the regions that it is in, from the outermost to the innermost."""
+"""Paths of regions: the regions that a thread is in, from the outermost to the innermost."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from analyzer.metrics.regions import region_visits
 from analyzer.trace import Regions, Trace
 
 OUTSIDE = 0
-"""The path of no region."""
+"""Number of the path outside all regions."""
 
 
 class RegionPaths:
-    """Numbers of the paths of regions that occur, and when each thread of a rank changes from one to another."""
+    """Numbers of the paths of regions that occur, and the times at which threads change from one path to another."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         self._numbers: dict[tuple[int, int], int] = {}
-        self.texts = [""]  # of each path, as "solve/exchange"
+        self.texts = [""]  # text of each path, as "solve/exchange"
 
     def add(self, keys: Sequence[tuple[int, int]]) -> np.ndarray:
-        """Also have the paths that were met elsewhere (`keys` there): the number here of each of those there."""
+        """Add the paths that another process met. `keys` are its keys; returns the number here of each of its paths."""
         numbers = [OUTSIDE]
         for parent, region in keys:
             numbers.append(self._number(numbers[parent], region))
@@ -32,11 +32,11 @@ class RegionPaths:
 
     @property
     def keys(self) -> list[tuple[int, int]]:
-        """Of each path but that of no region the number of the one around it, and its innermost region."""
+        """Return (number of the path around it, innermost region) of each path but OUTSIDE."""
         return list(self._numbers)
 
     def changes(self, rank: int) -> list[tuple[np.ndarray, np.ndarray]]:
-        """For each thread of a rank when its path changes (ns, ascending), and the path from then on."""
+        """Return for each thread of a rank the times at which its path changes (ns, ascending), and the new paths."""
         visits = region_visits(self._trace, rank) if self._trace.extra(Regions).names else None
         if visits is None or not len(visits):
             return [(np.zeros(0, np.int64), np.zeros(0, np.int64))] * int(self._trace.threads[rank])
@@ -46,20 +46,20 @@ class RegionPaths:
             mine = (visits["thread"] == thread) & (visits["begin"] < visits["end"])
             begin, end, depth = (visits[column][mine] for column in ("begin", "end", "depth"))
             times, paths = np.concatenate([begin, end]), np.concatenate([path[mine], parent[mine]])
-            # At one time ends come first, the innermost before those around it; then begins, the outermost first.
+            # At the same time ends come first, the innermost before those around it; then begins, the outermost first.
             order = np.lexsort((np.concatenate([depth, -depth]), np.repeat([1, 0], len(begin)), times))
             order = order[_last_of_each(times[order])]
             found.append((times[order], paths[order]))
         return found
 
     def of_visits(self, visits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Number of the path of each visit, and of the one around it."""
+        """Return the number of the path of each visit, and of the path around it."""
         path = np.zeros(len(visits), np.int64)
         parent = np.zeros(len(visits), np.int64)
         above = np.zeros(0, np.int64)
         for depth in range(int(visits["depth"].max()) + 1):
             rows = np.flatnonzero(visits["depth"] == depth)
-            if depth:  # visits are in order: the last one of the depth above before a visit is around it
+            if depth:  # visits are in order: the last visit of the depth above before a visit is around it
                 parent[rows] = path[above[np.searchsorted(above, rows) - 1]]
             pairs, which = np.unique(np.stack([parent[rows], visits["region"][rows]]), axis=1, return_inverse=True)
             numbers = np.array([self._number(*pair) for pair in pairs.T.tolist()], np.int64)
@@ -77,7 +77,7 @@ class RegionPaths:
 
 @dataclass(frozen=True)
 class PathChanges:
-    """When the threads of some ranks change from one path to another: by thread (counted through from 0), then time."""
+    """Changes of path of the threads of some ranks, by thread (numbered from 0 over all these ranks), then by time."""
 
     thread: np.ndarray
     time: np.ndarray
@@ -85,14 +85,14 @@ class PathChanges:
 
     @classmethod
     def of(cls, paths: RegionPaths, ranks: range) -> PathChanges:
-        """Those of ranks."""
+        """Collect the changes of path of some ranks."""
         every = list(chain.from_iterable(paths.changes(rank) for rank in ranks))
         thread = np.repeat(np.arange(len(every)), [len(times) for times, _ in every])
         times, numbers = (np.concatenate([np.zeros(0, np.int64), *column]) for column in zip(*every, strict=True))
         return cls(thread, times, numbers)
 
     def at(self, thread: np.ndarray, time: np.ndarray) -> np.ndarray:
-        """The path of each (thread, time), which are sorted so; at that of a change the new one."""
+        """Return the path of each (thread, time), sorted by both; at the time of a change, the new path."""
         found = np.full(len(thread), OUTSIDE)
         for one in np.unique(self.thread).tolist():
             own, mine = (slice(*np.searchsorted(of, [one, one + 1])) for of in (self.thread, thread))
@@ -101,7 +101,7 @@ class PathChanges:
 
 
 def path_at(changes: tuple[np.ndarray, np.ndarray], times: np.ndarray) -> np.ndarray:
-    """The path at each time; at that of a change the new one."""
+    """Return the path at each time; at the time of a change, the new path."""
     when, paths = changes
     at = np.searchsorted(when, times, side="right") - 1
     return np.where(at >= 0, paths[at], OUTSIDE) if len(when) else np.zeros(len(times), np.int64)

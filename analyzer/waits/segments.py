@@ -1,4 +1,4 @@
-"""What each thread does when, without its waiting: the times that delays are made of."""
+"""Segments: the activities of each thread over time, with waiting apart. Delays are made of their lengths."""
 
 from __future__ import annotations
 
@@ -18,26 +18,28 @@ from analyzer.waits.region_paths import OUTSIDE, PathChanges
 from analyzer.waits.threads import Lanes
 
 SEGMENT = np.dtype([("begin", "<i8"), ("activity", "<i4"), ("reserved", "<i4")])
-"""`struct delay_segment` of the kernel."""
+"""An activity and its begin (`struct delay_segment` of the kernel). It ends where the next segment begins."""
 
 WAITING = 0
-"""Activity of waiting; all others are those of `Activities.table`."""
+"""Number of the activity of waiting; all other numbers are rows of `Activities.table`."""
 
 COMPUTING, NOT_RECORDED, NO_CPU, OF_TRACER, FIRST_CALL = range(5)
-"""What a thread does on a path: compute, nothing that was recorded, wait for a CPU, nothing as the tracer has it, or
-call procedure n - FIRST_CALL."""
+"""Things that a thread does on a path: computing, not recorded, waiting for a CPU, time of the tracer.
+
+Number n >= FIRST_CALL is a call of procedure n - FIRST_CALL.
+"""
 
 _POINT = np.dtype([("time", "<i8"), ("value", "<i8"), ("of", "<i4"), ("reserved", "<i4")])
-"""`struct segment_point` of the kernel."""
+"""An event of a thread beside its calls (`struct segment_point` of the kernel)."""
 
 _LANE = np.dtype(
     [("first_call", "<i8"), ("calls", "<i8"), ("first_point", "<i8"), ("points", "<i8"), ("end", "<i8"),
      ("thread", "<i4"), ("reserved", "<i4")]
 )  # fmt: skip
-"""`struct segment_lane` of the kernel."""
+"""The calls and points of one thread (`struct segment_lane` of the kernel)."""
 
 _OF_A_CALL = 4
-"""Segments at most."""
+"""Maximum number of segments of one call."""
 
 _LATEST = np.iinfo(np.int64).max
 
@@ -54,7 +56,7 @@ class Activities:
         self._known: np.ndarray = np.zeros(0, np.int64)
 
     def expect(self, paths: int) -> None:
-        """Have room for those of so many paths."""
+        """Make room for the activities on `paths` paths."""
         if (room := paths * self._kinds) > len(self._known):
             more = 2 * room - len(self._known)
             self._number, self._known = (np.pad(old, (0, more)) for old in (self._number, self._known))
@@ -62,8 +64,11 @@ class Activities:
             self.struct.known = pointer(self._known, "int64_t *")
 
     def add(self, keys: np.ndarray, paths: np.ndarray) -> np.ndarray:
-        """Also have the activities that were met elsewhere (`keys` there), with other numbers of paths, of each of
-        those there the one here. The number here of each of those there."""
+        """Add the activities that another process met.
+
+        `keys` are its keys; `paths` has the number here of each of its paths. Returns the number here of each of its
+        activities, WAITING first.
+        """
         self.expect(int(paths.max()) + 1)
         path, what = divmod(keys, self._kinds)
         own = paths[path] * self._kinds + what
@@ -75,19 +80,19 @@ class Activities:
 
     @property
     def keys(self) -> np.ndarray:
-        """Each pair as one number, in order of appearance (int64)."""
+        """Return each pair as one number, in order of appearance (int64)."""
         return self._known[: self.struct.n]
 
     def __len__(self) -> int:
         return 1 + int(self.struct.n)
 
     def table(self) -> np.ndarray:
-        """(path, what) of each activity, int64 of shape (activities, 2); that of WAITING means nothing."""
+        """Return (path, what) of each activity, int64 of shape (activities, 2); the row of WAITING means nothing."""
         return np.stack([np.append(-1, column) for column in divmod(self.keys, self._kinds)], axis=1)
 
 
 class Segments:
-    """The segments (SEGMENT) of lanes, lane by lane, in a temporary file; the last of each is its end."""
+    """The segments (SEGMENT) of all lanes, lane by lane, in a temporary file. The last one of a lane is its end."""
 
     def __init__(self, trace: Trace, lanes: Lanes) -> None:
         self.activities = Activities(len(trace.procedures))
@@ -97,22 +102,29 @@ class Segments:
 
     @property
     def first(self) -> np.ndarray:
-        """The first one of each lane, then how many there are (int64)."""
+        """Return the first segment of each lane, then the number of all segments (int64)."""
         return np.append(0, np.cumsum(np.concatenate(self._counts)))
 
     @property
     def start(self) -> np.ndarray:
-        """When the first one of each lane begins (int64)."""
+        """Return when the first segment of each lane begins (int64, ns)."""
         return np.concatenate(self._starts)
 
     def add_lanes(self, first: np.ndarray, start: np.ndarray) -> None:
-        """Also have those of the next lanes, `first` and `start` there, whose rows come into `rows` by themselves."""
+        """Add the next lanes, with `first` and `start` as another process has them. Their rows must be added to
+        `rows`."""
         self._counts.append(np.diff(first))
         self._starts.append(start)
 
     def add(self, ranks: range, bounds: np.ndarray, waits: np.ndarray, changes: PathChanges) -> None:
-        """Those of the next ranks, which did all in the windows between these bounds; `waits`: theirs (WAIT, by lane,
-        then by time); `changes`: when they go from path to path."""
+        """Add the segments of the next ranks.
+
+        Args:
+            ranks: The next ranks.
+            bounds: Bounds of the windows in which these ranks recorded anything.
+            waits: The waits of these ranks (WAIT, by lane, then by time).
+            changes: The changes of path of their threads.
+        """
         lanes = range(*self._lanes.first[[ranks.start, ranks.stop]].tolist())
         parts = [*self._of_paths(ranks, changes), *self._of_losses(ranks)]
         ends = np.concatenate([np.zeros(0, np.int64), *(self._ends(rank) for rank in ranks)])
@@ -128,7 +140,7 @@ class Segments:
     def _add_whole(
         self, ranks: range, bounds: np.ndarray, points: np.ndarray, cuts: np.ndarray, ends: np.ndarray
     ) -> None:
-        """Ranks of which all calls are read at once."""
+        """Add ranks whose calls are all read at once."""
         calls, counts = self._trace.rank_calls(ranks, *bounds.tolist())
         mine = slice(*self._lanes.first[[ranks.start, ranks.stop]].tolist())
         rank = self._lanes.rank[mine] - ranks.start
@@ -147,7 +159,7 @@ class Segments:
         self._keep(found[:count], of_each, starts)
 
     def _add_lane(self, lane: int, points: _Points, end: int) -> None:
-        """A thread whose calls are read window by window."""
+        """Add a thread whose calls are read window by window."""
         rank, thread = int(self._lanes.rank[lane]), int(self._lanes.thread[lane])
         walk, total, last = _Walk(self.activities), 0, np.zeros(0, SEGMENT)
         for low, high in pairwise(windows_of_rank(self._trace, rank).tolist()):
@@ -164,7 +176,7 @@ class Segments:
         self._starts.append(starts)
 
     def _ends(self, rank: int) -> np.ndarray:
-        """When each thread did its last, of what is no call: the main thread ends with the process."""
+        """Find the last time of each thread other than a call; the main thread ends with the process."""
         ends = np.zeros(int(self._trace.threads[rank]), np.int64)
         ends[0] = self._trace.span(rank)[1]
         for rows in (self._trace.extra(Regions).marks(rank), self._trace.extra(Regions).events(rank)):
@@ -173,8 +185,10 @@ class Segments:
         return ends
 
     def _of_paths(self, ranks: range, changes: PathChanges) -> Iterable[tuple[np.ndarray, np.ndarray]]:
-        """Lanes and points of the paths of some ranks. When a thread begins is known of the main thread, which computes
-        from then on."""
+        """Yield lanes and points of changes of path of some ranks.
+
+        The begin is known for the main thread only, which computes from then on.
+        """
         begins = np.zeros(len(ranks), np.int64)
         if self._trace.origin.tracer_times:
             begins[:] = [self._trace.span(rank)[0] for rank in ranks]
@@ -183,7 +197,7 @@ class Segments:
         yield first + changes.thread, _points(lib.SEGMENT_PATH, changes.time, changes.path)
 
     def _of_losses(self, ranks: range) -> Iterable[tuple[np.ndarray, np.ndarray]]:
-        """Lanes and points of the times that are not the program's, and of those in which threads had no CPU."""
+        """Yield lanes and points of times of the tracer or not recorded, and of times in which threads had no CPU."""
         lost_lane, lost = self._gathered(ranks, [lost_times(self._trace, rank) for rank in ranks])
         idle_lane, idle = self._gathered(ranks, [self._trace.extra(CpuWaits).of(rank) for rank in ranks])
         yield lost_lane, _points(lib.SEGMENT_LOST, lost["end"], COMPUTING)
@@ -192,19 +206,19 @@ class Segments:
         yield idle_lane, _points(lib.SEGMENT_LOST, idle["begin"], NO_CPU)
 
     def _gathered(self, ranks: range, rows: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """FLUSH of some ranks together, and the lane of each."""
+        """Join rows (FLUSH) of some ranks, and return them with the lane of each."""
         first = np.repeat(self._lanes.first[ranks.start : ranks.stop], list(map(len, rows)))
         every = joined([of_rank for of_rank in rows if len(of_rank)], FLUSH)
         return first + every["thread"], every
 
 
 def is_off(lost: np.ndarray) -> np.ndarray:
-    """Of which times that are not the program's (FLUSH) nothing was recorded; the others are the tracer's."""
+    """Return a mask of the lost times (FLUSH) in which nothing was recorded; the others are the tracer's."""
     return lost["state"] == State.TRACING_DISABLED
 
 
 def _of_waits(waits: np.ndarray) -> Iterable[tuple[np.ndarray, np.ndarray]]:
-    """Lanes and points of waits."""
+    """Yield lanes and points of waits."""
     yield waits["lane"], _points(lib.SEGMENT_WAIT, waits["end"], 0)
     yield waits["lane"], _points(lib.SEGMENT_WAIT, waits["enter"], 1)
 
@@ -216,7 +230,7 @@ def _points(of: int, times: np.ndarray, value: np.ndarray | int) -> np.ndarray:
 
 
 def _by_lane(lanes: range, parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
-    """The points of all parts by lane, then by time, else as they come; the first of each lane, then their number."""
+    """Sort the points of all parts by lane, then by time, stable. Returns them and the cuts between lanes."""
     lane = np.concatenate([np.zeros(0, np.int64), *(of for of, _ in parts)])
     points = joined([rows for _, rows in parts], _POINT)
     order = np.lexsort((points["time"], lane))
@@ -225,15 +239,17 @@ def _by_lane(lanes: range, parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[
 
 
 class _Points:
-    """What happens to a thread beside its calls, in order of time: its points, and those of its waits (WAIT, by when
-    they were entered), which are made as they come: there may be as many as calls."""
+    """Events of a thread beside its calls, in order of time: its points, and the points of its waits.
+
+    The waits (WAIT, by enter) become points only as they come: there may be as many waits as calls.
+    """
 
     def __init__(self, points: np.ndarray, waits: np.ndarray) -> None:
         self._points, self._waits = points, waits
         self._open = np.zeros(0, _POINT)  # ends of waits that were entered
 
     def before(self, time: int) -> np.ndarray:
-        """The next ones, up to a time."""
+        """Return the next points, up to a time."""
         known, begun = np.searchsorted(self._points["time"], time), np.searchsorted(self._waits["enter"], time)
         new = [points for _, points in _of_waits(self._waits[:begun])]
         rows = joined([self._points[:known], self._open, *new], _POINT)
@@ -244,7 +260,7 @@ class _Points:
 
 
 class _Walk:
-    """One thread from window to window."""
+    """The walk through the calls of one thread, from window to window."""
 
     def __init__(self, activities: Activities) -> None:
         self._activities = activities.struct
@@ -254,11 +270,11 @@ class _Walk:
 
     @property
     def first(self) -> int:
-        """When its first segment begins."""
+        """Return when the first segment begins."""
         return int(lib.segment_walk_first(self._struct))
 
     def window(self, calls: np.ndarray, thread: int, points: np.ndarray, end: int) -> np.ndarray:
-        """The segments that begin before `end`, from the calls and the other points since the window before."""
+        """Return the segments that begin before `end`, from the calls and the points since the window before."""
         rows = np.empty(_OF_A_CALL * len(calls) + len(points) + lib.segment_walk_room(self._struct), SEGMENT)
         count = lib.segment_walk_window(
             self._struct, self._activities, pointer(calls), len(calls), thread,
@@ -268,7 +284,7 @@ class _Walk:
         return rows[:count]
 
     def end(self, last: np.ndarray, points: np.ndarray, end: int) -> np.ndarray:
-        """The segments of the last window, as far as they lie before the thread's end, and those after them."""
+        """Return the segments of the last window up to the thread's end, and those after them."""
         room = np.empty(len(points) + lib.segment_walk_room(self._struct), SEGMENT)
         rows = joined([last, room], SEGMENT)
         more = lib.segment_walk_end(

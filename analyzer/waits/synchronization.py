@@ -1,7 +1,6 @@
-"""When two threads were last in step: the begin of the time over which their delays are compared.
+"""Synchronizations: the times at which two threads were last in step. From then on their delays are compared.
 
-When calls left threads in step: messages between two of them, and MPI_Init, which nobody leaves before all have
-come.
+Calls leave threads in step: messages between two of them, and MPI_Init, which nobody leaves before all have come.
 """
 
 from __future__ import annotations
@@ -25,29 +24,31 @@ SYNC = np.dtype(
         ("other_time", "<i8"),
         ("lane", "<i4"),
         ("other", "<i4"),
-        ("comm", "<i4"),  # a member of a collective that nobody leaves before all have come: of which communicator
+        ("comm", "<i4"),  # communicator of a collective that nobody leaves before all have come
         ("what", "<i4"),
     ]
 )
-"""What the kernel takes in order of `key`. MESSAGE: `lane` and `other` were in step; they went on at `time` and
-`other_time`. MEMBER: `lane` left a collective of `comm` at `time`. QUESTION: when were both last in step? The kernel
-answers in `time`."""
+"""A row of the kernel, which takes rows in order of `key`.
+
+MESSAGE: `lane` and `other` were in step; they went on at `time` and `other_time`. MEMBER: `lane` left a collective of
+`comm` at `time`. QUESTION: when were both last in step? The kernel answers in `time`.
+"""
 
 MESSAGE, MEMBER, QUESTION = lib.SYNC_MESSAGE, lib.SYNC_MEMBER, lib.SYNC_QUESTION
 
 
 class LastSyncs:
-    """Answers questions from the rows before them."""
+    """The kernel that finds when two threads were last in step, from the rows before each question."""
 
     def __init__(self, starts: np.ndarray) -> None:
-        """`starts`: the begin of each lane, when it has been in step with nobody yet."""
+        """Start with `starts`, the begin of each lane (ns), when no lane has been in step with another yet."""
         self._starts = np.ascontiguousarray(starts, np.int64)
         self._struct = ffi.gc(lib.syncs_new(len(starts), ffi.from_buffer("int64_t[]", self._starts)), lib.syncs_free)
         if not self._struct:
             raise MemoryError
 
     def feed(self, rows: np.ndarray) -> np.ndarray:
-        """The QUESTION rows among `rows` (SYNC, of any order), answered, in their order."""
+        """Answer the QUESTION rows among `rows` (SYNC, in any order), and return them in order of key."""
         rows = rows[np.lexsort((rows["lane"], -rows["what"], rows["key"]))]
         if lib.syncs_feed(self._struct, pointer(rows), len(rows)):
             raise MemoryError
@@ -55,11 +56,14 @@ class LastSyncs:
 
 
 _EVERYBODY = -1
-"""Stands for the communicator of MPI_Init."""
+"""Number that stands for the communicator of MPI_Init."""
 
 
 def add_syncs_of_calls(trace: Trace, lanes: Lanes, pieces: Pieces, windows: np.ndarray, syncs: Spill) -> None:
-    """Put SYNC of those of some ranks aside, by the window of their key; `pieces`: what these did."""
+    """Put SYNC rows of messages and MPI_Init of some ranks aside, by the window of their key.
+
+    `pieces` are the pieces in which the calls of these ranks are read.
+    """
     sent, inits = _sends(trace, lanes, pieces), _Inits(trace)
     for index, (ranks, begin, end) in enumerate(pieces.all):
         rows, counts = trace.rank_calls(ranks, begin, end)
@@ -71,8 +75,10 @@ def add_syncs_of_calls(trace: Trace, lanes: Lanes, pieces: Pieces, windows: np.n
 
 
 def _sends(trace: Trace, lanes: Lanes, pieces: Pieces) -> Spill:
-    """SYNC of all messages from these ranks to other threads by the piece in which they were sent; `time` is when the
-    call that sent was entered."""
+    """Put SYNC rows of all messages from these ranks to other threads aside, by the piece in which they were sent.
+
+    `time` is when the call that sent was entered.
+    """
     sent = Spill(SYNC)
     for messages in some_messages(trace, pieces.ranks):
         rows = np.zeros(len(messages), SYNC)
@@ -86,7 +92,7 @@ def _sends(trace: Trace, lanes: Lanes, pieces: Pieces) -> Spill:
 
 
 def _left(sent: np.ndarray, lane: np.ndarray, calls: np.ndarray) -> np.ndarray:
-    """SYNC of messages, of which the sender had done its part when it left the call that sent."""
+    """Complete SYNC rows of messages: the sender had done its part when it left the call that sent."""
     order = np.argsort(lane, kind="stable") if (np.diff(lane) < 0).any() else slice(None)
     exit_ = calls["exit"][order]
     at = Sorted(lane[order], calls["enter"][order]).exactly(sent["lane"], sent["time"])
@@ -99,14 +105,14 @@ def _left(sent: np.ndarray, lane: np.ndarray, calls: np.ndarray) -> np.ndarray:
 
 
 class _Inits:
-    """Finds the first MPI_Init in the first calls of each rank."""
+    """The first MPI_Init of each rank, found in the calls of each window."""
 
     def __init__(self, trace: Trace) -> None:
         self._is_init = np.array([base_name(p) in INIT for p in trace.procedures], bool)
         self._began = np.zeros(trace.size, bool)
 
     def of(self, rank: np.ndarray, lane: np.ndarray, calls: np.ndarray) -> np.ndarray:
-        """SYNC of those among the next calls of some ranks."""
+        """Return the SYNC rows of MPI_Init among the next calls of some ranks."""
         at = np.flatnonzero(self._is_init[calls["call"]] & ~self._began[rank])
         at = at[np.unique(rank[at], return_index=True)[1]]
         self._began[rank] = True

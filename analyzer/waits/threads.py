@@ -1,7 +1,4 @@
-"""All threads of a run counted through.
-
-How well the clocks of two threads agree: no wait shorter than that is one.
-"""
+"""Numbers of all threads of a run, and the errors of their clocks: a shorter wait between clocks is not counted."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from analyzer.waits.kinds import Polled, length
 
 
 class Lanes:
-    """Numbers of the threads: those of rank 0, then those of rank 1, ..."""
+    """Numbers of the threads: first the threads of rank 0, then the threads of rank 1, and so on."""
 
     def __init__(self, trace: Trace) -> None:
         threads = np.asarray(trace.threads, np.int64)
@@ -26,17 +23,17 @@ class Lanes:
         return len(self.rank)
 
     def of(self, rank: np.ndarray, thread: np.ndarray) -> np.ndarray:
-        """ThreadRecords of each (rank, thread); a thread that the trace does not know counts as the last one."""
+        """Return the lane of each (rank, thread); a thread that the trace does not know counts as the last one."""
         return np.minimum(self.first[rank] + thread, self.first[np.asarray(rank) + 1] - 1)
 
 
 @dataclass(frozen=True)
 class Uncounted:
-    """Waits between two clocks that are shorter than what these may differ by."""
+    """Waits between two clocks that are shorter than the error of these clocks."""
 
     count: int = 0
     time_ns: int = 0
-    error_ns: int = 0  # the largest of two clocks; 0: there is one clock only, or nobody knows the error
+    error_ns: int = 0  # the largest error of two clocks; 0: there is only one clock, or the error is not known
 
     def __add__(self, other: Uncounted) -> Uncounted:
         sums = self.count + other.count, self.time_ns + other.time_ns
@@ -54,12 +51,12 @@ class ClockErrors:
         self._clock, self._error = clock[lanes.rank], error[lanes.rank]
 
     def split(self, waits: np.ndarray) -> tuple[np.ndarray, Uncounted]:
-        """The WAIT that are longer than clocks may be wrong, and what the others are."""
+        """Split waits (WAIT) into those longer than the error of the two clocks, and the sums of the others."""
         if not self._error.any():
             return waits, Uncounted()
         lane, cause = waits["lane"], waits["cause"]
         error = np.where(self._clock[lane] == self._clock[cause], 0, self._error[lane] + self._error[cause])
-        # Polls that failed before the send, by the clocks, are short; what counts is how long before it.
+        # Failing polls before the send, by the clocks, are short; the time before the send counts.
         known = np.where(waits["polled"] != Polled.NO, waits["cause_enter"] - waits["enter"], length(waits))
         short = known < error
         lost = int(length(waits)[short].sum())

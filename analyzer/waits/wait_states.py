@@ -1,4 +1,4 @@
-"""All wait states of a run."""
+"""The search for all wait states of a run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tracelib.schema.procedures import (
 )
 
 _AT_ONCE = 1 << 16
-"""So many waits of several ranks are handed over together, or those of one."""
+"""Number of waits that are exchanged together, unless one rank has more."""
 
 _OTHERS = (
     (nonblocking_candidates, NONBLOCKING_COLLECTIVES),
@@ -41,26 +41,34 @@ _OTHERS = (
     (one_sided_candidates, SYNCHRONIZES),
     (partitioned_candidates, HANDED_OVER),
 )
-"""What calls that complete something may wait for besides messages, and the procedures without which they do not."""
+"""Searches for other candidates than messages, and the procedures without which there are none."""
 
 
 NOT_FOR_MESSAGES = BLOCKING_COLLECTIVES | FENCES
-"""Procedures that may be left out where only waits for messages matter. Those on windows may not: what is waited for in
-them tells to which call the failing polls before it belong."""
+"""Procedures that may be left out where only waits for messages matter.
+
+Procedures on RMA windows must stay: what they wait for tells to which call the failing polls before belong.
+"""
 
 
 class WaitSearch:
-    """Finds the wait states of a trace; what else comes to light is complete when all parts have been taken.
+    """A search for the wait states of a trace. Its other results are complete when all parts have been taken.
 
-    A team shares the work: each member finds a part, of which ranks is not said. All its members must take all
-    parts, of which there are as many for each.
+    A team shares the work. Each member finds a part, of any ranks. All members must take all parts; each has the same
+    number of them.
     """
 
     def __init__(
         self, trace: Trace, team: Team | None = None, *, with_syncs: bool = False, used: frozenset[str] | None = None
     ) -> None:
-        """`with_syncs`: also when threads were in step. `used`: the procedures that were called, or those that matter:
-        only waits in these are looked for; None: in all."""
+        """Prepare a search.
+
+        Args:
+            trace: The trace; its messages must have been matched.
+            team: The processes that share the work. None: this process alone.
+            with_syncs: Also find when threads were in step.
+            used: Procedures that were called, or that matter: waits are searched only in these. None: in all.
+        """
         self.trace, self.lanes, self.windows = trace, Lanes(trace), trace.message_windows()
         self.team = team or Team()
         self._used = frozenset(base_name(p) for p in (trace.procedures if used is None else used))
@@ -69,12 +77,12 @@ class WaitSearch:
         self.uncounted = Uncounted()
 
     def close(self) -> None:
-        """Remove what was put aside."""
+        """Remove the temporary files."""
         if self.syncs:
             self.syncs.close()
 
     def parts(self) -> Iterator[np.ndarray]:
-        """All wait states (WAIT), in no order."""
+        """Yield all wait states (WAIT), in no order."""
         clocks = ClockErrors(self.trace, self.lanes)
         for waits in chain(self._in_completions(), self._in_collectives(), self._in_fences()):
             counted, short = clocks.split(waits)
@@ -82,7 +90,7 @@ class WaitSearch:
             yield counted
 
     def _in_completions(self) -> Iterator[np.ndarray]:
-        """In calls that complete messages and other operations, and in those on windows."""
+        """Find waits in calls that complete messages and other operations, and in calls on RMA windows."""
         ranks = self.trace.share(self.team)
         mine = range(int(self.lanes.first[ranks.start]), int(self.lanes.first[ranks.stop]))
         candidates, pieces = Spill(CANDIDATE), Pieces(self.trace, ranks)
@@ -116,27 +124,28 @@ class WaitSearch:
 
 @dataclass(frozen=True)
 class WaitStates:
-    """The wait states (WAIT, by lane, then by time; in a temporary file) of a trace, or of some of its ranks."""
+    """The wait states of a trace, or of some of its ranks (WAIT, by lane, then by time), in a temporary file."""
 
     search: WaitSearch
     rows: Rows
-    lane_first: np.ndarray  # (lanes + 1,) the first of each lane
+    lane_first: np.ndarray  # (lanes + 1,) number of the first wait of each lane
     ranks: range
 
     @property
     def waits(self) -> np.ndarray:
-        """All of them, mapped."""
+        """Return all wait states, mapped."""
         return self.rows.mapped()
 
     def syncs(self, window: int) -> np.ndarray:
-        """SYNC whose key lies in a window; of a team on its first member, and on others none. Collective."""
+        """Return the SYNC rows whose key is in a window, on the first member of the team; none on others.
+        Collective."""
         if self.search.syncs is None:
             raise ValueError("the search was made without syncs")
         return to_first(self.search.syncs.read(window), self.search.team)
 
 
 def find_wait_states(search: WaitSearch) -> WaitStates:
-    """All parts of a search in order; each member of a team gets those of its ranks. Collective."""
+    """Sort all parts of a search by lane and time. Collective; each member of a team gets the waits of its ranks."""
     by_rank, ranks = Spill(WAIT), search.trace.share(search.team)
     for waits in search.parts():
         by_rank.append_each(search.lanes.rank[waits["lane"]], waits)
@@ -150,8 +159,10 @@ def find_wait_states(search: WaitSearch) -> WaitStates:
 
 
 def _of_ranks(by_rank: Spill, ranks: range, team: Team) -> Iterator[tuple[int, np.ndarray]]:
-    """The waits of each of some ranks that all members of a team have found. Members get those of several ranks at a
-    time, as many times as the one with the most."""
+    """Yield the waits of each rank of `ranks` that all members of a team have found. Collective.
+
+    Several ranks are exchanged at a time, as often as the member with the most ranks needs.
+    """
     most = max((sum(count for _, count in extents) for extents in by_rank.extents.values()), default=0)
     shares, found = zip(*team.allgather((ranks, most)), strict=True)
     at_once = max(_AT_ONCE // max(*found, 1), 1)
