@@ -1,4 +1,4 @@
-"""What determines how long a run takes: the path through its ranks that does, and how much all else could be slower."""
+"""The critical path: the chain of activities that determines the length of a run, and the slack of all others."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a thread does at a time, as one number: computation in a region, a call, or what is not the program's.
+"""Numbers of activities: computing in a region, a call, or time that is not the program's.
 
-What threads did when, and how much of the critical path that was.
+Also finds what threads did when, and how much of the critical path that was.
 """
 
 from __future__ import annotations
@@ -15,20 +15,22 @@ from analyzer.trace import Regions, Trace
 
 COMPUTATION, CALL, TRACER, UNRECORDED = "computation", "call", "tracer", "unrecorded"
 LAUNCH, THREADS, CPU_WAIT = "launch", "threads", "cpu"
-"""Kinds of functions: outside MPI, an MPI call, the tracer's own time, times in which nothing was recorded, before the
-process, a main thread's waiting for others, a predicted thread's for a CPU."""
+"""Kinds of activities: computing, an MPI call, the tracer's own time, time in which nothing was recorded, time
+
+before the process, a main thread's waiting for others, a predicted thread's waiting for a CPU.
+"""
 
 
 @dataclass(frozen=True)
 class ThreadActivity:
-    """Its kind, and the name of the region (computation; "": in no region) or of the procedure."""
+    """An activity: its kind, and the name of the region (computing; "": in no region) or of the procedure."""
 
     kind: str
     name: str = ""
 
 
 class ThreadActivities:
-    """All functions of a trace by their number, and those of nodes."""
+    """All activities of a trace by their number, and the translation of nodes into these numbers."""
 
     def __init__(self, trace: Trace) -> None:
         computation = [ThreadActivity(COMPUTATION, name) for name in ("", *trace.extra(Regions).names)]
@@ -41,7 +43,7 @@ class ThreadActivities:
         self._special = {OF_TRACER: self.tracer, NOT_RECORDED: unrecorded, JOINED: threads, NO_CPU: cpu_wait}
 
     def of_nodes(self, rows: np.ndarray) -> np.ndarray:
-        """What a thread does from the entry of each node (NODE) to its exit; points in time may have any number."""
+        """Return the activity from the entry of each node (NODE) to its exit; points in time may have any number."""
         call = rows["call"]
         found = self._first_call + call.astype(np.int64)
         for special, number in self._special.items():
@@ -49,24 +51,27 @@ class ThreadActivities:
         return found
 
     def of_calls(self, calls: range) -> np.ndarray:
-        """The same (int32) by `call` of a node."""
+        """Return the activity (int32) of nodes by their `call`."""
         rows = np.zeros(len(calls), NODE)
         rows["call"] = calls
         return self.of_nodes(rows).astype(np.int32)
 
     def before_nodes(self, rows: np.ndarray) -> np.ndarray:
-        """What it computes before it enters each."""
+        """Return the activity before the entry of each node: computing in its region."""
         return rows["region"].astype(np.int64) + 1
 
 
 _NODES_AT_ONCE = 1 << 16
-"""So that what is computed of them stays in the cache."""
+"""Number of nodes that are processed together, so that their columns stay in the cache."""
 
 
 @dataclass(frozen=True)
 class Did:
-    """What a thread did: in [begin, held) the tracer had it, in [held, enter) it did `ahead`, in [enter, exit)
-    `inside` (numbers of Functions). Arrays of one length."""
+    """The activities of a thread, by node; arrays of one length.
+
+    In [begin, held) the tracer had the thread. In [held, enter) it did `ahead`, in [enter, exit) `inside` (numbers of
+    ThreadActivities).
+    """
 
     begin: np.ndarray
     held: np.ndarray
@@ -77,7 +82,7 @@ class Did:
 
 
 def activities_in(functions: ThreadActivities, rows: np.ndarray, begin: int, held: int) -> Did:
-    """From `begin` on, with the nodes (NODE) of a thread that the tracer holds until `held`."""
+    """Find a thread's activities from `begin` on, with its nodes (NODE); the tracer holds it until `held`."""
     enter, exit_ = rows["enter"], rows["exit"]
     begins = np.append(begin, exit_[:-1])
     until = np.maximum.accumulate(np.append(held, (exit_ + rows["tracer"])[:-1]))
@@ -88,7 +93,7 @@ def activities_in(functions: ThreadActivities, rows: np.ndarray, begin: int, hel
 
 
 def pieces_of(functions: ThreadActivities, whole: np.ndarray, begin: int) -> Iterator[tuple[int, Did]]:
-    """What a thread with these nodes (NODE) did from `begin` on, piece by piece, each with the number of its first."""
+    """Yield a thread's activities from `begin` on, piece by piece, each with the number of its first node."""
     held = begin
     for first in range(0, len(whole), _NODES_AT_ONCE):
         rows = whole[first : first + _NODES_AT_ONCE]
@@ -100,7 +105,7 @@ def pieces_of(functions: ThreadActivities, whole: np.ndarray, begin: int) -> Ite
 
 
 class Before:
-    """The time on the path of one thread before any time."""
+    """The time of the critical path on one thread before any time."""
 
     def __init__(self, segments: np.ndarray) -> None:
         self._begin = segments["begin"]
@@ -112,7 +117,7 @@ class Before:
         return int(self._sums[-1])
 
     def until(self, times: np.ndarray) -> np.ndarray:
-        """ns of the path before each time, which no segment need contain."""
+        """Return the ns of the path on this thread before each time; the times may lie outside of all segments."""
         if not len(self._begin):
             return np.zeros(len(times), np.int64)
         at = np.searchsorted(self._begin, times, "right") - 1

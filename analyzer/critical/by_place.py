@@ -1,4 +1,4 @@
-"""The critical path by the places in the program: which calls stand on it, and the computing between which."""
+"""The critical path by places of the program: calls on the path, and computing between calls."""
 
 from __future__ import annotations
 
@@ -16,27 +16,32 @@ from analyzer.places.phrases import call_at, computing_at, known_text
 from analyzer.trace import CallPaths, Trace
 
 ON_PATH = np.dtype([("before", "<i8"), ("path", "<i8"), ("call", "<i8"), ("inside", "<i8"), ("ahead", "<i8")])
-"""Calls of one procedure from one path (row of CallPaths.tables), that came after calls from the path `before`: ns of
-the critical path inside them, and in the computing before them."""
+"""Time on the path of calls of one procedure from one path (row of CallPaths.tables).
+
+They came after calls from the path `before`. `inside` is ns in the calls, `ahead` ns in the computing before them.
+"""
 
 
 @dataclass(frozen=True)
 class PlaceShare:
-    """A call at a place, or computing between two calls, with its ns on the path. `place` as it is shown."""
+    """A call at a place, or computing between two calls, with its ns on the critical path. `text` names it."""
 
     text: str
     ns: int
-    procedure: str  # the call, or the one that the computing is before; empty: it is after the last one
-    path: int  # its row in CallPaths.tables; 0: not known
-    stretch: CallGap | None  # of computing; None: it is a call
+    procedure: str  # the call, or the call after the computing; empty: computing after the last call
+    path: int  # row of its path in CallPaths.tables; 0: not known
+    stretch: CallGap | None  # where it computes; None: it is a call
 
 
 def place_shares(trace: Trace, path: CriticalPath, chosen: np.ndarray | None = None) -> list[PlaceShare]:
-    """What the critical path consists of, by place, the longest first. Empty: the trace does not know its places.
+    """List the parts of the critical path by place, the longest first. Empty: the trace does not know its places.
 
-    chosen (bool by row of CallPaths.tables): only these calls, and the computing before and after them.
+    Time that is not the program's (the tracer's, or not recorded) is in no row.
 
-    What is not the program's (the tracer's time, times in which nothing was recorded) is in no row.
+    Args:
+        trace: The trace.
+        path: Its critical path.
+        chosen: Bool by row of CallPaths.tables: only these calls, and the computing before and after them. None: all.
     """
     if not trace.extra(CallPaths).known:
         return []
@@ -48,7 +53,7 @@ def place_shares(trace: Trace, path: CriticalPath, chosen: np.ndarray | None = N
 
 
 def _on_path(trace: Trace, path: CriticalPath) -> Iterator[np.ndarray]:
-    """ON_PATH of each thread, piece by piece."""
+    """Yield ON_PATH rows of each thread, piece by piece."""
     nodes, functions = path.nodes, ThreadActivities(trace)
     for thread, stays in path.stays.items():
         whole, rank, number = nodes.whole(thread), int(nodes.rank[thread]), int(nodes.thread[thread])
@@ -81,7 +86,7 @@ def _on_path(trace: Trace, path: CriticalPath) -> Iterator[np.ndarray]:
 
 
 def added(rows: np.ndarray) -> np.ndarray:
-    """Rows of the same paths and procedure as one."""
+    """Add up rows of the same paths and procedure."""
     if not len(rows):
         return rows
     rows = rows.take(np.lexsort((rows["call"], rows["path"], rows["before"])))
@@ -94,7 +99,7 @@ def added(rows: np.ndarray) -> np.ndarray:
 
 
 def _named(rows: np.ndarray, trace: Trace) -> list[PlaceShare]:
-    """Rows that have the same name are one."""
+    """Name rows, and add up those that have the same name."""
     places = trace.extra(CallPaths).named()
     between = CallGaps(places)
     stretches = between.numbers(rows["before"], rows["path"])
@@ -114,17 +119,21 @@ def _named(rows: np.ndarray, trace: Trace) -> list[PlaceShare]:
 
 
 class Whereabouts:
-    """Where a thread mostly is while it does one thing."""
+    """The places where a thread mostly is during one activity."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace, self._known = trace, trace.extra(CallPaths).known
         self._between: CallGaps | None = None
 
     def mostly(self, rows: np.ndarray, own: slice, ns: np.ndarray, stream: tuple[int, int], *, computes: bool) -> str:
-        """`at exchange.c:212 in exchange`; empty: not known.
+        """Find the main place of an activity, as `at exchange.c:212 in exchange`; empty: not known.
 
-        rows: NODE of a thread around some of its nodes, `own`, in or before each of which it is for so many ns; stream:
-        rank and thread; computes: it computes before them, else it is in the calls that they are.
+        Args:
+            rows: NODE of a thread around the nodes that count.
+            own: The nodes that count, as a slice of `rows`.
+            ns: Time of the activity in or before each of these nodes.
+            stream: Rank and thread.
+            computes: True: the thread computes before the nodes. False: it is in the calls.
         """
         is_call = np.flatnonzero(rows["call"] >= 0)
         nodes = np.arange(len(rows))[own]

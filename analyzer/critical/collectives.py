@@ -1,8 +1,8 @@
-"""Dependences by collective operations: who waits for whom follows from what the operation does.
+"""Dependences by collective operations: what the operation does determines who waits for whom.
 
-Neighbourhood collectives: who exchanges data with whom is not recorded, but who does not shows.
+Neighbourhood collectives: the neighbours are not recorded, but times show which members are none.
 
-Collectives that are begun by one call and completed by another: nonblocking and persistent ones.
+Nonblocking and persistent collectives are begun by one call and completed by another.
 """
 
 from __future__ import annotations
@@ -31,16 +31,19 @@ from tracelib.schema.procedures import (
 )
 
 MOST_PAIRS = 32
-"""Possible neighbours of a member, on average, up to which each is told from the others."""
+"""Mean number of possible neighbours of a member up to which pairs are distinguished; with more, all wait for all."""
 
 _COMPARED = 1 << 24
 
 
 def possible_pairs(enter: np.ndarray, exit_: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """Members, and members that they may take data from: a member that ever left before another had entered is no
-    neighbour of it. None: too many are possible.
+    """Find pairs of members of which the first may take data from the second. None: too many are possible.
 
-    enter, exit_: (collectives, members) of one communicator; exit 0: not known.
+    A member that ever left before another one had entered is no neighbour of it.
+
+    Args:
+        enter: Times of entry in ns, (collectives, members), of one communicator.
+        exit_: Times of exit in ns, same shape; 0: not known.
     """
     members = enter.shape[1]
     possible = ~np.eye(members, dtype=bool)
@@ -61,9 +64,10 @@ _WHAT = (What.COLLECTIVE_STARTED, What.COLLECTIVE_DONE)
 
 
 def started_collectives(trace: Trace, nodes: NodeTimeline) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The nonblocking collectives of a run, then the persistent ones of each kind, as `nonblocking_collectives` does.
+    """Yield the nonblocking collectives of a run, then the persistent ones of each procedure, members together.
 
-    The n-th start of a persistent operation is the n-th of the other members, whatever else they start in between.
+    The n-th start of a persistent operation belongs to the n-th of the other members, whatever else they start in
+    between.
     """
     names = [base_name(p) for p in trace.procedures]
     nonblocking = np.array([blocking_name(n) != n and blocking_name(n) in _KNOWN for n in names], bool)
@@ -80,7 +84,7 @@ def started_collectives(trace: Trace, nodes: NodeTimeline) -> Iterator[tuple[np.
 
 
 def _requests(trace: Trace) -> RankRows:
-    """What ranks say of collectives' requests (REQUEST)."""
+    """Read the requests (REQUEST) of collectives of all ranks."""
     found = [
         part.requests.where(np.isin(part.requests.rows["what"], _WHAT)) for part in parts(trace, range(trace.size))
     ]
@@ -88,7 +92,7 @@ def _requests(trace: Trace) -> RankRows:
 
 
 def _starts(requests: RankRows, call: int) -> np.ndarray:
-    """The starts of operations made by this procedure, as calls (NOTED)."""
+    """Return the starts of persistent operations made by a procedure, as calls (NOTED)."""
     every = requests.rows
     wanted = (every["what"] == What.COLLECTIVE_STARTED) & (every["tag"] == call) & (every["comm"] >= 0)
     rank, started = requests.where(wanted)
@@ -102,7 +106,7 @@ def _starts(requests: RankRows, call: int) -> np.ndarray:
 
 
 def _joined(join: CollectiveCalls, begun: np.ndarray, done: RankRows) -> tuple[np.ndarray, np.ndarray]:
-    """What the ranks began together (NOTED), with the times at which it was completed."""
+    """Join the calls (NOTED) that ranks began together, with the times of their completion."""
     members = join.members(RankRows(begun["rank"].astype(np.int64), begun))
     complete(members, done)
     return join.groups(members)
@@ -115,11 +119,11 @@ _ALL, _FROM_ROOT, _TO_ROOT, _PREFIX = (
 
 _BLOCKING = BLOCKING_COLLECTIVES | WINDOWS_MADE | FENCES
 WHOLE_CALLS = _BLOCKING | NONBLOCKING_COLLECTIVES
-"""Procedures of which `add_collectives` needs the whole calls."""
+"""Procedures for which `add_collectives` needs the whole calls."""
 
 
 def add_collectives(found: Dependences, trace: Trace, nodes: NodeTimeline) -> None:
-    """Add those of blocking, nonblocking and persistent collectives, MPI_Init and MPI_Finalize."""
+    """Add the dependences by blocking, nonblocking and persistent collectives, MPI_Init and MPI_Finalize."""
     groups = Groups(found, trace, nodes)
     blocking = np.array([base_name(p) in _BLOCKING - FENCES for p in trace.procedures], bool)
     groups.add(*joined(trace, nodes.noted.compress(blocking[nodes.noted["call"]])))
@@ -130,7 +134,7 @@ def add_collectives(found: Dependences, trace: Trace, nodes: NodeTimeline) -> No
 
 
 def joined(trace: Trace, calls: np.ndarray, join: CollectiveCalls | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Calls (NOTED) brought together: MEMBER_CALL, and the number of the collective that each belongs to."""
+    """Bring calls (NOTED) of one collective together. Returns MEMBER_CALL, and the number of each one's collective."""
     join = join or CollectiveCalls(trace)
     calls = calls.compress(calls["comm"] >= 0)
     calls = calls.take(np.argsort(calls["rank"], kind="stable"))
@@ -139,22 +143,22 @@ def joined(trace: Trace, calls: np.ndarray, join: CollectiveCalls | None = None)
 
 @dataclass(frozen=True)
 class _Members:
-    """Members of collectives, those of one together; all arrays are of the shape (members,)."""
+    """Members of collectives, the members of one together; all arrays are of the shape (members,)."""
 
     rows: np.ndarray  # MEMBER_CALL
     group: np.ndarray  # number of the collective, ascending
     gives: np.ndarray  # bool
     takes: np.ndarray  # bool
     entered: np.ndarray  # node
-    left: np.ndarray  # node, of the call that completed it; -1: none
+    left: np.ndarray  # node of the call that completed it; -1: none
 
     def take(self, chosen: np.ndarray) -> _Members:
-        """Some of them, in this order."""
+        """Select some members, in this order."""
         return _Members(*(getattr(self, field.name)[chosen] for field in fields(self)))
 
 
 class Groups:
-    """Collectives whose members' calls are known."""
+    """Collectives whose members' calls are known, and the dependences that they make."""
 
     def __init__(self, found: Dependences, trace: Trace, nodes: NodeTimeline) -> None:
         self._found, self._trace, self._nodes = found, trace, nodes
@@ -168,7 +172,7 @@ class Groups:
         self._patterns = np.array([min(k, _ALL) for k in known] if trace.origin.predicted else known, np.int32)
 
     def add(self, rows: np.ndarray, group: np.ndarray) -> None:
-        """Collectives as their members' calls (MEMBER_CALL) and the number of the collective, ascending."""
+        """Add collectives: the calls of their members (MEMBER_CALL), and the number of the collective, ascending."""
         if not len(rows):
             return
         pattern = self._patterns[rows["call"]]
@@ -191,8 +195,12 @@ class Groups:
             self._meet(members.take(np.flatnonzero(near & (rows["comm"] == comm))))
 
     def _join(self, m: _Members) -> None:
-        """One join of all who give, for all who take; who left before the last of them came (an Alltoallv, or clocks
-        that contradict each other) waited for those that were there."""
+        """Make one join of all members that give, for all members that take.
+
+        A member that left before the last giver came (an Alltoallv, or clocks that contradict each other) waited for
+        the
+        givers that were present.
+        """
         if not len(m.group):
             return
         first = starts(m.group)
@@ -208,8 +216,11 @@ class Groups:
         self._found.add(np.where(m.takes & ~early, m.left, -1), joins)
 
     def _wait_for_present(self, m: _Members, number: np.ndarray, some: np.ndarray) -> None:
-        """Some members (bool), of the collectives that `number` tells apart, wait for all who gave and entered before
-        they left: a join of each giver and those who came before, for those who left then."""
+        """Make some members (bool) wait for the givers that entered before they left.
+
+        `number` tells the collectives apart. Each giver has a join with all givers before it, for the members that left
+        then.
+        """
         givers = np.flatnonzero(m.gives & np.isin(number, number[some]))
         givers = givers[np.lexsort((m.rows["enter"][givers], number[givers]))]
         joins, of_join = self._found.new_joins(len(givers)), number[givers]
@@ -227,7 +238,7 @@ class Groups:
         self._found.add(m.left[leaving[order[there] - len(givers)]], joins[last[there]])
 
     def _meet(self, m: _Members) -> None:
-        """Each with those who may be its neighbours."""
+        """Make each member wait for its possible neighbours."""
         m = m.take(np.lexsort((m.rows["rank"], m.group)))
         shape = (-1, int(np.searchsorted(m.group, m.group[0], "right")))
         pairs = possible_pairs(m.rows["enter"].reshape(shape), m.rows["exit"].reshape(shape))
@@ -240,7 +251,7 @@ class Groups:
         self._found.add(m.left.reshape(shape)[:, taking].ravel(), entered.ravel())
 
     def _chain(self, m: _Members) -> None:
-        """A join of each member and those before it, for the next."""
+        """Make each member wait for a join of all members before it."""
         m = m.take(np.lexsort((positions(self._trace, m.rows), m.group)))
         joins = self._found.new_joins(len(m.group))
         before = np.append(-1, joins[:-1])[: len(joins)]
@@ -250,7 +261,7 @@ class Groups:
         self._found.add(np.where(m.takes, m.left, -1), before)
 
     def add_all_ranks(self, names: Collection[str]) -> None:
-        """What every rank calls once, if none left it before the last entered it."""
+        """Add a join of all ranks for procedures that each rank calls once, if no rank left before the last entered."""
         numbers = [k for k, name in enumerate(self._trace.procedures) if base_name(name) in names]
         pieces = self._nodes.pieces() if numbers else ()
         parts = [first + np.flatnonzero(np.isin(rows["call"], numbers)) for first, rows in pieces]

@@ -1,15 +1,14 @@
-"""What had to wait for what: the end of a call of one thread for the entry of a call of another.
+"""Dependences: the end of a call of one thread needs the entry of a call of another thread.
 
 * A message: the call that completes the receive cannot end before the call that sends is entered (late sender).
 * A message that waits for its receive: the call that completes the send cannot end before the receive is posted (late
-  receiver). Those are synchronous sends, and messages larger than any that was sent before its receive was posted.
-* A collective: nobody ends before those enter who give him data; in a barrier, an Allreduce, an Alltoall all others, in
-  a Bcast or Scatter the root, in a Gather or Reduce the others for the root, in a Scan those before. In a prediction of
-  our simulator all members wait for the last.
-* MPI_Init and MPI_Finalize: nobody ends before the last enters, where that is so.
-
-Threads that end while the main thread of their rank makes no call: it waited for them (pthread_join, the end of a
-parallel part).
+  receiver). These are synchronous sends, and messages larger than any that was sent before its receive was posted.
+* A collective: a member cannot end before the members that give it data enter. In a barrier, an Allreduce and an
+  Alltoall these are all others, in a Bcast or Scatter the root, in a Gather or Reduce the others for the root, in a
+  Scan the members before. In a prediction of our simulator all members wait for the last.
+* MPI_Init and MPI_Finalize: nobody ends before the last rank enters, where the times agree with that.
+* Threads that end while the main thread of their rank makes no call: the main thread waited for them (pthread_join, the
+  end of a parallel part).
 """
 
 from __future__ import annotations
@@ -22,8 +21,10 @@ from analyzer.columns.rows import Rows
 from analyzer.critical.thread_nodes import JOINED, NodeTimeline
 
 DEPENDENCE = np.dtype([("sink", "<u4"), ("source", "<u4")])
-"""A node that ends, and a node that must have been entered before. Joins, which come when all their sources have come,
-count on after the nodes."""
+"""A node that ends, and a node that must have been entered before.
+
+A join comes when all its sources have come. Joins are numbered on after the nodes.
+"""
 
 
 @dataclass
@@ -32,18 +33,18 @@ class Dependences:
 
     nodes: int
     joins: int = 0
-    contradictions: int = 0  # effects that ended before their causes began, by the clocks: not among the dependences
+    contradictions: int = 0  # effects that ended before their causes began, by the clocks; these are no dependences
     rows: Rows = field(default_factory=lambda: Rows(DEPENDENCE))
 
     def add(self, sink: np.ndarray, source: np.ndarray) -> None:
-        """Sinks and their sources; where one of both is -1 there is none."""
+        """Add pairs of sink and source; a pair with a -1 is left out."""
         known = (sink >= 0) & (source >= 0) & (sink != source)
         rows = np.zeros(int(known.sum()), DEPENDENCE)
         rows["sink"], rows["source"] = sink[known], source[known]
         self.rows.append(rows)
 
     def new_joins(self, count: int) -> np.ndarray:
-        """Numbers of so many new joins."""
+        """Return the numbers of `count` new joins."""
         first = self.nodes + self.joins
         self.joins += count
         return np.arange(first, first + count)
@@ -53,9 +54,13 @@ STAY = np.dtype([("begin", "<i8"), ("end", "<i8")])
 
 
 def join_stays(busy: np.ndarray, lives: np.ndarray) -> np.ndarray:
-    """When a main thread waited (STAY) for others, from when the first of them was seen, or what it did last before.
+    """Find when a main thread waited for other threads (STAY).
 
-    busy: what the main thread did (STAY, by time); lives: the others, from their first call to their last (STAY).
+    The wait begins when the first of them was seen, or when the main thread did its last before.
+
+    Args:
+        busy: Times in which the main thread did something (STAY, by time).
+        lives: The other threads, from their first call to their last (STAY).
     """
     after = np.searchsorted(busy["begin"], lives["end"], "right")
     free = (after > 0) & (after < len(busy))
@@ -70,7 +75,10 @@ def join_stays(busy: np.ndarray, lives: np.ndarray) -> np.ndarray:
 
 
 def add_joins(found: Dependences, nodes: NodeTimeline) -> None:
-    """The main thread goes on when the last of those that it waits for has ended, which begin after it began to."""
+    """Add dependences of main threads on the last thread to end among those that they wait for.
+
+    A thread that began after the main thread began to wait depends on the main thread.
+    """
     threads = np.flatnonzero(nodes.joined)
     if not len(threads):
         return

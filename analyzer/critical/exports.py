@@ -1,12 +1,11 @@
-"""A trace with its critical path as events, for Paraver.
+"""The critical path as events for Paraver, and as changes of priority.
 
-Source: "Dimemas specification", sections 1.11 and 1.16.1 (thesis, Table 7): events of type 90, 1 enters the path, 0
-leaves it.
+Source of events: "Dimemas specification", sections 1.11 and 1.16.1 (thesis, Table 7): events of type 90, 1 enters the
+path, 0 leaves it.
 
-The critical path as changes of priority, for policies that favour who is on it.
-
-Source: "Dimemas specification", sections 1.10 (Critical Path) and 1.11; section 8.1.2.2: a task is favoured from before
-the receive that brings it onto the path until it has sent what takes the path elsewhere.
+Source of priorities, for policies that favour ranks on the path: "Dimemas specification", sections 1.10 (Critical Path)
+and 1.11; section 8.1.2.2: a task is favoured from before the receive that brings it onto the path until it has sent
+what takes the path elsewhere.
 """
 
 from __future__ import annotations
@@ -24,15 +23,17 @@ _LABELS = {PATH_TYPE: ("Critical path", {0: "Not on the critical path", 1: "On t
 
 
 class WithPath(Annotated):
-    """The same trace with more events (EVENT, in order of time): those of its path."""
+    """A trace with the events of its critical path (EVENT, in order of time)."""
 
     def __init__(self, trace: Trace, added: np.ndarray) -> None:
         super().__init__(trace, _LABELS, lambda begin, end: added[slice(*np.searchsorted(added["time"], (begin, end)))])
 
 
 def path_events(trace: Trace, path: CriticalPath) -> np.ndarray:
-    """EVENT in order of time: 1 where the path comes to a thread, 0 where it leaves it; stays without length and the
-    time before a process began have none."""
+    """Build the events (EVENT) of the path, in order of time: 1 where it comes to a thread, 0 where it leaves it.
+
+    Stays without length and the time before a process began have no events.
+    """
     nodes = path.nodes
     stays = path.segments[path.segments["end"] > path.segments["begin"]]
     goes_on = stays["thread"][1:] == stays["thread"][:-1]
@@ -50,7 +51,7 @@ def path_events(trace: Trace, path: CriticalPath) -> np.ndarray:
 
 
 def _cpus(trace: Trace, path: CriticalPath) -> np.ndarray:
-    """The CPU that each thread is first seen on; 0: unknown."""
+    """Find the CPU on which each thread is first seen; 0: unknown."""
     found = np.zeros(path.nodes.threads, np.int64)
     begin, end = trace.windows()[:2].tolist()
     states = trace.states(begin, end)[::-1]
@@ -66,8 +67,12 @@ OUTSIDE = CRITICAL + 1
 
 
 def path_priorities(path: CriticalPath) -> np.ndarray:
-    """EVENT in order of time: CRITICAL where a rank enters the call in which it waits for the path, OUTSIDE where it
-    has left the call that hands the path on, and at the begin of each rank that is not on the path then."""
+    """Build changes of priority (EVENT) in order of time.
+
+    CRITICAL: where a rank enters the call in which it waits for the path. OUTSIDE: where it has left the call that
+    hands
+    the path on, and at the begin of each rank that is not on the path then.
+    """
     begins, ends, ranks = _favoured(path)
     known = np.setdiff1d(np.arange(len(path.nodes.first_thread)), ranks[begins <= 0])
     found = np.zeros(2 * len(begins) + len(known), EVENT)
@@ -80,14 +85,14 @@ def path_priorities(path: CriticalPath) -> np.ndarray:
 
 
 def _favoured(path: CriticalPath) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Begin and end (ns) of each time for which a rank is favoured, and the rank; those of a rank do not touch."""
+    """Find the times in which ranks are favoured: begin and end (ns), and the rank. Times of a rank do not touch."""
     nodes = path.nodes
     stays = path.segments[path.segments["end"] > path.segments["begin"]]
     rank, thread = nodes.rank[stays["thread"]], nodes.thread[stays["thread"]]
     waits, hands_on = (nodes.entered(rank, thread, stays[edge]) for edge in ("begin", "end"))
     begin = np.where(waits >= 0, nodes.enter[waits], stays["begin"])
     end = np.where(hands_on >= 0, nodes.exit[hands_on], stays["end"])
-    apart = rank.astype(np.int64) * (path.length_ns + 1)  # so that times of different ranks do not meet
+    apart = rank.astype(np.int64) * (path.length_ns + 1)  # keeps times of different ranks apart
     order = np.argsort(begin + apart, kind="stable")
     begin, end, rank, apart = begin[order], end[order], rank[order], apart[order]
     reached = np.maximum.accumulate(end + apart)

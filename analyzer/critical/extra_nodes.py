@@ -1,4 +1,4 @@
-"""What threads did besides calls, as nodes: begins and ends of regions, and what is not the program's."""
+"""Nodes of threads other than calls: begins and ends of regions, and time that is not the program's."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from analyzer.trace import CpuWaits, Mark, Regions, State, Trace
 
 
 def marks_of(trace: Trace, rank: int) -> np.ndarray:
-    """MARK of the begins and ends of a rank's regions."""
+    """Return the begins and ends (MARK) of a rank's regions."""
     marks = trace.extra(Regions).marks(rank)
     return marks[marks["what"] <= Mark.END] if len(marks) else marks
 
 
 def lost_of(trace: Trace, rank: int) -> np.ndarray:
-    """FLUSH in order: what is not the program's, and where a predicted thread waits for a CPU between calls."""
+    """Return the times that are not the program's, and a predicted thread's waits for a CPU, in order (FLUSH)."""
     rows, waits = lost_times(trace, rank), trace.extra(CpuWaits).of(rank)
     if not len(waits):
         return rows
@@ -26,8 +26,14 @@ def lost_of(trace: Trace, rank: int) -> np.ndarray:
 
 
 def as_nodes(marks: np.ndarray, region: np.ndarray, lost: np.ndarray, joins: np.ndarray) -> np.ndarray:
-    """Begins and ends of regions (MARK), what is not the program's (FLUSH), and times of waiting (STAY) as NODE, in
-    this order; `region` is the one after it, for the marks as `innermost_after` says."""
+    """Build nodes (NODE) of marks, then of lost times, then of joins.
+
+    Args:
+        marks: Begins and ends of regions (MARK).
+        region: The region after each mark, as `innermost_after` returns it.
+        lost: Times that are not the program's (FLUSH).
+        joins: Times of waiting for other threads (STAY).
+    """
     others = np.zeros(len(marks) + len(lost) + len(joins), NODE)
     others["enter"] = np.concatenate([marks["time"], lost["begin"], joins["begin"]])
     others["exit"] = np.concatenate([marks["time"], lost["end"], joins["end"]])
@@ -41,7 +47,7 @@ def as_nodes(marks: np.ndarray, region: np.ndarray, lost: np.ndarray, joins: np.
 
 
 def innermost_after(marks: np.ndarray) -> np.ndarray:
-    """The region (index; -1: none) that a thread is in after each of its begins and ends: they nest."""
+    """Return the region (index; -1: none) that a thread is in after each begin and end. Regions nest."""
     is_begin = marks["what"] == Mark.BEGIN
     depth = np.cumsum(np.where(is_begin, 1, -1))
     begins = np.flatnonzero(is_begin)

@@ -1,8 +1,8 @@
 """Dependences by messages: receivers wait for senders, and senders of large messages for receivers.
 
-Dependences by partitioned messages: receivers, and who asks for a part, wait for those that hand over.
+Partitioned messages: receivers, and calls that ask for a part, wait for the calls that hand over.
 
-Calls that found a message before it was received: they waited until it was sent.
+Probes that found a message before it was received waited until it was sent.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tracelib.schema.procedures import (
 
 
 class Partitions:
-    """The calls that handed over parts of messages, and those that asked for them."""
+    """The calls that handed over parts of messages, and the calls that asked for parts."""
 
     def __init__(self, trace: Trace, nodes: NodeTimeline) -> None:
         names = [base_name(p) for p in trace.procedures]
@@ -43,14 +43,15 @@ class Partitions:
         self._nodes = nodes
 
     def senders(self, messages: np.ndarray, sender: np.ndarray) -> np.ndarray:
-        """The calls (node) that sent messages (MESSAGE): of partitioned ones the last that handed over some of it."""
+        """Return the calls (node) that sent messages (MESSAGE): of a partitioned one, the last that handed over a
+        part."""
         if not len(self._handed):
             return sender
         at = self._handed.completing(messages)
         return np.where(at >= 0, self._node[at], sender)
 
     def depend(self, found: Dependences) -> None:
-        """Who asks waits for what was handed over last before it goes on."""
+        """Add dependences of calls that ask for a part on the last call before that handed over."""
         rows = self._asked
         if not len(rows):
             return
@@ -74,14 +75,14 @@ class Probes:
         self._senders: list[np.ndarray] = []
 
     def add(self, messages: np.ndarray, sender: np.ndarray) -> None:
-        """Messages (MESSAGE) and the calls (node) that sent them."""
+        """Add messages (MESSAGE) and the calls (node) that sent them."""
         if len(self._rows):
             probed = np.isin(messages["destination"], self._rows["rank"])
             self._parts.append(messages[probed])
             self._senders.append(sender[probed])
 
     def depend(self, found: Dependences) -> None:
-        """A probe waits for the message that is received next of those with its communicator, source and tag."""
+        """Add dependences of each probe on the next received message with its communicator, source and tag."""
         if not len(self._rows) or not self._parts:
             return
         messages, sender = np.concatenate(self._parts), np.concatenate(self._senders)
@@ -109,10 +110,14 @@ _SENT_MESSAGE = np.dtype([("message", MESSAGE), ("sender", "<i8")])
 
 
 def add_messages(found: Dependences, trace: Trace, nodes: NodeTimeline, eager_limit: int | None) -> int:
-    """Add those of all messages between different threads; returns the eager limit.
+    """Add the dependences by all messages between different threads, and return the eager limit.
 
-    eager_limit: bytes up to which senders do not wait; None: as the run shows, the largest message whose sending call
-    ended before its receive was posted.
+    Args:
+        found: Gets the dependences.
+        trace: The trace; its messages must have been matched.
+        nodes: The nodes of the trace.
+        eager_limit: Bytes up to which senders do not wait. None: taken from the run, as the largest message whose
+            sending call ended before its receive was posted.
     """
     sends, probes, partitions = _Sends(trace, nodes, eager_limit), Probes(trace, nodes), Partitions(trace, nodes)
     for window, (begin, end) in enumerate(pairwise(trace.windows().tolist())):
@@ -132,7 +137,7 @@ def add_messages(found: Dependences, trace: Trace, nodes: NodeTimeline, eager_li
 
 
 class _Sends:
-    """Messages with the calls that sent them, and those that completed the sends."""
+    """Messages with the calls that sent them, and the calls that completed the sends."""
 
     def __init__(self, trace: Trace, nodes: NodeTimeline, eager_limit: int | None) -> None:
         self._trace, self._nodes, self._limit = trace, nodes, eager_limit
@@ -145,7 +150,7 @@ class _Sends:
         }
 
     def between(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
-        """The messages (MESSAGE) between different threads sent in a window, and the calls (node) that sent them."""
+        """Read the messages (MESSAGE) between different threads in a window, and the calls (node) that sent them."""
         rows = self._trace.messages(begin, end)
         own = (rows["source"] == rows["destination"]) & (rows["source_thread"] == rows["destination_thread"])
         rows = rows[~own]
@@ -155,7 +160,7 @@ class _Sends:
         return self._is[kind][np.where(sender >= 0, self._nodes.call[sender], -1)]
 
     def keep(self, rows: np.ndarray, sender: np.ndarray, window: int) -> None:
-        """Remember those that may wait for their receive, and what shows that some do not."""
+        """Keep the messages that may wait for their receive, and update the eager limit that the run shows."""
         call = np.where(sender >= 0, self._nodes.call[sender], -1)
         self._shows.look(rows, call, self._nodes.exit[sender])
         least = LEAST_EAGER if self._limit is None else self._limit
@@ -167,9 +172,9 @@ class _Sends:
         self._kept.append(window, kept)
 
     def add_late_receivers(self, found: Dependences) -> int:
-        """Senders of what is larger than the limit, or sent synchronously, wait until the receive is posted.
+        """Make senders of messages that are synchronous, or larger than the limit, wait for the post of the receive.
 
-        Returns the limit.
+        Returns the limit in bytes.
         """
         limit = self._shows.shown if self._limit is None else self._limit
         pieces, started = Pieces(self._trace, range(self._trace.size)), Spill(_SENT_MESSAGE)
@@ -189,7 +194,7 @@ class _Sends:
         return limit
 
     def _add_late_receivers(self, found: Dependences, kept: np.ndarray, sink: np.ndarray) -> None:
-        """Those of sent messages (_SENT_MESSAGE) and the calls (node) that waited for each."""
+        """Add dependences of the calls (`sink`, node) that waited, by sent messages (_SENT_MESSAGE)."""
         rows = kept["message"]
         posted = self._nodes.entered(rows["destination"], rows["destination_thread"], rows["logical_receive"])
         posted = np.where(self._nodes.enter[posted] == rows["logical_receive"], posted, -1)
@@ -198,7 +203,7 @@ class _Sends:
         self._nodes.forget()
 
     def _completed(self, part: Part, started: np.ndarray) -> np.ndarray:
-        """The calls (node) that completed sends (MESSAGE) that were started in a part, -1: none did."""
+        """Return the calls (node) that completed sends (MESSAGE) started in a part; -1: none did."""
         rank, done = part.posted(_SENT)
         names = ("logical_send", "destination", "tag"), ("posted", "peer", "tag")
         sent = [started["source"], *(started[name] for name in names[0])]
@@ -210,7 +215,7 @@ class _Sends:
 
 
 def _first_alike(left: list[np.ndarray], right: list[np.ndarray]) -> np.ndarray:
-    """For each row of the columns `left` the first alike of the columns `right`; -1: there is none."""
+    """Return for each row of the columns `left` the first equal row of the columns `right`; -1: none."""
     columns = [np.concatenate(pair).astype(np.int64) for pair in zip(left, right, strict=True)]
     order = np.lexsort(columns)
     changed = np.zeros(len(order), bool)

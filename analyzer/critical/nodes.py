@@ -1,4 +1,5 @@
-"""Reads a trace into the nodes of its threads: calls, begins and ends of regions, and what is not the program's."""
+"""Reads a trace into the nodes of its threads: calls, begins and ends of regions, and time that is not the
+program's."""
 
 from __future__ import annotations
 
@@ -24,10 +25,14 @@ _EARLIEST = np.iinfo(np.int64).min
 
 
 def read_nodes(trace: Trace, noted: frozenset[str] = frozenset(), poll_gap_ns: int = POLL_GAP_NS) -> NodeTimeline:
-    """The nodes of all threads of a trace, in temporary files; in memory are the calls of threads that poll in vain, or
-    wait for others to end, one thread at a time.
+    """Read the nodes of all threads of a trace into temporary files.
 
-    noted: names of procedures of which all calls are kept whole; poll_gap_ns: see POLL_GAP_NS.
+    Memory holds the calls of threads with failing polls, or that wait for others to end, one thread at a time.
+
+    Args:
+        trace: The trace.
+        noted: Names of procedures whose calls are kept whole.
+        poll_gap_ns: See POLL_GAP_NS.
     """
     reader, every, polling = _Reader(trace, noted, poll_gap_ns), Rows(NODE), Rows(NODE)
     threads, counts, of_polling = [np.zeros(1, np.int64)], [np.zeros(1, np.int64)], [np.zeros(1, np.int64)]
@@ -62,37 +67,37 @@ def read_nodes(trace: Trace, noted: frozenset[str] = frozenset(), poll_gap_ns: i
 
 @dataclass(frozen=True)
 class _Thread:
-    """What one thread did (NODE)."""
+    """The nodes (NODE) of one thread."""
 
     nodes: Rows
     polling: Rows | None  # each poll by itself; None: it did not poll
-    ended: bool  # by itself: who asks in vain to the end is told to
+    ended: bool  # true if the thread ended by itself; a thread whose last polls fail is ended by another
 
 
 class _Reader:
-    """Reads one rank after the other."""
+    """A reader of one rank after the other."""
 
     def __init__(self, trace: Trace, noted: frozenset[str], poll_gap_ns: int) -> None:
         self._trace, self.polls = trace, Polls(trace, poll_gap_ns)
         self._wanted = np.array([base_name(p) in noted for p in trace.procedures], bool)
         self.noted: list[np.ndarray] = []
-        self.joined: list[bool] = []  # of each thread read so far
+        self.joined: list[bool] = []  # for each thread read so far
 
     def together(self, ranks: range, calls: RankRows) -> tuple[np.ndarray, np.ndarray]:
-        """As `nodes_of_plain`."""
+        """Return the nodes of several ranks and their number by rank, as `nodes_of_plain`."""
         self.joined += [False] * len(ranks)
         self._note(calls.where(self._wanted[calls.rows["call"]]))
         return nodes_of_plain(self._trace, ranks, calls)
 
     def rank(self, rank: int) -> list[_Thread]:
-        """All threads of a rank."""
+        """Read all threads of a rank."""
         own = self._calls(rank)
         marks, lost = marks_of(self._trace, rank), lost_of(self._trace, rank)
         threads = [self._of_thread(k, own.pop(1), marks, lost) for k in range(1, len(own))]  # one file less each time
         lives = [(t.nodes.mapped()["enter"][0], t.nodes.mapped()["exit"][-1]) for t in threads if t.ended]
         begin, end = self._trace.span(rank)
         last = max((t.nodes.mapped()["exit"][-1] for t in threads), default=-1)
-        span = begin, end if end > last else begin  # who recorded last, or the main thread if nobody did, ends the rank
+        span = begin, end if end > last else begin  # the last thread to record ends the rank
         main = self._of_thread(0, own.pop(), marks, lost, np.array(lives, STAY), span)
         self.joined += [False, *(t.ended for t in threads)]
         return [main, *threads]
@@ -106,10 +111,15 @@ class _Reader:
         lives: np.ndarray = _NOBODY,
         span: tuple[int, ...] = (),
     ) -> _Thread:
-        """What a thread with these calls (DONE) did.
+        """Build the nodes of a thread from its calls (DONE).
 
-        lives (STAY): of the threads whose end it may have waited for; span: it begins and ends then, or with what it
-        recorded.
+        Args:
+            thread: Number of the thread.
+            calls: Its calls (DONE).
+            marks: Begins and ends of the rank's regions (MARK).
+            lost: Times of the rank that are not the program's (FLUSH).
+            lives: The threads whose end this one may have waited for (STAY).
+            span: Begin and end of the thread. Empty: it begins and ends with what it recorded.
         """
         marks, lost = marks[marks["thread"] == thread], lost[lost["thread"] == thread]
         waits = calls
@@ -123,7 +133,7 @@ class _Reader:
         return _Thread(_nodes(waits, others, span[:1], ends), alone, ended)
 
     def _calls(self, rank: int) -> list[Rows]:
-        """The calls (DONE) of each thread of a rank in order of enter."""
+        """Read the calls (DONE) of each thread of a rank, in order of enter."""
         threads = [Rows(DONE) for _ in range(max(int(self._trace.threads[rank]), 1))]
         for block in self._trace.calls(rank):
             rows = np.empty(len(block), DONE)
@@ -146,8 +156,10 @@ class _Reader:
 
 
 def _as_nodes(calls: np.ndarray) -> np.ndarray:
-    """Calls (DONE) as NODE: each ends where MPI did, and what the program computes between those of a folded row comes
-    after them."""
+    """Translate calls (DONE) into nodes (NODE). Each ends where MPI did.
+
+    The computing between the calls of a folded row comes after them.
+    """
     nodes = np.zeros(len(calls), NODE)
     for column in ("enter", "tracer", "call"):
         nodes[column] = calls[column]
@@ -156,7 +168,7 @@ def _as_nodes(calls: np.ndarray) -> np.ndarray:
 
 
 def _joins(calls: Rows, marks: np.ndarray, lost: np.ndarray, lives: np.ndarray) -> np.ndarray:
-    """When a main thread with these calls (DONE), marks and times of the tracer (FLUSH) waited (STAY) for others."""
+    """Find when a main thread waited for others (STAY), from its calls (DONE), marks and lost times (FLUSH)."""
     if not len(lives):
         return lives
     own = calls.mapped()
@@ -167,8 +179,10 @@ def _joins(calls: Rows, marks: np.ndarray, lost: np.ndarray, lives: np.ndarray) 
 
 
 def _nodes(calls: Rows, others: np.ndarray, begins_at: tuple[int, ...], ends_at: tuple[int, ...]) -> Rows:
-    """All nodes of one thread (NODE): calls (DONE) and others merged, between one at its begin and one at its end;
-    these are not after `begins_at` and not before `ends_at`."""
+    """Build all nodes (NODE) of one thread: calls (DONE) and others merged, between a begin node and an end node.
+
+    The begin is not after `begins_at`, the end not before `ends_at`.
+    """
     begins = [int(rows["enter"][0]) for rows in (calls.mapped(), others) if len(rows)]
     begin = min([*begins, *begins_at], default=0)
     nodes, last = Rows.of(np.array([(begin, begin, MARKED, -1, 0)], NODE)), np.array([(0, _EARLIEST, 0, -1, 0)], NODE)
@@ -184,7 +198,7 @@ def _nodes(calls: Rows, others: np.ndarray, begins_at: tuple[int, ...], ends_at:
 
 
 def _merged(calls: np.ndarray, others: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """See nodes_merge; all arrays are NODE, `last` of one row."""
+    """Merge calls and other nodes, as nodes_merge of the kernel. All arrays are NODE; `last` has one row."""
     found = np.empty(len(calls) + len(others), NODE)
     counts = (pointer(calls, "struct node *"), len(calls)), (pointer(others, "struct node *"), len(others))
     lib.nodes_merge(*counts[0], *counts[1], pointer(last, "struct node *"), pointer(found, "struct node *"))
@@ -192,6 +206,6 @@ def _merged(calls: np.ndarray, others: np.ndarray, last: np.ndarray) -> np.ndarr
 
 
 def _coming_before(others: np.ndarray, enter: int, exit_: int) -> int:
-    """How many of the rows, in order of (enter, exit), come before a call."""
+    """Return the number of rows, in order of (enter, exit), that come before a call."""
     first, end = np.searchsorted(others["enter"], enter), np.searchsorted(others["enter"], enter, "right")
     return int(first + np.searchsorted(others["exit"][first:end], exit_, "right"))

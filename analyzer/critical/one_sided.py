@@ -1,13 +1,11 @@
 """Dependences by the synchronization of one-sided communication.
 
-* MPI_Win_fence: nobody ends before the last member enters, but for those that did.
-* Post, start, complete, wait: the call of an origin (MPI_Win_start, an operation or MPI_Win_complete) in which it was
-  when its target posted waited for that; MPI_Win_wait waits until the last origin has entered MPI_Win_complete. Who is
-  an origin of whom say the groups, or in their absence the operations.
-* Locks: who holds one that excludes another's lets it go with MPI_Win_unlock. The call of the next (MPI_Win_lock, an
-  operation, MPI_Win_flush or MPI_Win_unlock) in which it was then waited for that.
-
-Which lock another one waited for.
+* MPI_Win_fence: a member cannot end before the last member enters; members that did end before are left out.
+* Post, start, complete, wait: an origin waits for the post of its target in the call during which that came
+  (MPI_Win_start, an operation or MPI_Win_complete). MPI_Win_wait waits until the last origin has entered
+  MPI_Win_complete. The groups tell the origins of a target, or in their absence the operations.
+* Locks: the holder of a lock that excludes another one releases it with MPI_Win_unlock. The next holder waited for that
+  in the call during which it came (MPI_Win_lock, an operation, MPI_Win_flush or MPI_Win_unlock).
 """
 
 from __future__ import annotations
@@ -26,26 +24,31 @@ from tracelib.schema.procedures import FENCES, base_name, is_one_sided
 
 
 def of_target(locks: np.ndarray, target: int) -> np.ndarray:
-    """Locks (EPOCH) of one target of a window, in the order in which they were let go of."""
+    """Return the locks (EPOCH) of one target of an RMA window, in the order in which they were released."""
     mine = locks[(locks["partner"] == target) | (locks["partner"] == ANY)]
     return mine[np.argsort(mine["end"], kind="stable")]
 
 
 def last_before(held: np.ndarray) -> np.ndarray:
-    """Of those let go of before, the one that was last and that excludes each; -1: none. An exclusive lock excludes all
-    others, a shared one those that are exclusive."""
+    """Find for each lock the last lock before it, in order of release, that excludes it; -1: none.
+
+    An exclusive lock excludes all others, a shared lock the exclusive ones.
+    """
     return _excluding(held, np.arange(len(held)), np.arange(len(held)))
 
 
 def last_while_locking(held: np.ndarray) -> np.ndarray:
-    """The same of those whose holders began to let go before the call that locks returned: the call in which they do so
-    may last longer than all that the next one does with its lock."""
+    """Find for each lock the excluding lock whose release began last before the call that locks returned; -1: none.
+
+    The call that releases may last longer than all that the next holder does with its lock.
+    """
     order = np.argsort(held["last"], kind="stable")
     return _excluding(held, order, np.searchsorted(held["last"][order], held["began"], "right"))
 
 
 def _excluding(held: np.ndarray, order: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """Of the first so many in this order, the one that excludes each and began last to be let go of; -1: none."""
+    """Find for each lock, among the first `count` in this order, the excluding one whose release began last; -1:
+    none."""
     time = held["last"][order]
     every, exclusive = _latest(time, np.ones(len(order), bool)), _latest(time, held["exclusive"][order])
     at = np.where(held["exclusive"], np.append(-1, every)[count], np.append(-1, exclusive)[count])
@@ -53,7 +56,7 @@ def _excluding(held: np.ndarray, order: np.ndarray, count: np.ndarray) -> np.nda
 
 
 def _latest(time: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """Up to each row the chosen one with the latest time; -1: none."""
+    """Return for each row the chosen row up to it with the latest time; -1: none."""
     if not len(time):
         return np.zeros(0, np.int64)
     times = np.where(chosen, time, np.iinfo(np.int64).min)
@@ -63,11 +66,11 @@ def _latest(time: np.ndarray, chosen: np.ndarray) -> np.ndarray:
 
 
 NEEDED = FENCES
-"""Procedures of which `add_one_sided` needs the whole calls."""
+"""Procedures for which `add_one_sided` needs the whole calls."""
 
 
 def add_one_sided(found: Dependences, trace: Trace, nodes: NodeTimeline) -> None:
-    """Add those of all windows."""
+    """Add the dependences by synchronization on all RMA windows."""
     on_windows = np.array([is_one_sided(p) for p in trace.procedures], bool)
     if not on_windows.any() or not trace.extra(Objects).has_windows:
         return
@@ -83,7 +86,7 @@ def add_one_sided(found: Dependences, trace: Trace, nodes: NodeTimeline) -> None
 
 
 def _with_windows(trace: Trace, rows: np.ndarray) -> np.ndarray:
-    """The calls (NOTED) on windows, with `comm` the window (index in Objects.known)."""
+    """Return the calls (NOTED) on RMA windows, with `comm` the RMA window (index in Objects.known)."""
     parts = [np.zeros(0, NOTED)]
     rows = rows.take(np.argsort(rows["rank"], kind="stable"))
     for mine in np.split(rows, np.flatnonzero(np.diff(rows["rank"])) + 1) if len(rows) else ():
@@ -97,20 +100,20 @@ def _with_windows(trace: Trace, rows: np.ndarray) -> np.ndarray:
 
 
 class _Waits:
-    """Adds what calls on windows waited for."""
+    """The waits of calls on RMA windows, added as dependences."""
 
     def __init__(self, found: Dependences, nodes: NodeTimeline, on_windows: np.ndarray) -> None:
         self._found, self._nodes = found, nodes
-        self._on_windows = np.append(on_windows, [False] * 3)  # for what is no call: negative numbers
+        self._on_windows = np.append(on_windows, [False] * 3)  # False for negative numbers, which are no calls
 
     def _add(self, of: tuple[np.ndarray, np.ndarray], cause: tuple[np.ndarray, np.ndarray], enter: np.ndarray) -> None:
-        """Threads (rank, thread) were in calls that waited for those that others entered."""
+        """Add dependences of the calls in which threads `of` (rank, thread) were on the calls that `cause` entered."""
         source, sink = self._nodes.entered(*cause, enter), self._nodes.entered(*of, enter)
         waits = (sink >= 0) & self._on_windows[self._nodes.call[sink]]
         self._found.add(np.where(waits, sink, -1), source)
 
     def add_epochs(self, epochs: Epochs) -> None:
-        """Post, start, complete and wait."""
+        """Add the dependences by post, start, complete and wait."""
         access, exposure = epochs.matched()
         origin, target = epochs.accesses[access], epochs.exposures[exposure]
         sink = self._nodes.left(target["rank"], target["thread"], target["end"])
@@ -120,7 +123,7 @@ class _Waits:
         self._add((origin["rank"], origin["thread"]), (target["rank"], target["begin_thread"]), target["begin"])
 
     def add_locks(self, locks: np.ndarray) -> None:
-        """Locks of each target of one window (EPOCH)."""
+        """Add the dependences by locks of each target of one RMA window (EPOCH)."""
         for target in np.unique(locks["partner"][locks["partner"] >= 0]).tolist():
             mine = of_target(locks, target)
             before = last_before(mine)

@@ -1,13 +1,13 @@
-"""The critical path: what determines the run's length, and the slack of everything else.
+"""The critical path: the activities that determine the run's length, and the slack of all others.
 
-Walked back from the last event (S. Girona, "Performance Prediction and Evaluation Tools", 2003, section 3.7.1): through
-computation and calls, and where a call waited, on to the thread that it waited for, at the time when that came. What a
-call does after the one that it waited for has come, its transfer, stays with it. So the parts of the path follow each
-other without a gap from the begin of the run to its end.
+The path is walked back from the last event (S. Girona, "Performance Prediction and Evaluation Tools", 2003, section
+3.7.1): through computing and calls. Where a call waited, the walk goes on at the thread that the call waited for, at
+the time when that came. The time of a call after that, its transfer, stays with the call. So the parts of the path
+follow each other without a gap from the begin of the run to its end.
 
-Slack is what classical network planning calls total float: a call ends at max(its entry, the entries that it depends
-on) + what it takes after that, computation lasts as long as it did, and each activity may be longer by its slack before
-the run is. The path has none.
+Slack is what classical network planning calls total float. A call ends at max(its entry, the entries that it depends
+on) + its time after that; computing lasts as long as it did. Each activity may be longer by its slack before the run
+is longer. The path has no slack.
 """
 
 from __future__ import annotations
@@ -32,45 +32,46 @@ from analyzer.trace.trace import check_computing
 from tracelib.schema.procedures import ARRIVED, HANDED_OVER, PROBES
 
 SEGMENT = np.dtype([("begin", "<i8"), ("end", "<i8"), ("thread", "<i8")])
-"""A stay of the path on one thread (index in Timeline.rank), ns."""
+"""A stay of the path on one thread (index in NodeTimeline.rank); times in ns."""
 
 
 @dataclass(frozen=True)
 class CriticalPath:
-    """The path and the slack of one run; times in ns."""
+    """The critical path and the slack of one run; times in ns."""
 
     nodes: NodeTimeline
     segments: np.ndarray  # (stays,) SEGMENT in order of time: each begins where the one before ends
-    slack_file: Rows  # int64, of the nodes, and more
-    eager_limit: int  # bytes up to which senders were taken not to wait for their receivers
+    slack_file: Rows  # int64, of the nodes, then of the joins
+    eager_limit: int  # bytes up to which senders are taken not to wait for their receivers
     contradictions: int  # effects that ended before their causes began, by the clocks
 
     @property
     def slack(self) -> np.ndarray:
-        """(nodes,) int64, ns by which each node may be entered later without making the run longer; mapped."""
+        """Return the ns by which each node may be entered later without making the run longer: (nodes,) int64,
+        mapped."""
         return self.slack_file.mapped()[: len(self.nodes)]
 
     @cached_property
     def stays(self) -> dict[int, np.ndarray]:
-        """The segments on each thread that has any, in order of time."""
+        """Return the segments of each thread that has any, in order of time."""
         order = np.argsort(self.segments["thread"], kind="stable")
         rows = self.segments.take(order)
         cuts = np.flatnonzero(np.diff(rows["thread"])) + 1
         return {int(of_thread["thread"][0]): of_thread for of_thread in np.split(rows, cuts) if len(of_thread)}
 
     def forget(self) -> None:
-        """What was looked at of nodes and slack need not stay in memory."""
+        """Release the memory of the nodes and slacks that were read."""
         self.nodes.forget()
         self.slack_file.forget()
 
     @property
     def length_ns(self) -> int:
-        """The sum of all stays: the run's length."""
+        """Return the sum of all stays: the run's length in ns."""
         return int((self.segments["end"] - self.segments["begin"]).sum())
 
     @property
     def hops(self) -> int:
-        """How often the path changes the thread."""
+        """Return the number of times that the path changes the thread."""
         return max(len(self.segments) - 1, 0)
 
 
@@ -78,13 +79,20 @@ _NOTED = PROBES | HANDED_OVER | ARRIVED | WHOLE_CALLS | NEEDED
 
 
 def critical_path(trace: Trace, eager_limit: int | None = None, poll_gap_ns: int = POLL_GAP_NS) -> CriticalPath:
-    """The critical path of a measured, imported or predicted run.
+    """Find the critical path of a measured, imported or predicted run.
 
-    In memory are some 12 bytes a call, and 72 for each that is noted (Timeline.noted); the rest is in temporary files.
+    Needs memory of about 12 bytes for each call, and 72 for each call that is noted (NodeTimeline.noted). The rest is
+    in
+    temporary files.
 
-    eager_limit: bytes up to which a sender does not wait for its receiver; None: as the run shows it (the largest
-    message whose sending call ended before its receive was posted, at least 1024). poll_gap_ns: see POLL_GAP_NS.
-    Raises TracelibError where it is not known what is computing.
+    Args:
+        trace: The trace; its messages must have been matched.
+        eager_limit: Bytes up to which a sender does not wait for its receiver. None: taken from the run, as the largest
+            message whose sending call ended before its receive was posted, at least 1024.
+        poll_gap_ns: See POLL_GAP_NS.
+
+    Raises:
+        TracelibError: It is not known which time is computing.
     """
     check_computing(trace)
     nodes = read_nodes(trace, _NOTED, poll_gap_ns)
@@ -104,7 +112,7 @@ def critical_path(trace: Trace, eager_limit: int | None = None, poll_gap_ns: int
 
 
 class _Graph:
-    """csrc/kernels/path/path.h."""
+    """The graph of nodes and dependences in the kernel (csrc/kernels/path/path.h)."""
 
     def __init__(self, nodes: NodeTimeline, found: Dependences) -> None:
         main = nodes.first_thread[nodes.rank].astype(np.int32)
@@ -132,7 +140,8 @@ class _Graph:
         self._latest.forget()
 
     def latest(self, end: int) -> Rows:
-        """The latest time (ns) at which each node may be entered so that the run ends at `end`; joins after them."""
+        """Find the latest time (ns) at which each node may be entered so that the run ends at `end`; then of the
+        joins."""
         lib.path_begin(self._path, end)
         self._forget()
         while lib.path_latest(self._path, PIECE):
@@ -141,11 +150,11 @@ class _Graph:
 
     @property
     def ignored(self) -> int:
-        """Of the dependences, those that cannot be."""
+        """Return the number of dependences that cannot hold, and were ignored."""
         return int(lib.path_ignored(self._path))
 
     def walk(self, thread: int) -> np.ndarray:
-        """The path (SEGMENT, in order of time) to the end of a thread."""
+        """Walk the path (SEGMENT, in order of time) to the end of a thread."""
         lib.path_start(self._path, thread)
         parts, rows = [], np.empty(PIECE, SEGMENT)
         while (count := lib.path_walk(self._path, pointer(rows, "struct path_segment *"), PIECE)) >= 0:
@@ -155,7 +164,7 @@ class _Graph:
 
 
 def _unlimited(count: int) -> Rows:
-    """The latest time at all for each."""
+    """Build a column of the latest time that there is, for each node and join."""
     rows = Rows(np.dtype("<i8"))
     for first in range(0, count, PIECE):
         rows.append(np.full(min(count - first, PIECE), np.iinfo(np.int64).max))

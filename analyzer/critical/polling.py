@@ -1,6 +1,6 @@
-"""Polling is waiting: calls that ask again and again whether something has come are one call, until it has.
+"""Polling as waiting: calls that ask repeatedly whether something has come are one call, until it has.
 
-A rank file has failing polls as runs with their `count` (10 us between two of them end a run), and the one that
+A rank file has failing polls as runs with their `count` (10 us between two polls end a run), and the poll that
 succeeds as a call. A program that asks in turns (MPI_Iprobe, MPI_Testany) has a run for each turn.
 """
 
@@ -15,20 +15,22 @@ from tracelib.schema.procedures import ASKS, POLLS, PROBES, WAITS, WINDOW_WAITS,
 DONE = np.dtype(
     [("enter", "<i8"), ("exit", "<i8"), ("over", "<i8"), ("tracer", "<i8"), ("call", "<i4"), ("failed", "<i4")]
 )
-"""A call (columns as in CALL) that is in MPI until `over`, and how many failing polls it is."""
+"""A call (columns as in CALL) that is in MPI until `over`, and the number of failing polls in it."""
 
 POLL_GAP_NS = 10_000
-"""Two polls belong to one wait if between them are at most so many ns for each poll that failed in a row before or
-after: who asks a thousand times has nothing else to do, but may lose the CPU, or sleep before asking again."""
+"""Maximum ns between two polls of one wait, for each poll that failed in a row before or after.
+
+A thread that asks a thousand times has nothing else to do, but may lose the CPU, or sleep before it asks again.
+"""
 
 
 _SILENT = POLLS - ASKS
-"""Of these a trace does not say whether they found anything."""
+"""Procedures of which a trace does not say whether they found anything."""
 _ENDS = POLLS | WAITS | PROBES | WINDOW_WAITS
 
 
 class Polls:
-    """Which calls of a trace are polls that failed, and which of them are one wait."""
+    """The failing polls of a trace, and which of them are one wait."""
 
     def __init__(self, trace: Trace, gap_ns: int = POLL_GAP_NS) -> None:
         self._trace, self._gap = trace, gap_ns
@@ -39,11 +41,14 @@ class Polls:
         self._there = not _ENDS.isdisjoint(names)
 
     def ask(self, calls: np.ndarray) -> np.ndarray:
-        """Which calls (CALL) ask whether something has come, bool: others do not fail."""
+        """Return a mask of the calls (CALL) that ask whether something has come. Other calls do not fail."""
         return self._asks[calls["call"]] | self._silent[calls["call"]]
 
     def failed(self, rank: int, calls: np.ndarray) -> np.ndarray:
-        """How many failing polls each call (CALL, any of one rank) is: it shows no operation, and completes none."""
+        """Return the number of failing polls in each call (CALL, any of one rank).
+
+        A failing poll shows no operation, and completes none.
+        """
         found = np.zeros(len(calls), np.int64)
         if not self._there:
             return found
@@ -55,14 +60,17 @@ class Polls:
         return np.where(failed, calls["count"], 0)
 
     def _completions(self, rank: int, exits: np.ndarray) -> np.ndarray:
-        """The times at which operations were completed, where these calls were left."""
+        """Return the times at which operations were completed, around the exits of these calls."""
         rows = gather_blocks(self._trace.requests(rank, int(exits.min()), int(exits.max()) + 1), REQUEST)
         return rows["completed"]
 
     def as_waits(self, calls: np.ndarray, lost: np.ndarray) -> np.ndarray:
-        """The calls of one thread (DONE), a failed poll and what follows at once as one, under the name of the last.
+        """Join each failing poll and the call that follows at once, under the name of the last call (DONE, one thread).
+
         Times that are not the program's (FLUSH) do not count. In a prediction only calls that complete something wait:
-        what was between two polls is computed."""
+        the time
+        between two polls is computing.
+        """
         failed = calls["failed"] > 0
         if self._trace.origin.predicted or not failed.any():
             return calls
@@ -81,6 +89,6 @@ class Polls:
 
 
 def _runs(goes_on: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The first and the last of each run of rows, of which each goes on with the next one."""
+    """Return the first and the last row of each run; each row but the last of a run goes on with the next."""
     first = np.flatnonzero(np.append(True, ~goes_on))
     return first, np.append(first[1:] - 1, len(goes_on))

@@ -15,7 +15,7 @@ from analyzer.trace import Trace
 
 @dataclass(frozen=True)
 class Residence:
-    """One stay, and the function that it mostly consists of."""
+    """One stay of the path, and its longest activity."""
 
     begin_ns: int
     end_ns: int
@@ -24,15 +24,15 @@ class Residence:
     mostly: ThreadActivity
     mostly_ns: int
     place: str = ""
-    """Where it mostly does that: "at exchange.c:212 in exchange"; empty: not known."""
+    """Main place of that activity: "at exchange.c:212 in exchange"; empty: not known."""
 
 
 _AROUND = 64
-"""Nodes that are looked at before and after a stay for the calls around it."""
+"""Number of nodes before and after a stay in which the calls around it are searched."""
 
 
 def longest_residences(trace: Trace, path: CriticalPath, most: int) -> list[Residence]:
-    """At most so many, the longest first; those of no length do not count."""
+    """Return at most `most` stays of the path, the longest first; stays of length 0 do not count."""
     segments = path.segments[path.segments["end"] > path.segments["begin"]]
     order = np.argsort(segments["begin"] - segments["end"], kind="stable")[:most]
     functions, where = ThreadActivities(trace), Whereabouts(trace)
@@ -44,7 +44,7 @@ def _stay(
 ) -> Residence:
     nodes = path.nodes
     whole = nodes.whole(thread)
-    # The row before the first one counts, too: the tracer may hold the thread after it.
+    # The row before the first one is needed: the tracer may hold the thread after it.
     first = max(bisect_left(whole["exit"], begin) - 1, 0)
     near = whole[first : bisect_left(whole["enter"], end) + 1]
     did = (

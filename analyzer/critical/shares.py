@@ -1,4 +1,4 @@
-"""What the critical path consists of, by function and by rank, and how much slack computation has."""
+"""The parts of the critical path by activity and by rank, and the slack of computing."""
 
 from __future__ import annotations
 
@@ -16,22 +16,23 @@ from analyzer.in_notebook import InNotebook
 from analyzer.trace import Losses, Trace
 
 _SLACK = np.dtype([("computing", "<i8"), ("none", "<i8"), ("least", "<i8"), ("weighted", "<f8")])
-"""`struct slack_sum` of the kernel."""
+"""Sums of slack (`struct slack_sum` of the kernel)."""
 
 
 @dataclass(frozen=True)
 class PathShare:
-    """A function's time on the path, and on all ranks."""
+    """An activity's time on the path, and on all ranks."""
 
     function: ThreadActivity
     path_ns: int
-    mean_ns: float  # of the ranks that could be read, on the path or not
+    mean_ns: float  # mean of the ranks that could be read, on the path or not
 
     @property
     def imbalance_ns(self) -> float:
-        """What of its time on the path an even distribution over the ranks would save: path - mean, not below 0.
+        """Return the time on the path that an even distribution over the ranks would save: path - mean, at least 0.
 
-        Of computation only, as that of calls is full of waiting.
+        Only for computing, because calls contain waiting.
+
         Source: Boehme, de Supinski, Geimer, Schulz, Wolf, "Scalable critical-path based performance analysis", 2012.
         """
         return max(self.path_ns - self.mean_ns, 0.0) if self.function.kind == COMPUTATION else 0.0
@@ -39,33 +40,35 @@ class PathShare:
 
 @dataclass(frozen=True)
 class Slack:
-    """How much longer computation could be without making the run longer, each burst for itself."""
+    """Time by which computing could be longer without making the run longer, each burst by itself."""
 
     computing_ns: int
-    none_ns: int  # of that, without any slack
-    least_ns: int  # of any burst: one delay of at most this does no harm, wherever it is
-    mean_ns: float  # weighted by the length of the bursts
+    none_ns: int  # part of computing_ns in bursts without slack
+    least_ns: int  # smallest slack of any burst: one delay of at most this does no harm, wherever it is
+    mean_ns: float  # mean weighted by the length of the bursts
 
 
 @dataclass(frozen=True)
 class PathShares(InNotebook):
-    """The path by function, the longest first, and by rank; the slack by rank and by function."""
+    """The critical path by activity, the longest first, and by rank; the slack by rank and by activity."""
 
-    functions: tuple[PathShare, ...]  # that are on the path
+    functions: tuple[PathShare, ...]  # only those on the path
     rank_path_ns: np.ndarray  # (ranks,) int64
-    rank_slack: tuple[Slack | None, ...]  # None: it did not compute
-    function_slack: dict[ThreadActivity, Slack]  # of those that are computation
-    total_ns: dict[ThreadActivity, int]  # of all threads, on the path or not
+    rank_slack: tuple[Slack | None, ...]  # None: the rank did not compute
+    function_slack: dict[ThreadActivity, Slack]  # only for computing
+    total_ns: dict[ThreadActivity, int]  # sum of all threads, on the path or not
 
     @property
     def imbalance_ns(self) -> float:
-        """The sum over all functions."""
+        """Return the sum of the imbalance of all activities, in ns."""
         return sum(share.imbalance_ns for share in self.functions)
 
 
 def path_shares(trace: Trace, path: CriticalPath) -> PathShares:
-    """Add up the path's time and the slack, thread by thread. What is computed between polls has the slack of their
-    wait."""
+    """Sum the path's time and the slack by activity and by rank.
+
+    Computing between polls has the slack of the wait of these polls.
+    """
     functions = ThreadActivities(trace)
     sums = _Sums(functions, path, trace.size)
     for thread in range(path.nodes.threads):
@@ -80,14 +83,14 @@ def path_shares(trace: Trace, path: CriticalPath) -> PathShares:
 
 
 def _of_ranks(path: CriticalPath, ranks: int) -> np.ndarray:
-    """ns of the path on each rank."""
+    """Sum the ns of the path on each rank."""
     found = np.zeros(ranks, np.int64)
     np.add.at(found, path.nodes.rank[path.segments["thread"]], path.segments["end"] - path.segments["begin"])
     return found
 
 
 class _Sums:
-    """Sums of ns by function, on the path and in all, and of the slack by function and by rank (_SLACK)."""
+    """Sums of ns by activity, on the path and in all, and of slack by activity and by rank (_SLACK)."""
 
     def __init__(self, functions: ThreadActivities, path: CriticalPath, ranks: int) -> None:
         self._path, self._looked = path, 0
@@ -108,7 +111,7 @@ class _Sums:
         )
 
     def add(self, thread: int) -> None:
-        """What a thread of the run did."""
+        """Add the nodes of one thread."""
         nodes, own = self._path.nodes, self._path.nodes.of(thread)
         whole, stays = nodes.whole(thread), self._path.stays.get(thread, self._nowhere)
         begin = 0 if nodes.thread[thread] == 0 else int(whole["enter"][0])
@@ -142,5 +145,5 @@ def _no_slack(count: int) -> np.ndarray:
 
 
 def _slacks(sums: np.ndarray) -> list[Slack | None]:
-    """What there is of each (_SLACK)."""
+    """Translate sums (_SLACK) into Slack; None: no computing."""
     return [Slack(c, none, least, w / c) if c else None for c, none, least, w in sums.tolist()]

@@ -1,4 +1,4 @@
-"""The nodes of ranks that have one thread each, which never polls in vain: those of many ranks are made together."""
+"""The nodes of ranks that have one thread without failing polls: many such ranks are processed together."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ from analyzer.pairing.parts import RECORDS, RankRows
 from analyzer.trace import FLUSH, MARK, Trace
 
 _LANE = np.dtype([("calls", "<i8"), ("others", "<i8"), ("begin", "<i8"), ("end", "<i8")])
-"""`struct node_lane` of the kernel."""
+"""The nodes of one rank (`struct node_lane` of the kernel)."""
 
 
 def plain_ranks(trace: Trace, polls: Polls) -> Iterator[tuple[range, RankRows | None]]:
-    """All ranks in order: neighbours that are such ones and are read at once, with their calls (CALL); the others one
-    by one, with None."""
+    """Yield all ranks in order: neighbours that are plain, with their calls (CALL), and others one by one, with None.
+
+    A plain rank has one thread without failing polls, and is read at once.
+    """
     for ranks, bounds in trace.parts(range(trace.size), RECORDS):
         plain = np.asarray(trace.threads[ranks.start : ranks.stop]) <= 1
         if len(bounds) > 2 or not plain.any():
@@ -41,8 +43,7 @@ def plain_ranks(trace: Trace, polls: Polls) -> Iterator[tuple[range, RankRows | 
 
 
 def nodes_of_plain(trace: Trace, ranks: range, calls: RankRows) -> tuple[np.ndarray, np.ndarray]:
-    """All nodes (NODE) of such neighbours with these calls (CALL), one rank's after the other, and how many each
-    has."""
+    """Build all nodes (NODE) of plain neighbours from their calls (CALL), rank by rank, and their number by rank."""
     others, of_each = _others(trace, ranks)
     lanes = np.zeros(len(ranks), _LANE)
     lanes["calls"] = counts = np.bincount(calls.rank - ranks.start, minlength=len(ranks))
@@ -60,7 +61,7 @@ def nodes_of_plain(trace: Trace, ranks: range, calls: RankRows) -> tuple[np.ndar
 
 
 def _of_calls(calls: np.ndarray) -> np.ndarray:
-    """Calls (CALL) as NODE: each ends where MPI did."""
+    """Translate calls (CALL) into nodes (NODE); each ends where MPI did."""
     nodes = np.zeros(len(calls), NODE)
     for column in ("enter", "tracer", "call"):
         nodes[column] = calls[column]
@@ -69,7 +70,7 @@ def _of_calls(calls: np.ndarray) -> np.ndarray:
 
 
 def _others(trace: Trace, ranks: range) -> tuple[np.ndarray, np.ndarray]:
-    """What such neighbours did besides calls (NODE), one rank's after the other, and how many each has."""
+    """Build the nodes (NODE) of plain neighbours that are no calls, rank by rank, and their number by rank."""
     marks, lost = ([_of_main(of(trace, rank)) for rank in ranks] for of in (marks_of, lost_of))
     region = np.concatenate([np.zeros(0, np.int64), *(innermost_after(rows) for rows in marks if len(rows))])
     rank = np.concatenate([np.repeat(np.arange(len(ranks)), list(map(len, every))) for every in (marks, lost)])
