@@ -1,4 +1,4 @@
-"""What went to and from each window and file: one-sided communication and I/O."""
+"""Data that went to and from each RMA window and file: one-sided communication and I/O."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _COLUMNS = ("count", "inside", "sent", "received")
 
 @dataclass(frozen=True)
 class Accessed:
-    """The calls on one window or file, summed over all ranks.
+    """The calls on one RMA window or file, sum of all ranks.
 
-    Bytes are those that really went; of nonblocking I/O at the call that posted it, whose completion is waited for
-    elsewhere.
+    Bytes are those really moved. For nonblocking I/O they count at the call that posted it; the completion is waited
+    for elsewhere.
     """
 
     object: SharedObject
@@ -43,7 +43,10 @@ class Failed:
 
 
 def accesses(trace: Trace, team: Team) -> list[Accessed]:
-    """What was done to each window and file, in the order of Objects.known; all openings of one file are one."""
+    """Sum the calls on each RMA window and file, in the order of Objects.known. Collective.
+
+    All openings of one file are added up.
+    """
     if not trace.extra(Objects).known:
         return []
     sums = np.zeros((len(_COLUMNS), len(trace.extra(Objects).known)), np.int64)
@@ -69,7 +72,7 @@ def accesses(trace: Trace, team: Team) -> list[Accessed]:
 
 
 def _joined(calls: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """The call of each access: the same thread entered it at the same time."""
+    """Find the call of each access: the same thread entered it at the same time."""
     found = np.zeros(len(rows), calls.dtype)
     for thread in np.unique(rows["thread"]):
         mine, its = rows["thread"] == thread, calls[(calls["thread"] == thread) & (calls["count"] == 1)]
@@ -79,7 +82,7 @@ def _joined(calls: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 def _take_actual(calls: np.ndarray, done: np.ndarray) -> None:
-    """Bytes of nonblocking reads and writes as their completions say."""
+    """Set the bytes of nonblocking reads and writes to those that their completions report."""
     if not len(calls):
         return
     order = np.argsort(calls["enter"], kind="stable")
@@ -91,7 +94,7 @@ def _take_actual(calls: np.ndarray, done: np.ndarray) -> None:
 
 
 def failed(trace: Trace, team: Team) -> list[Failed]:
-    """Errors that calls returned to the program, the most frequent first."""
+    """Count the errors that calls returned to the program, the most frequent first. Collective."""
     counts: Counter[tuple[int, int, int]] = Counter()
     for rank in trace.share(team):
         errors = trace.extra(Errors).of(rank)

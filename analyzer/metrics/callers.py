@@ -1,4 +1,4 @@
-"""What calls cost by where they come from: by rank, call path and procedure."""
+"""The cost of calls by their origin: by rank, call path and procedure."""
 
 from __future__ import annotations
 
@@ -17,25 +17,30 @@ from analyzer.trace import CallPaths, Trace
 
 KEY, SUMMED = ("rank", "path", "call"), ("count", "inside", "sent", "received")
 CALLER = np.dtype([(name, "<i8") for name in KEY + SUMMED])
-"""Calls of one procedure (index in Trace.procedures) from one path (row of CallPaths.tables): how many, ns inside MPI,
-bytes."""
+"""Calls of one procedure (index in Trace.procedures) from one path (row of CallPaths.tables).
+
+The columns are the number of calls, ns inside MPI, and bytes.
+"""
 
 
 @dataclass(frozen=True)
 class Callers:
-    """CALLER of all ranks, by rank, path and call."""
+    """CALLER rows of all ranks, by rank, path and call."""
 
     rows: np.ndarray
 
     def by(self, group: np.ndarray) -> np.ndarray:
-        """Rows with the group of each path in place of the path, those of one group and procedure together."""
+        """Replace each path by its group, and add up the rows of one group and procedure."""
         rows = self.rows.copy()
         rows["path"] = group[rows["path"]]
         return added(rows)
 
 
 class CallerSums(Sums[Callers]):
-    """Adds up Callers. Of a run without call paths there are none, or with `pathless` all calls are of path 0."""
+    """Sums of calls by rank, path and procedure.
+
+    A run without call paths gives no rows, or with `pathless` one path 0 for all calls.
+    """
 
     def __init__(self, trace: Trace, pathless: bool = False) -> None:
         self._known, self._width = trace.extra(CallPaths).known, len(trace.procedures)
@@ -66,7 +71,7 @@ class CallerSums(Sums[Callers]):
 
 
 def added(rows: np.ndarray, summed: Sequence[str] = SUMMED) -> np.ndarray:
-    """Rows of the same rank, path and call as one, by these three; `summed`: the other columns."""
+    """Add up rows of the same rank, path and call, and sort by these three; `summed` names the other columns."""
     if not len(rows):
         return rows
     rows = rows.take(np.lexsort([rows[name] for name in reversed(KEY)]))
@@ -92,18 +97,18 @@ class FromPlace:
 
     @property
     def bytes(self) -> int:
-        """What the table says: the larger of the bytes handed over and taken."""
+        """Return the bytes that the table shows: the larger of the bytes handed over and taken."""
         return max(self.sent, self.received)
 
     @property
     def variation(self) -> float | None:
-        """Standard deviation of the ranks' times, in their mean; None: one rank, or no time."""
+        """Return the standard deviation of the ranks' times divided by their mean; None: one rank, or no time."""
         mean = float(self.by_rank_ns.mean())
         return float(self.by_rank_ns.std()) / mean if mean and len(self.by_rank_ns) > 1 else None
 
 
 def from_places(callers: Callers, places: Places, trace: Trace) -> list[FromPlace]:
-    """The places that calls come from, the most expensive first."""
+    """Sum calls by place and procedure, the most expensive first."""
     rows = callers.by(places.place)
     if not len(rows):
         return []

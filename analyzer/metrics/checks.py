@@ -1,4 +1,4 @@
-"""Verifies that a trace is whole: ordered, matched, its counts consistent, nothing lost."""
+"""Checks that a trace is complete: ordered, matched, with consistent counts, and without losses."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tracelib.schema.procedures import COLLECTIVES, base_name
 
 
 def findings(trace: Trace, team: Team) -> list[str]:
-    """Everything that is wrong with a trace, a line each; empty: nothing. Collective over the team."""
+    """Return everything that is wrong with a trace, a line each; empty: nothing. Collective."""
     parts = team.allgather(list(_of_ranks(trace, trace.share(team))))
     backwards = team.allgather(list(_backwards(trace, team)))
     return [
@@ -37,7 +37,7 @@ def findings(trace: Trace, team: Team) -> list[str]:
 
 
 def findings_at(trace: Trace, team: Team, place: PlaceChoice) -> list[str]:
-    """The same of the calls that are chosen by their places: what is wrong with them and their messages alone."""
+    """Return everything that is wrong with the calls through chosen places and with their messages. Collective."""
     paths = place.paths(trace)
     some = AtPlaces(trace, paths)
     parts = team.allgather(list(_of_ranks(some, trace.share(team))))
@@ -46,7 +46,7 @@ def findings_at(trace: Trace, team: Team, place: PlaceChoice) -> list[str]:
 
 
 def _of_ranks(trace: Trace, ranks: range) -> Iterator[str]:
-    """Calls that end before they begin, or begin before the previous call of the same thread ended."""
+    """Find calls that end before they begin, or begin before the previous call of the same thread ended."""
     for rank in ranks:
         last = np.zeros(int(trace.threads[rank]), np.int64)
         reversed_, overlapping = _Wrong(trace), _Wrong(trace)
@@ -65,13 +65,13 @@ def _of_ranks(trace: Trace, ranks: range) -> Iterator[str]:
 
 
 class _Wrong:
-    """How many calls something is wrong with, and where the first of them is."""
+    """Number of calls with an error, and the place of the first one."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace, self.count, self.first = trace, 0, ""
 
     def add(self, calls: np.ndarray, paths: np.ndarray, wrong: np.ndarray) -> None:
-        """CALL with their paths; `wrong`: which of them."""
+        """Add calls (CALL) with their paths; `wrong` is bool by call."""
         if not self.count and wrong.any():
             at = int(wrong.argmax())
             said = _call(self._trace, int(calls["call"][at]), int(paths[at]))
@@ -80,12 +80,12 @@ class _Wrong:
 
 
 def _call(trace: Trace, call: int, path: int) -> str:
-    """ "MPI_Send at x.c:12 in f < main x.c:40"; without a place the call alone."""
+    """Return the text "MPI_Send at x.c:12 in f < main x.c:40"; without a place the call alone."""
     return call_at(trace.procedures[call], trace.extra(CallPaths).named().chain(path) if path else "")
 
 
 def _collectives(trace: Trace, team: Team) -> Iterator[str]:
-    """Communicators whose members did not make the same number of collective calls."""
+    """Find communicators whose members did not make the same number of collective calls."""
     wanted = np.array([base_name(p) in COLLECTIVES for p in trace.procedures], bool)
     mine = {rank: calls_by_communicator(trace, rank, wanted) for rank in trace.share(team)}
     counts = {rank: row for part in team.allgather(mine) for rank, row in part.items()}
@@ -101,7 +101,7 @@ def _collectives(trace: Trace, team: Team) -> Iterator[str]:
 
 
 def _surplus(trace: Trace, rank: int, comm: int, wanted: np.ndarray, before: int) -> str:
-    """Which collective call of a rank comes after so many of a communicator, where its place is known."""
+    """Name the collective call of a rank on a communicator that follows the first `before` ones; empty: not known."""
     for calls, paths in calls_with_paths(trace, rank) if trace.extra(CallPaths).known else ():
         mine = np.flatnonzero(wanted[calls["call"]] & (calls["comm"] == comm))
         if before < len(mine):
@@ -112,7 +112,7 @@ def _surplus(trace: Trace, rank: int, comm: int, wanted: np.ndarray, before: int
 
 
 def _backwards(trace: Trace, team: Team) -> Iterator[str]:
-    """Messages that were received before they were sent."""
+    """Find messages that were received before they were sent."""
     windows = list(pairwise(trace.message_windows().tolist()))
     for index in team.share(len(windows)):
         rows = trace.messages(*windows[index])
@@ -129,7 +129,7 @@ def _backwards(trace: Trace, team: Team) -> Iterator[str]:
 
 
 def _left_early(trace: Trace, team: Team) -> Iterator[str]:
-    """Collectives that a rank left before another, whose data it needs, had entered."""
+    """Find collectives that a rank left before another one, whose data it needs, had entered."""
     counts, worsts = zip(*team.allgather(violations(collective_points(trace, team), trace.size)), strict=True)
     count, worst = sum(counts), max(worsts)
     if count:
@@ -137,7 +137,7 @@ def _left_early(trace: Trace, team: Team) -> Iterator[str]:
 
 
 def _unmatched(trace: Trace, paths: np.ndarray | None = None) -> Iterator[str]:
-    """paths: bool by path, of the calls that are asked for."""
+    """Yield a line for each unmatched message. `paths`: bool by path of the calls that count; None: all."""
     for u in trace.extra(Leftovers).unmatched():
         if paths is None or paths[u.path]:
             yield f"{u.text}, {_name(trace, u.comm)}: {u.bytes} bytes unmatched"
@@ -150,7 +150,7 @@ FEWER_CALLERS = (
 
 
 def notes(trace: Trace) -> list[str]:
-    """What a reader of the figures should know though nothing is wrong with the trace, a line each."""
+    """Return a line for each fact that a reader of the figures should know, although nothing is wrong."""
     away = [f"{u.text}, {_name(trace, u.comm)}: {u.bytes} bytes" for u in trace.extra(Leftovers).elsewhere()]
     left_out = [said for said in (trace.extra(Losses).left_out, one_sided(trace)) if said]
     return [
@@ -165,8 +165,10 @@ def notes(trace: Trace) -> list[str]:
 
 
 def _left_calls(trace: Trace) -> Iterator[str]:
-    """Calls that error handlers of the program left: how long they took is not known, nor whether they received
-    anything."""
+    """Find calls that error handlers of the program left.
+
+    Their length is not known, nor if they received anything.
+    """
     for rank in range(trace.size):
         errors = trace.extra(Errors).of(rank)
         left = errors["call"][errors["class"] == CALL_WAS_LEFT]
@@ -177,7 +179,10 @@ def _left_calls(trace: Trace) -> Iterator[str]:
 
 
 def _freed_wildcards(trace: Trace) -> Iterator[str]:
-    """Receives of any source or tag that were freed before they completed: no status says what they received."""
+    """Find receives of any source or tag that were freed before they completed.
+
+    No status says what they received.
+    """
     for rank in range(trace.size) if "MPI_Request_free" in trace.procedures else ():
         freed = [rows.compress(rows["what"] == What.RECV_FREED) for rows in trace.requests(rank)]
         of_any = [rows["comm"][(rows["peer"] == Peer.ANY_SOURCE) | (rows["tag"] < 0)] for rows in freed]

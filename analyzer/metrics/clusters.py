@@ -1,11 +1,11 @@
 """Groups of ranks that behave alike, and the few ranks that behave like no other.
 
-Each rank is a point whose coordinates are asinh(4 v / s): v is what was measured of it, s the typical value of the
-unit over the ranks. That is logarithmic for values near s and above, and about linear for small ones, so that 10 % of a
-large value counts, and 10 % of next to nothing does not. Points in one cell of a grid are one. The fullest cell takes
-all that lie within a radius (in each coordinate), then the fullest of the rest, and so on (leader clustering, Hartigan
-1975, chapter 3). The radius is doubled until the groups are few. All of it depends on values alone: neither the unit
-nor the order of the ranks changes a group, and the time is linear in the number of ranks.
+Each rank is a point whose coordinates are asinh(4 v / s): v is a measured value of the rank, s the typical value of its
+unit over the ranks. This is logarithmic for values near s and above, and about linear for small ones. So 10 % of a
+large value counts, and 10 % of next to nothing does not. Points in one cell of a grid are treated as one. The fullest
+cell takes all points within a radius (in each coordinate), then the fullest of the rest, and so on (leader clustering,
+Hartigan 1975, chapter 3). The radius is doubled until the groups are few. The result depends on values alone: neither
+the unit nor the order of the ranks changes a group. The time is linear in the number of ranks.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import numpy as np
 
 MOST_GROUPS = 6
 MOST_ALONE = 8
-"""Ranks that a group of its own takes more of; fewer are named one by one."""
+"""Maximum number of ranks that are named one by one; a group has more ranks."""
 _RADIUS = 0.1
-"""The least: values near the typical one that differ by up to 10 % are alike."""
+"""Smallest radius: values near the typical one that differ by up to 10 % are alike."""
 _CELLS = 2
-"""Cells in a radius."""
+"""Number of cells in a radius."""
 _SHIFT = 0.37
-"""Of the grid, so that neither 0 nor the typical value lies on the edge of a cell."""
+"""Shift of the grid in cells, so that neither 0 nor the typical value lies on the edge of a cell."""
 _SMALL = 4.0
 _SHARE_ALONE = 0.01
 _MEDOID_DIGITS = 9
@@ -31,7 +31,7 @@ _MEDOID_DIGITS = 9
 
 @dataclass(frozen=True)
 class Column:
-    """What was measured of each rank, 0 or more. Columns of one unit have one scale."""
+    """A measured value of each rank, 0 or more. Columns of one unit have one scale."""
 
     name: str
     values: np.ndarray  # (ranks,)
@@ -43,7 +43,7 @@ class Group:
     """Ranks that behave alike."""
 
     ranks: np.ndarray  # in their order
-    typical: int  # the rank that is nearest to the mean of them
+    typical: int  # the rank nearest to the mean of the group
     means: tuple[float, ...]  # by column
 
 
@@ -52,16 +52,16 @@ class Outlier:
     """A rank that is in no group, and where it differs most from the nearest group."""
 
     rank: int
-    group: int  # the nearest, index in Groups.groups
+    group: int  # the nearest group, index in Groups.groups
     column: int
     value: float
-    of_group: float  # mean
-    distance: float  # in the largest coordinate
+    of_group: float  # mean of that group
+    distance: float  # in the coordinate where it is largest
 
 
 @dataclass(frozen=True)
 class Groups:
-    """Largest first; outliers that are furthest off first."""
+    """Groups, largest first, and outliers, the furthest first."""
 
     columns: tuple[str, ...]
     groups: list[Group]
@@ -69,7 +69,12 @@ class Groups:
 
 
 def groups_of(ranks: np.ndarray, columns: Sequence[Column]) -> Groups:
-    """Divide ranks (numbers, (n,)) by columns whose values are those of these ranks, in the same order."""
+    """Divide ranks into groups that behave alike, and outliers.
+
+    Args:
+        ranks: Numbers of the ranks, (n,).
+        columns: Measured values of these ranks, in the same order.
+    """
     names = tuple(column.name for column in columns)
     if not len(ranks):
         return Groups(names, [], [])
@@ -90,7 +95,7 @@ def groups_of(ranks: np.ndarray, columns: Sequence[Column]) -> Groups:
 
 
 def _points(columns: Sequence[Column]) -> np.ndarray:
-    """(ranks, columns) coordinates."""
+    """Return the coordinates of the ranks, (ranks, columns)."""
     scale = {}
     for unit in dict.fromkeys(column.unit for column in columns):
         largest = np.max([np.asarray(c.values, float) for c in columns if c.unit == unit], axis=0)
@@ -99,7 +104,7 @@ def _points(columns: Sequence[Column]) -> np.ndarray:
 
 
 def _labels(points: np.ndarray, radius: float) -> np.ndarray | None:
-    """The group of each point, -1 for those that are alone; None: with this radius there are too many."""
+    """Return the group of each point, -1 for outliers; None: with this radius there are too many groups or outliers."""
     code, cells = _cells(np.floor(points * (_CELLS / radius) + _SHIFT).astype(np.int64))
     count = np.bincount(code, minlength=len(cells))
     of_cell = np.full(len(cells), -1, np.int64)
@@ -124,14 +129,14 @@ def _labels(points: np.ndarray, radius: float) -> np.ndarray | None:
 
 
 def _near_leader(cells: np.ndarray, cell: int, leaders: Sequence[int]) -> int:
-    """The group at whose edge a cell lies: noise, not a rank of another kind; -1: none."""
+    """Find the group at whose edge a cell lies; such a difference is noise. -1: none."""
     away = np.abs(cells[leaders] - cells[cell]).max(axis=1)
     nearest = int(away.argmin())
     return nearest if away[nearest] <= 2 * _CELLS else -1
 
 
 def _cells(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The number of each point's cell, and the place of each cell, in order of place."""
+    """Return the number of each point's cell, and the place of each cell, in order of place."""
     code = np.zeros(len(places), np.int64)
     for column in places.T:
         low = column.min()

@@ -1,4 +1,4 @@
-"""Collective operations by communicator: which groups synchronize, how often, and what it costs."""
+"""Collective operations by communicator: which groups synchronize, how often, and at which cost."""
 
 from __future__ import annotations
 
@@ -18,8 +18,12 @@ _COLUMNS = ("count", "inside", "sent", "received")
 
 @dataclass(frozen=True)
 class Collective:
-    """One procedure on one communicator, summed over its members. Of a nonblocking one the time is that of the calls
-    that began it; a persistent one (MPI_Allreduce_init) counts each time that it was started."""
+    """One procedure on one communicator, sum of its members.
+
+    The time of a nonblocking one is the time of the calls that began it. A persistent one (MPI_Allreduce_init) counts
+    each
+    time that it was started.
+    """
 
     comm: int  # index in Trace.communicators
     procedure: str
@@ -30,14 +34,14 @@ class Collective:
 
 
 def collectives(trace: Trace, team: Team) -> list[Collective]:
-    """The collectives of each communicator, the most expensive first."""
+    """Sum the collectives of each communicator, the most expensive first. Collective."""
     return add_up(trace, team, CollectiveSums(trace))
 
 
 class CollectiveSums(Sums[list[Collective]]):
-    """Adds up collectives by communicator and procedure.
+    """Sums of collectives by communicator and procedure.
 
-    Memory is that of the pairs that occur: some programs make thousands of communicators.
+    Memory is needed only for the pairs that occur: some programs make thousands of communicators.
     """
 
     def __init__(self, trace: Trace) -> None:
@@ -65,8 +69,10 @@ class CollectiveSums(Sums[list[Collective]]):
 
 
 def _started(part: Part, started: RankRows) -> np.ndarray:
-    """Persistent collectives that MPI_Start and MPI_Startall began, as CALL under their own names; bytes and time where
-    the call that started one began nothing else."""
+    """Build CALL rows, under their own names, of persistent collectives that MPI_Start and MPI_Startall began.
+
+    They have bytes and time only where the call that started one began nothing else.
+    """
     requests, calls = started.rows, part.calls.rows
     found = np.zeros(len(requests), CALL)
     found["comm"], found["call"], found["count"] = requests["comm"], requests["tag"], 1
@@ -85,7 +91,7 @@ def _started(part: Part, started: RankRows) -> np.ndarray:
 
 
 def _summed(*tables: np.ndarray) -> np.ndarray:
-    """Tables with a row of keys and rows to add up, as one table with each key once."""
+    """Add up tables, each with a row of keys and rows to sum, into one table with each key once."""
     rows = np.concatenate(tables, axis=1)
     keys, place = np.unique(rows[0], return_inverse=True)
     sums = np.zeros((len(rows), len(keys)), np.int64)

@@ -1,6 +1,6 @@
-"""What ranks compute between calls, by the places in the program that it lies between.
+"""Computing between calls, by the places of these calls in the program.
 
-Where ranks sleep outside MPI: for a file, a child, a timer, a lock, another thread.
+Also finds where ranks sleep outside MPI: for a file, a child, a timer, a lock, another thread.
 """
 
 from __future__ import annotations
@@ -20,16 +20,20 @@ from tracelib.schema import OffCpu
 
 _KEY = ("rank", "before", "path", "call")
 COMPUTED = np.dtype([(name, "<i8") for name in (*_KEY, "ns")])
-"""Time of a rank between calls from the path `before` and those of one procedure from `path` (rows of
-CallPaths.tables), less what the tracer took."""
+"""Time of a rank between calls from the path `before` and calls of one procedure from `path`, without the tracer's.
+
+Paths are rows of CallPaths.tables.
+"""
 
 
 class ComputingSums(Sums[np.ndarray]):
-    """Adds up COMPUTED. What a thread does before its first call and after its last is in no row."""
+    """Sums of COMPUTED. Computing of a thread before its first call and after its last is in no row."""
 
     def __init__(self, trace: Trace) -> None:
         self._known = trace.extra(CallPaths).known
-        self._last: dict[tuple[int, int], tuple[int, int]] = {}  # of each thread: when it left a call, and its path
+        self._last: dict[
+            tuple[int, int], tuple[int, int]
+        ] = {}  # for each thread: when it left its last call, and the path of that call
         self._rows: list[np.ndarray] = []
 
     def add(self, part: Part) -> None:
@@ -54,7 +58,7 @@ class ComputingSums(Sums[np.ndarray]):
         self._rows.append(_added(rows))
 
     def _spent(self, rank: np.ndarray, calls: np.ndarray, left: np.ndarray) -> np.ndarray:
-        """ns that count of those before each call (CALL, by rank, thread and time), which `left` is the begin of."""
+        """Return the ns that count between `left` and the entry of each call (CALL, by rank, thread and time)."""
         return np.maximum(calls["enter"] - left, 0)
 
     def total(self, team: Team) -> np.ndarray:
@@ -62,7 +66,7 @@ class ComputingSums(Sums[np.ndarray]):
 
 
 def _added(rows: np.ndarray) -> np.ndarray:
-    """Rows of the same key as one."""
+    """Add up rows of the same key."""
     rows = rows.compress(rows["ns"] > 0)
     if not len(rows):
         return rows
@@ -75,21 +79,21 @@ def _added(rows: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class UnevenComputing:
-    """Computing between two calls: of all ranks, and of the one that computes longest there."""
+    """Computing between two calls: sum of all ranks, and of the rank that computes longest there."""
 
     text: str  # "computing at smooth.c:40-61 in smooth before MPI_Send"
     rank: int
     most_ns: int
-    mean_ns: float  # of the ranks that could be read
+    mean_ns: float  # mean of the ranks that could be read
 
     @property
     def excess_ns(self) -> float:
-        """What the longest takes more than an even share."""
+        """Return by how much the longest time exceeds an even share, in ns."""
         return self.most_ns - self.mean_ns
 
 
 def uneven_computing(rows: np.ndarray, trace: Trace) -> list[UnevenComputing]:
-    """Computing by place (rows: COMPUTED of all ranks), the most uneven first."""
+    """Sum computing by place (rows: COMPUTED of all ranks), the most uneven first."""
     if not len(rows):
         return []
     present = max(trace.size - len(trace.extra(Losses).missing), 1)
@@ -109,7 +113,10 @@ def uneven_computing(rows: np.ndarray, trace: Trace) -> list[UnevenComputing]:
 
 
 class AsleepSums(ComputingSums):
-    """Adds up, as COMPUTED, how long ranks slept between calls, where the kernel tells sleep from waiting for a CPU."""
+    """Sums of the time that ranks slept between calls, as COMPUTED.
+
+    Only where the kernel tells sleep from waiting for a CPU.
+    """
 
     def __init__(self, trace: Trace) -> None:
         super().__init__(trace)
@@ -137,14 +144,14 @@ class AsleepSums(ComputingSums):
 
 @dataclass(frozen=True)
 class Asleep:
-    """Sleep between two calls, of all ranks together."""
+    """Sleep between two calls, sum of all ranks."""
 
     text: str  # "computing at sleeps.c:5 in main before MPI_Barrier"
     ns: int
 
 
 def asleep_at(rows: np.ndarray, trace: Trace) -> list[Asleep]:
-    """Sleep by place (rows: COMPUTED of AsleepSums), the longest first."""
+    """Sum sleep by place (rows: COMPUTED of AsleepSums), the longest first."""
     if not len(rows):
         return []
     between = CallGaps(trace.extra(CallPaths).named())

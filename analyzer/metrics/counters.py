@@ -1,6 +1,6 @@
-"""Instructions and cycles of the computation, and how long the computation was in which they were counted.
+"""Instructions and cycles of computing, and the length of the computing in which they were counted.
 
-What the counters of a run counted in computation and in MPI, and the instructions a cycle.
+Also sums the counters of a run in computing and in MPI, and computes instructions per cycle.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from analyzer.parallel import Team
 from analyzer.trace import STATE, UNKNOWN, Counter, Counters, State, Trace
 
 RATIOS = (("PAPI_TOT_INS", "PAPI_TOT_CYC"), ("perf::INSTRUCTIONS", "perf::CYCLES"))
-"""Instructions and cycles of one source."""
+"""Names of the counters of instructions and cycles, by source."""
 _WINDOW = 1 << 15
-"""Records at once: each call may have events of many counters."""
+"""Number of records in a window: each call may have events of many counters."""
 
 
 @dataclass(frozen=True)
 class UsefulCounts:
-    """Sums over the bursts in which both were counted, int64 of shape (ranks,); `time_ns` is their useful time."""
+    """Sums over the bursts in which both counters were read, int64 of shape (ranks,). `time_ns` is their useful
+    time."""
 
     instructions_by_rank: np.ndarray
     cycles_by_rank: np.ndarray
@@ -42,20 +43,20 @@ class UsefulCounts:
 
     @property
     def ipc(self) -> float | None:
-        """Instructions a cycle; None where nothing was counted."""
+        """Return instructions per cycle; None where nothing was counted."""
         return self.instructions / self.cycles if self.cycles > 0 else None
 
     @property
     def frequency_ghz(self) -> float | None:
-        """Cycles a ns; None where nothing was counted."""
+        """Return cycles per ns; None where nothing was counted."""
         return self.cycles / self.time_ns if self.time_ns > 0 and self.cycles > 0 else None
 
 
 def useful_counts(trace: Trace, team: Team) -> UsefulCounts:
-    """Instructions and cycles that were counted in state Running, of our own runs and of Extrae's.
+    """Sum instructions and cycles that were counted in state Running, of our own runs and of Extrae's. Collective.
 
-    What an event says was counted since the one before; it is useful if the thread was Running until then, and not for
-    no time. Source: the rules of Dimemas' and PyPOP's published figures ("An ideal replay that equals Dimemas").
+    The value of an event was counted since the event before. It is useful if the thread was Running until then, and for
+    some time. Source: the rules of Dimemas' and PyPOP's published figures ("An ideal replay that equals Dimemas").
     """
     types = _types(trace)
     sums = np.zeros((3, trace.size), np.int64)
@@ -70,7 +71,7 @@ def useful_counts(trace: Trace, team: Team) -> UsefulCounts:
 
 
 def _types(trace: Trace) -> tuple[int, int] | None:
-    """Event types of instructions and cycles; None: the trace has no such events."""
+    """Find the event types of instructions and cycles; None: the trace has no such events."""
     names = {label.split()[0]: number for number, (label, _) in trace.event_labels.items() if label.split()}
     for instructions, cycles in RATIOS:
         if instructions in names and cycles in names:
@@ -82,8 +83,10 @@ _COUNT = np.dtype([("rank", "<i8"), ("thread", "<i8"), ("time", "<i8"), ("instru
 
 
 def _both(events: np.ndarray, types: tuple[int, int]) -> np.ndarray:
-    """_COUNT by rank, thread and time, where both were read. Of several at one time the first counted what was before
-    it, the others nothing of it."""
+    """Build _COUNT rows by rank, thread and time, where both counters were read.
+
+    At equal times the first event counted what was before, the others nothing.
+    """
     events = events[np.isin(events["type"], types)]
     events = events[np.lexsort((events["time"], events["thread"], events["rank"]))]
     place = np.zeros(len(events), np.int64)
@@ -104,7 +107,7 @@ def _both(events: np.ndarray, types: tuple[int, int]) -> np.ndarray:
 
 
 class _Threads:
-    """All threads from window to window."""
+    """State of all threads that is kept from window to window."""
 
     def __init__(self, trace: Trace) -> None:
         self._first = np.concatenate(([0], np.cumsum(trace.threads))).astype(np.int64)
@@ -112,7 +115,7 @@ class _Threads:
         self._uncounted = np.zeros(int(self._first[-1]), np.int64)  # useful time since the last reading
 
     def add(self, begin: int, end: int, states: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """Instructions, cycles and useful time of the bursts that end in a window, int64 of shape (3, ranks)."""
+        """Sum instructions, cycles and useful time of the bursts that end in a window, int64 of shape (3, ranks)."""
         running = np.concatenate([self._open, states[states["state"] == State.RUNNING]])
         running = running[running["end"] > running["begin"]]
         self._open = running[running["end"] >= end]
@@ -125,7 +128,7 @@ class _Threads:
         before = np.where(is_first, start[thread] - self._uncounted[thread], np.roll(now, 1))
         wanted = useful.runs_until(thread, counts["time"])
         self._uncounted += stop - start
-        self._uncounted[thread] = stop[thread] - now  # the last of each thread stays
+        self._uncounted[thread] = stop[thread] - now  # the last value of each thread stays
         columns = (counts["instructions"], counts["cycles"], now - before)
         ranks = len(self._first) - 1
         return np.array([by_index(counts["rank"][wanted], column[wanted], ranks) for column in columns])
@@ -148,11 +151,11 @@ class _Useful:
         return thread * self._width + (time - self._begin + 1)
 
     def _last(self, thread: np.ndarray, time: np.ndarray | int) -> np.ndarray:
-        """Of each thread the number of states before a time, and of all threads before it."""
+        """Return the number of states of each thread before a time, plus the states of all threads before it."""
         return np.searchsorted(self._places, self._place(thread, time), "left")
 
     def until(self, thread: np.ndarray, time: np.ndarray | int) -> np.ndarray:
-        """Useful time before, that of the threads before it included."""
+        """Return the useful time before a time, in ns, plus the useful time of all threads before this one."""
         at = self._last(thread, time)
         if not len(self._thread):
             return np.zeros(len(at), np.int64)
@@ -162,7 +165,7 @@ class _Useful:
         return self._sums[at] - np.where(inside, rest, 0)
 
     def runs_until(self, thread: np.ndarray, time: np.ndarray) -> np.ndarray:
-        """Whether the thread was Running immediately before."""
+        """Return a mask: True if the thread was Running immediately before the time."""
         at = self._last(thread, time)
         if not len(self._thread):
             return np.zeros(len(at), bool)
@@ -174,29 +177,29 @@ class _Useful:
 class Counted:
     """Sums over calls and the bursts before them; arrays of shape (ranks, counters).
 
-    Of a counter that only some bursts were counted with (several sets take turns), the sums are those of these.
+    A counter may be read in some bursts only (several sets take turns). Then its sums are of these bursts.
     """
 
     counters: tuple[Counter, ...]
     useful: np.ndarray  # in bursts
     inside: np.ndarray  # in MPI
-    bursts: np.ndarray  # how many bursts were counted
-    calls: np.ndarray  # (ranks,) how many there were
+    bursts: np.ndarray  # number of bursts in which it was counted
+    calls: np.ndarray  # (ranks,) number of calls
     instructions: np.ndarray  # (ranks,) in bursts in which cycles were counted, too (`useful_counts`)
     cycles: np.ndarray  # (ranks,)
 
     @property
     def ipc(self) -> float | None:
-        """Instructions a cycle in computation over all ranks; None where they were not counted together."""
+        """Return instructions per cycle in computing over all ranks; None where they were not counted together."""
         return _ratio(self.instructions.sum(), self.cycles.sum())
 
     @property
     def ipc_by_rank(self) -> list[float | None]:
-        """The same of each rank."""
+        """Return instructions per cycle in computing of each rank."""
         return [_ratio(i, c) for i, c in zip(self.instructions, self.cycles, strict=True)]
 
     def sums(self, name: str) -> tuple[int, int] | None:
-        """What a counter counted in computation and in MPI; None where it is not among them."""
+        """Return the counts of a counter in computing and in MPI; None: the counter is not known."""
         found = [k for k, counter in enumerate(self.counters) if counter.name == name]
         return (int(self.useful[:, found[0]].sum()), int(self.inside[:, found[0]].sum())) if found else None
 
@@ -206,7 +209,7 @@ def _ratio(instructions: int, cycles: int) -> float | None:
 
 
 def counted(trace: Trace, team: Team) -> Counted:
-    """The sums of all ranks; without columns in a trace without counters. Collective over the team."""
+    """Sum the counters of all ranks; without columns in a trace without counters. Collective."""
     columns, rows = (trace.size, len(trace.extra(Counters).known)), (trace.size,)
     known, (useful, inside, bursts) = trace.extra(Counters).known, (np.zeros(columns, np.int64) for _ in range(3))
     calls = np.zeros(rows, np.int64)

@@ -1,4 +1,4 @@
-"""Which messages MPI buffered: a send that was over before its receive was posted did not wait for it."""
+"""The eager limit: a send that ended before its receive was posted did not wait, because MPI buffered the message."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ LEAST_EAGER = 1024
 
 
 class EagerLimit:
-    """The largest message that the calls looked at so far show to be buffered (`shown`, bytes; LEAST_EAGER or more).
+    """The largest message that calls so far show to be buffered (`shown`, bytes; at least LEAST_EAGER).
 
-    Times that are equal count: the clock may be coarse, and senders that wait are over later than the receive begins.
+    Equal times count: the clock may be coarse, and senders that wait end later than the receive begins.
     """
 
     def __init__(self, trace: Trace) -> None:
@@ -28,25 +28,32 @@ class EagerLimit:
 
     @property
     def any(self) -> bool:
-        """Whether a call of the run can show one."""
+        """Return true if a call of the run can show a limit."""
         return bool(self._standard.any())
 
     def candidates(self, messages: np.ndarray) -> np.ndarray:
-        """Those (MESSAGE) that would show more: between ranks, and asked for after they were sent."""
+        """Select the messages (MESSAGE) that may raise the limit: between ranks, and asked for after they were sent."""
         more = (messages["size"] > self.shown) & (messages["logical_receive"] > messages["logical_send"])
         return messages[more & (messages["source"] != messages["destination"])]
 
     def look(self, messages: np.ndarray, call: np.ndarray, exit: np.ndarray) -> None:
-        """call: what sent them, index in Trace.procedures, negative: not known; exit: when it was over."""
+        """Update the limit.
+
+        Args:
+            messages: MESSAGE rows.
+            call: The procedure that sent each, index in Trace.procedures; negative: not known.
+            exit: When that call ended, ns.
+        """
         gone = self._standard[np.maximum(call, -1)] & (exit <= messages["logical_receive"])
         self.shown = max(self.shown, int(messages["size"][gone].max(initial=0)))
 
 
 def shown_eager_limit(trace: Trace, team: Team | None = None) -> int:
-    """Bytes up to which the run shows that blocking sends do not wait for their receives. Collective over the team.
+    """Find the bytes up to which the run shows that blocking sends do not wait for their receives. Collective.
 
-    A run that was over cannot block in a replay where larger ones wait: in a circle of ranks that send first, the first
-    to post its receive had sent before.
+    With this limit a completed run cannot block in a replay where larger sends wait: in a circle of ranks that send
+    first,
+    the first to post its receive had sent before.
     """
     found, team = EagerLimit(trace), team or Team()
     trace.match()
@@ -65,7 +72,7 @@ def shown_eager_limit(trace: Trace, team: Team | None = None) -> int:
 
 
 def _senders(calls: RankRows, messages: np.ndarray) -> np.ndarray:
-    """The calls (CALL) of some ranks that sent their messages; `call` is -1 where there is none."""
+    """Find the calls (CALL) of some ranks that sent their messages; `call` is -1 where there is none."""
     found, times = np.zeros(len(messages), CALL), messages["logical_send"]
     found["call"] = -1
     at = CallsAt(calls).last_begun(messages["source"], messages["source_thread"], times)

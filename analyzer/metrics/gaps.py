@@ -1,4 +1,4 @@
-"""Computing time by the calls around it: what is known of where a run computes without samples."""
+"""Computing time by the calls around it: where a run computes, as far as it is known without samples."""
 
 from __future__ import annotations
 
@@ -14,26 +14,30 @@ from analyzer.trace import State, Trace
 from analyzer.trace.trace import check_computing
 
 GAP = np.dtype([(name, "<i8") for name in ("before_call", "before", "after_call", "after", "count", "ns")])
-"""Computing between a call (index in Trace.procedures) of one path and the next of its thread; -1: there is none."""
+"""Computing between a call (index in Trace.procedures) from one path and the next call of its thread; -1: none."""
 
 _KEY = ("before_call", "before", "after_call", "after")
 
 
 @dataclass(frozen=True)
 class Gaps:
-    """GAP of all ranks, those with the most time first."""
+    """GAP rows of all ranks, the longest time first."""
 
     rows: np.ndarray
 
 
 def gaps(trace: Trace, team: Team) -> Gaps:
-    """Between which calls all ranks compute. Collective. Raises TracelibError where that is not known."""
+    """Sum computing by the calls before and after it. Collective.
+
+    Raises:
+        TracelibError: It is not known which time is computing.
+    """
     check_computing(trace)
     return add_up(trace, team, GapSums())
 
 
 class GapSums(Sums[Gaps]):
-    """Adds up intervals in state Running by the last call that was entered before, and the first one after."""
+    """Sums of intervals in state Running by the last call entered before, and the first call after."""
 
     def __init__(self) -> None:
         self._rows: list[np.ndarray] = []
@@ -68,7 +72,7 @@ class GapSums(Sums[Gaps]):
 
 
 def _added(rows: np.ndarray) -> np.ndarray:
-    """Those between the same calls as one."""
+    """Add up rows between the same calls."""
     if not len(rows):
         return rows
     rows = rows.take(np.lexsort([rows[name] for name in reversed(_KEY)]))

@@ -1,4 +1,4 @@
-"""Where computing goes: the samples of threads outside MPI, as shares of the computing time that was measured."""
+"""Places of computing: the samples of threads outside MPI, as shares of the computing time that was measured."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from analyzer.trace import STATE, UNKNOWN, CallPaths, CodeSamples, CpuUse, State
 from tracelib.schema import OffCpu
 
 SPENT = np.dtype([("rank", "<i8"), ("path", "<i8"), ("count", "<i8"), ("ns", "<f8")])
-"""Samples of a rank in one path (row of CallPaths.tables), and the computing time that they stand for."""
+"""Samples of a rank in one path (row of CallPaths.tables), and the computing time (ns) that they stand for."""
 
 OF_RANK = np.dtype(
     [
@@ -24,57 +24,62 @@ OF_RANK = np.dtype(
         ("before_ns", "<f8"),
     ]
 )  # fmt: skip
-"""Of a rank that was sampled: its computing time; the part of it in which threads had no CPU (they slept, waited for a
-file, or for a CPU); CPU time in MPI; samples that were taken and that were lost; threads. `others` of them make no
-call: their part of computing_ns is CPU time. waits_ns is the part of idle_ns in which threads waited for a CPU;
-negative: idle_ns is an estimate by samples, and its parts are not known. before_ns is computing before samples of the
-thread began (before MPI_Init, say), which is not part of computing_ns."""
+"""Sums of one rank that was sampled; times in ns.
+
+computing_ns is its computing time. idle_ns is the part of it in which threads had no CPU (they slept, waited for a
+file,
+or for a CPU). mpi_ns is CPU time in MPI. samples and lost are numbers of samples, tasks of threads. `others` of them
+make no call: their part of computing_ns is CPU time (others_ns). waits_ns is the part of idle_ns in which threads
+waited
+for a CPU; negative: idle_ns is an estimate by samples, and its parts are not known. before_ns is computing before
+samples of the thread began (before MPI_Init, say), which is not part of computing_ns.
+"""
 
 _BETWEEN = np.dtype([("begin", "<i8"), ("end", "<i8")])
 NOTEWORTHY_IDLE = 0.02
-"""A smaller share of the computing time that no sample accounts for is chance."""
+"""Smallest share of the computing time without samples that is reported; a smaller one is chance."""
 
 
 @dataclass(frozen=True)
 class Hot:
-    """SPENT of all ranks by rank and path, and OF_RANK."""
+    """SPENT rows of all ranks by rank and path, and OF_RANK rows."""
 
     rows: np.ndarray
     ranks: np.ndarray
 
     @property
     def computing_ns(self) -> float:
-        """Of all ranks, measured."""
+        """Return the measured computing time of all ranks in ns."""
         return float(self.ranks["computing_ns"].sum())
 
     @property
     def busy_ns(self) -> float:
-        """The part of it in which threads had a CPU."""
+        """Return the part of the computing time in which threads had a CPU, in ns."""
         return self.computing_ns - float(self.ranks["idle_ns"].sum())
 
     @property
     def before_ns(self) -> float:
-        """Computing before there were samples, of all ranks; not part of the other times."""
+        """Return the computing before samples began, of all ranks, in ns; not part of the other times."""
         return float(self.ranks["before_ns"].sum())
 
     @property
     def idle_error_ns(self) -> float:
-        """Standard error of the time without a CPU where it is an estimate: that of as many samples."""
+        """Return the standard error of an estimated time without a CPU: that of the number of samples."""
         count = float(self.rows["count"].sum())
         return self.busy_ns / count**0.5 if count else self.computing_ns
 
     @property
     def is_idle_known(self) -> bool:
-        """Whether the kernel said when threads had no CPU."""
+        """Return true if the kernel reported when threads had no CPU."""
         return not (self.ranks["waits_ns"] < 0).any()
 
     def where(self, paths: np.ndarray) -> Hot:
-        """Only what was spent in these paths (bool of each)."""
+        """Keep only the time spent in chosen paths (bool by path)."""
         return Hot(self.rows[paths[self.rows["path"]]], self.ranks)
 
 
 def hot(trace: Trace, team: Team, stretches: np.ndarray | None = None) -> Hot:
-    """Where all ranks compute; stretches: as of HotSums. Collective."""
+    """Find where all ranks compute. `stretches`: as of HotSums. Collective."""
     return add_up(trace, team, HotSums(trace, stretches))
 
 
@@ -82,10 +87,10 @@ def hot(trace: Trace, team: Team, stretches: np.ndarray | None = None) -> Hot:
 class _Task:
     """A thread that was sampled."""
 
-    thread: int = -1  # of those with calls
+    thread: int = -1  # number among the threads with calls; -1: it makes none
     since: int = 0  # samples were taken from here on (ns)
     last: int = 0
-    cpu: int = 0  # all that it used since
+    cpu: int = 0  # CPU time that it used since then
     lost: int = 0
     samples: int = 0
     mpi: float = 0.0  # CPU time of samples in MPI
@@ -93,18 +98,21 @@ class _Task:
 
     @property
     def sampled(self) -> float:
-        """CPU time that its samples in computing stand for."""
+        """Return the CPU time that its samples in computing stand for."""
         return sum(cpu for _, cpu in self.spent.values())
 
 
 class HotSums(Sums[Hot]):
-    """Adds up samples.
+    """Sums of samples.
 
     A sample counts as computing if its thread was in state Running, and no function of MPI was on its stack. (A thread
-    without calls has no states.) A sample stands for the CPU time since the one before. What the samples of a thread
-    stand for is stretched to the computing time that was measured of it, less the time in which it had no CPU.
+    without calls has no states.) A sample stands for the CPU time since the sample before. The sum of a thread's
+    samples is
+    scaled to the measured computing time of the thread, less the time in which it had no CPU.
 
-    stretches: int64 (ranks, 2), the ns of each rank that are looked at, begin and end; None: all.
+    Args:
+        trace: The trace.
+        stretches: Begin and end (ns) of the time of each rank that counts, int64 (ranks, 2). None: all.
     """
 
     def __init__(self, trace: Trace, stretches: np.ndarray | None = None) -> None:
@@ -133,7 +141,7 @@ class HotSums(Sums[Hot]):
                 self._take(reader, block, spans)
 
     def _spans(self, rank: int, thread: int, running: np.ndarray, reader: _Reader) -> np.ndarray:
-        """When a thread computed, here or since before; what is new of it is added up."""
+        """Return the states in which a thread computed, here or since before, and add up the new ones."""
         new = running.compress(running["thread"] == thread)
         since = reader.since(thread)
         early = np.minimum(new["end"], min(since, reader.until)) - np.maximum(new["begin"], reader.begin)
@@ -196,7 +204,7 @@ class HotSums(Sums[Hot]):
 
 
 def _without_cpu(off_cpu: np.ndarray, task: _Task, reader: _Reader, whole: float) -> tuple[float, float]:
-    """How long a thread computed without a CPU, and waited for one (-1: not known), as the kernel said (OFF_CPU)."""
+    """Sum the time that a thread computed without a CPU, and waited for one (-1: not known), from OFF_CPU rows."""
     mine = (off_cpu["thread"] == task.thread) & (off_cpu["where"] == OffCpu.OUTSIDE)
     rows = off_cpu[mine & (off_cpu["time"] >= task.since) & (off_cpu["time"] < reader.until)]
     off = min(float(rows["off"].sum()), whole)
@@ -205,9 +213,9 @@ def _without_cpu(off_cpu: np.ndarray, task: _Task, reader: _Reader, whole: float
 
 
 def _measured(task: _Task, sampled: float, running: float) -> tuple[float, float]:
-    """Computing time of a thread, and how much of it was without a CPU.
+    """Compute the computing time of a thread, and the part of it without a CPU, in ns.
 
-    Of threads without calls only the CPU time is known. What they used after their last sample was spent as before it.
+    For a thread without calls only CPU time is known. Its time after the last sample is divided as the time before.
     Without any sample nothing is known.
     """
     if task.thread < 0:
@@ -219,7 +227,7 @@ def _measured(task: _Task, sampled: float, running: float) -> tuple[float, float
 
 
 class _Reader:
-    """The samples of a rank from `begin` until before `until` (ns), a stretch of time at once."""
+    """The samples of a rank in [begin, until) ns, one stretch of time at a time."""
 
     def __init__(self, samples: CodeSamples, rank: int, begin: int, until: int) -> None:
         self._samples, self._rank, self.begin, self.until = samples, rank, begin, until
@@ -252,19 +260,19 @@ class _Reader:
 
     @property
     def threads(self) -> list[int]:
-        """Those with calls."""
+        """Return the numbers of the threads that make calls."""
         return sorted({task.thread for task in self.tasks.values()} - {-1})
 
     def since(self, thread: int) -> int:
-        """When its samples began."""
+        """Return when the samples of a thread began."""
         return min(task.since for task in self.tasks.values() if task.thread == thread)
 
     def thread_of(self, task: np.ndarray) -> np.ndarray:
-        """For each number of a task its thread; -1: it has no calls."""
+        """Return the thread of each task number; -1: it makes no calls."""
         return self._thread[task]
 
     def between(self, begin: int, end: int) -> Iterator[np.ndarray]:
-        """The samples of [begin, end)."""
+        """Yield the samples of [begin, end)."""
         wanted = (self._spans["begin"] < end) & (self._spans["end"] > begin)
         if not wanted.any():
             return
@@ -275,7 +283,7 @@ class _Reader:
                 yield block.compress(inside)
 
     def add(self, block: np.ndarray, computes: np.ndarray) -> None:
-        """Count samples, those of computing by their paths."""
+        """Count samples; samples of computing by their paths."""
         for number in np.unique(block["task"]).tolist():
             mine = block["task"] == number
             task = self.tasks[number]
@@ -290,4 +298,4 @@ class _Reader:
 
 
 _BEGIN = 2
-"""`what` of SAMPLE."""
+"""Value of `what` in SAMPLE for the begin of a thread's samples."""

@@ -1,4 +1,4 @@
-"""Where in the program ranks lose time: in computing that is uneven, and in calls that take long."""
+"""Places where ranks lose time: uneven computing, and long calls."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from analyzer.trace import CallPaths, Trace
 
 @dataclass(frozen=True)
 class InCalls:
-    """Calls of one procedure from one place, in words, and the time in them as it was measured, of all ranks."""
+    """Calls of one procedure from one place as text, and the measured time in them, sum of all ranks."""
 
     text: str
     ns: int
@@ -23,19 +23,21 @@ class InCalls:
 
 @dataclass(frozen=True)
 class LostAt:
-    """What is lost most comes first. Both empty: places are not known."""
+    """Uneven computing and long calls, the largest loss first. Both empty: places are not known."""
 
     uneven: Sequence[UnevenComputing] = ()
     in_calls: Sequence[InCalls] = ()
 
 
 NOWHERE = LostAt()
-"""Places are not known."""
+"""The result where places are not known."""
 
 
 def lost_at(trace: Trace, team: Team, without: Set[str] = frozenset()) -> LostAt:
-    """Where ranks compute most unevenly, and in which calls (but not those of the procedures `without`) they are
-    longest. Collective."""
+    """Find where ranks compute most unevenly, and which calls take longest. Collective.
+
+    Calls of the procedures `without` are left out.
+    """
     paths = trace.extra(CallPaths)
     if not paths.known or not trace.has_call_times:
         return NOWHERE

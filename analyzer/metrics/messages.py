@@ -1,4 +1,4 @@
-"""Point-to-point messages: how many, how large, from whom to whom."""
+"""Point-to-point messages: number, sizes, and pairs of ranks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BLOCKS = 16
 class Messages:
     """Matched messages.
 
-    Class 0 of the sizes holds the empty messages, class k those of 2^(k-1) to 2^k - 1 bytes. The matrices
+    Class 0 of the sizes holds the empty messages, class k the messages of 2^(k-1) to 2^k - 1 bytes. The matrices
     (source, destination) have one row for each `ranks_a_block` consecutive ranks.
     """
 
@@ -28,8 +28,8 @@ class Messages:
     ranks_a_block: int
     matrix_count: np.ndarray  # (blocks, blocks)
     matrix_bytes: np.ndarray  # (blocks, blocks)
-    backwards: int  # received before they were sent
-    arrows: int = 0  # inside a task, of no MPI call: not among the messages
+    backwards: int  # number of messages received before they were sent
+    arrows: int = 0  # number of arrows inside a task that no MPI call made; they are not among the messages
 
     @property
     def count(self) -> int:
@@ -41,12 +41,12 @@ class Messages:
 
 
 def size_class(size: np.ndarray) -> np.ndarray:
-    """Number of binary digits of each size: 0 for 0, 1 for 1, 2 for 2 and 3, 3 for 4 to 7, ..."""
+    """Return the number of binary digits of each size: 0 for 0, 1 for 1, 2 for 2 and 3, 3 for 4 to 7, ..."""
     return np.frexp(size.astype(np.float64))[1]
 
 
 def messages(trace: Trace, team: Team, blocks: int = BLOCKS) -> Messages:
-    """Histogram of sizes by powers of two and the communication matrix of at most `blocks` x `blocks`."""
+    """Count messages by powers of two, and fill a communication matrix of at most `blocks` x `blocks`. Collective."""
     width = max(1, -(-trace.size // blocks))
     n = -(-trace.size // width)
     sizes = np.zeros((2, SIZE_CLASSES), np.int64)

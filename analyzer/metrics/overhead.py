@@ -1,8 +1,8 @@
 """Time that the tracer took for writing its buffers, measuring clocks and looking for callers.
 
-What it takes after each call: useful.py.
+The time that it takes after each call is in useful.py.
 
-How long a run waited for the drivers that it asked (docs/drivers.md).
+Also sums the time that a run waited for the drivers that it asked (docs/drivers.md).
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ from analyzer.trace import FLUSH, Mark, Regions, State, Trace, TracerTime
 from tracelib.schema.asking import asked_driver
 
 AT_ONCE = 1024
-"""So many ranks' flushes are in memory together."""
+"""Number of ranks whose flushes are in memory together."""
 
 
 @dataclass(frozen=True)
 class Flushes:
-    """By rank, int64 of shape (ranks,)."""
+    """Flushes by rank, int64 of shape (ranks,)."""
 
-    count: np.ndarray  # of buffers written
-    time_ns: np.ndarray  # of all that is no computation of the program
+    count: np.ndarray  # number of buffers written
+    time_ns: np.ndarray  # all time that is no computing of the program
     during: np.ndarray
-    """The most flushes of one thread, less the one that closed the trace: that one no buffer, however large, avoids."""
+    """The most flushes of one thread, without the flush that closed the trace, which no buffer size avoids."""
     clocks_ns: np.ndarray  # the part of time_ns in which clocks were measured
     paths_ns: np.ndarray  # the part of time_ns in which the callers of calls were looked for
-    shared_ns: np.ndarray  # of time_ns what the thread that loses least has lost
-    computing_ns: int = 0  # of imported traces: in which the thread is in state Running, all ranks together
+    shared_ns: np.ndarray  # the part of time_ns that the thread with the smallest loss has lost
+    computing_ns: int = 0  # of imported traces: flush time in which the thread is in state Running, all ranks together
 
     @property
     def writing_ns(self) -> np.ndarray:
-        """The part of time_ns in which buffers were written."""
+        """Return the part of time_ns in which buffers were written."""
         return self.time_ns - self.clocks_ns - self.paths_ns
 
 
 def flushes(trace: Trace, team: Team) -> Flushes:
-    """Number and duration of the flushes of each rank."""
+    """Sum number and duration of the flushes of each rank. Collective."""
     sums, ranks = np.zeros((6, trace.size), np.int64), trace.share(team)
     for first in range(ranks.start, ranks.stop, AT_ONCE):
         some = range(first, min(first + AT_ONCE, ranks.stop))
@@ -52,7 +52,7 @@ def flushes(trace: Trace, team: Team) -> Flushes:
 
 
 def _computing_ns(trace: Trace, team: Team) -> int:
-    """Time in flushes in which the thread's state is Running."""
+    """Sum the time in flushes in which the thread's state is Running, in ns."""
     ranks, first = trace.share(team), np.concatenate(([0], np.cumsum(trace.threads, dtype=np.int64)))
     every = [(first[rank], trace.extra(TracerTime).flushes(rank)) for rank in ranks]
     lane = np.concatenate([np.zeros(0, np.int64), *(lane + rows["thread"] for lane, rows in every)])
@@ -70,7 +70,7 @@ def _computing_ns(trace: Trace, team: Team) -> int:
 
 
 def _sorted_edges(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Begins and ends of a thread's flushes, in order, and the time in flushes before each."""
+    """Return begins and ends of a thread's flushes, in order, and the time in flushes before each."""
     begin, end = rows["begin"], rows["end"]
     order = np.argsort(begin, kind="stable")
     begin, end = begin[order], np.maximum.accumulate(end[order])
@@ -81,7 +81,7 @@ def _sorted_edges(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _of_ranks(trace: Trace, ranks: range) -> np.ndarray:
-    """The columns of Flushes of some ranks, (6, ranks)."""
+    """Compute the columns of Flushes for some ranks, (6, ranks)."""
     tracer = trace.extra(TracerTime)
     parts = [tracer.flushes(rank) for rank in ranks]
     counts = list(map(len, parts))
@@ -93,7 +93,7 @@ def _of_ranks(trace: Trace, ranks: range) -> np.ndarray:
     length, is_flush = rows["end"] - rows["begin"], rows["state"] == int(State.IO)
     written, last = np.bincount(rank[is_flush], minlength=n), np.full(n, -1, np.int64)
     np.maximum.at(last, rank[is_flush], rows["end"][is_flush])
-    # Where the process wrote its last rows when the trace was closed, so did each thread when it ended.
+    # A process that wrote its last rows when the trace was closed did so for each thread when that ended.
     closed = (written > 0) & (last == np.array([trace.span(rank)[1] for rank in ranks]))
     of_lanes = np.bincount(lane[is_flush], minlength=lanes)
     return np.array(
@@ -117,7 +117,7 @@ NS = 1e9
 
 @dataclass(frozen=True)
 class AskedDriver:
-    """A driver that ranks asked while the program ran. count: how often; time_ns: how long they waited, in all."""
+    """A driver that ranks asked while the program ran: number of times, and the time that they waited in all."""
 
     name: str
     count: int
@@ -125,7 +125,7 @@ class AskedDriver:
 
 
 def asked_drivers(trace: Trace, team: Team) -> tuple[AskedDriver, ...]:
-    """All drivers that were asked, by name. Collective over the team."""
+    """Sum the requests to each driver that was asked, by name. Collective."""
     names = trace.extra(Regions).parameters
     driver_of = {number: driver for number, name in enumerate(names, 1) if (driver := asked_driver(name))}
     if not driver_of:

@@ -1,4 +1,4 @@
-"""How many threads compute at each instant: the profile of an application.
+"""The parallelism profile of a run: the number of threads that compute at each instant.
 
 Source: "Dimemas specification", sections 1.16.2 (parallelism profile) and 3.1.
 """
@@ -31,19 +31,19 @@ STATES = {
     COLLECTIVES: (State.SYNCHRONIZATION, State.GROUP_COMMUNICATION),
 }  # fmt: skip
 LOW = 0.5
-"""In a dip fewer threads compute than this share of the mean."""
+"""Share of the mean: in a dip fewer threads compute."""
 
 
 @dataclass(frozen=True)
 class Dip:
-    """A time in which few compute."""
+    """A time in which few threads compute."""
 
     begin_ns: int
     end_ns: int
     computing: float  # threads, on average
     mostly: str  # MESSAGES or COLLECTIVES: where most others are; "": nowhere of these
-    lost_ns: float  # what the threads that compute on average do not compute here
-    place: str = ""  # in whose calls most others are; empty: not known
+    lost_ns: float  # computing time lost, compared with the mean number of threads
+    place: str = ""  # the place whose calls most others are in; empty: not known
 
 
 @dataclass(frozen=True)
@@ -54,25 +54,25 @@ class Parallelism(InNotebook):
     width_ns: int  # of a bin
     threads: int
     series: dict[str, np.ndarray]  # (bins,) float64 by name
-    places: tuple[str, ...] = ()  # names of those series that are of calls from one place
+    places: tuple[str, ...] = ()  # names of the series of calls from one place
 
     @property
     def edges(self) -> np.ndarray:
-        """Begins of the bins and the end, int64 (bins + 1,)."""
+        """Return the begins of the bins and the end, int64 (bins + 1,)."""
         bins = len(self.series[COMPUTING])
         return np.minimum(np.arange(bins + 1, dtype=np.int64) * self.width_ns, self.end_ns)
 
     def mean(self, name: str = COMPUTING) -> float:
-        """Of the whole run."""
+        """Return the mean of a series over the whole run."""
         return float((self.series[name] * np.diff(self.edges)).sum()) / self.end_ns if self.end_ns else 0.0
 
     @property
     def utilisation(self) -> float:
-        """The share of the time of all threads in which they compute."""
+        """Return the share of the time of all threads in which they compute."""
         return self.mean() / self.threads if self.threads else 0.0
 
     def dips(self, most: int = 5) -> list[Dip]:
-        """Where fewer than LOW of the mean compute: those that lose most, in order of time."""
+        """Find the dips, where fewer than LOW of the mean compute: the `most` that lose most, in order of time."""
         computing, edges, mean = self.series[COMPUTING], self.edges, self.mean()
         low = np.concatenate([[False], computing < LOW * mean, [False]])
         spans = np.flatnonzero(np.diff(low)).reshape(-1, 2).tolist()
@@ -93,7 +93,7 @@ class Parallelism(InNotebook):
 
 
 class Bins:
-    """Counts intervals in bins of one width, of which only changes are kept: an interval costs two of them."""
+    """Counts of intervals in bins of one width. Only changes are kept: each interval makes two."""
 
     def __init__(self, end_ns: int, bins: int) -> None:
         self.end_ns = end_ns
@@ -102,7 +102,7 @@ class Bins:
         self.change, self.area = np.zeros(self.count, np.int64), np.zeros(self.count, np.int64)
 
     def add(self, begin: np.ndarray, end: np.ndarray) -> None:
-        """Intervals in ns."""
+        """Add intervals (begin and end in ns)."""
         for times, sign in ((begin, 1), (end, -1)):
             at = times // self.width_ns
             inside = at < self.count
@@ -112,20 +112,27 @@ class Bins:
 
 
 def means(change: np.ndarray, area: np.ndarray, width_ns: int, end_ns: int) -> np.ndarray:
-    """The mean number in each bin, from the changes in them."""
+    """Compute the mean number in each bin from the changes in the bins."""
     before = np.cumsum(change) - change
     whole = before * width_ns + area
     widths = np.full(len(change), width_ns, np.int64)
     widths[-1] = max(end_ns - (len(change) - 1) * width_ns, 1)
-    whole[-1] -= (before[-1] + change[-1]) * (width_ns - widths[-1])  # what lies behind the end
+    whole[-1] -= (before[-1] + change[-1]) * (width_ns - widths[-1])  # the part of the bin behind the end
     return whole / widths
 
 
 def at_places(
     found: Parallelism, trace: Trace, team: Team, chosen: np.ndarray | None = None, most: int = 10
 ) -> Parallelism:
-    """With a series more for each of the places in whose calls threads are longest, at most so many. The trace knows
-    its places; chosen (bool by row of CallPaths.tables): only of these calls."""
+    """Add a series for each place in whose calls threads are longest. Collective.
+
+    Args:
+        found: The profile of the run.
+        trace: The trace; it must know its places.
+        team: The processes that share the work.
+        chosen: Bool by row of CallPaths.tables: only these calls. None: all.
+        most: Maximum number of places.
+    """
     some = trace if chosen is None else AtPlaces(trace, chosen)
     places, bins = trace.extra(CallPaths).named(), len(found.series[COMPUTING])
     rows = add_up(some, team, CallerSums(some)).rows
@@ -148,7 +155,11 @@ def at_places(
 
 
 def parallelism(trace: Trace, team: Team, bins: int) -> Parallelism:
-    """The profile of a run as it was measured, by the states of its threads. Raises TracelibError where it has none."""
+    """Compute the profile of a run as it was measured, by the states of its threads. Collective.
+
+    Raises:
+        TracelibError: The trace has no states.
+    """
     check_computing(trace)
     found = {name: Bins(trace.duration_ns, bins) for name in STATES}
     ranks = trace.share(team)

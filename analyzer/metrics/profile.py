@@ -1,4 +1,4 @@
-"""What each procedure cost and moved on each rank: the table that profilers such as mpiP print."""
+"""The cost and the bytes of each procedure on each rank: the table that profilers such as mpiP print."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _COLUMNS = ("count", "inside", "sent", "received")
 class Profile(InNotebook):
     """Sums by rank and procedure. All arrays are int64 of shape (ranks, procedures)."""
 
-    procedures: tuple[str, ...]  # those that were called: a trace knows hundreds
+    procedures: tuple[str, ...]  # only those that were called: a trace knows hundreds
     count: np.ndarray  # calls, each failing poll included
     inside_ns: np.ndarray  # time inside MPI
     sent: np.ndarray  # bytes handed to MPI
@@ -31,35 +31,35 @@ class Profile(InNotebook):
 
     @property
     def called(self) -> frozenset[str]:
-        """The procedures that were called at all."""
+        """Return the procedures that were called."""
         return frozenset(compress(self.procedures, (self.count.sum(axis=0) > 0).tolist()))
 
     def mpi_ns(self) -> np.ndarray:
-        """Time inside MPI of each rank, shape (ranks,)."""
+        """Return the time inside MPI of each rank in ns, shape (ranks,)."""
         return self.inside_ns.sum(axis=1)
 
     def by_time(self) -> list[int]:
-        """Indices of the procedures that were called, the most expensive first."""
+        """Return the indices of the procedures that were called, the most expensive first."""
         used = np.flatnonzero(self.count.sum(axis=0))
         return sorted(used.tolist(), key=lambda p: (-int(self.inside_ns[:, p].sum()), self.procedures[p]))
 
 
 def profile(trace: Trace, team: Team) -> Profile:
-    """Counts, time inside MPI and bytes of every procedure on every rank."""
+    """Sum calls, time inside MPI and bytes of each procedure on each rank. Collective."""
     return add_up(trace, team, ProfileSums(trace))
 
 
 class ProfileSums(Sums[Profile]):
-    """Adds up a Profile.
+    """Sums of a Profile.
 
-    Bytes of a nonblocking or persistent operation belong to the call that posted or started it
-    (MPI_Irecv, MPI_Start, ...), as in mpiP; the time spent waiting stays with MPI_Wait and its kin.
+    Bytes of a nonblocking or persistent operation belong to the call that posted or started it (MPI_Irecv, MPI_Start,
+    ...), as in mpiP. The time of waiting stays with MPI_Wait and its kin.
     """
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         self._completes = completing(trace)
-        self._sums: dict[int, np.ndarray] = {}  # of each procedure that was called, (4, ranks)
+        self._sums: dict[int, np.ndarray] = {}  # by procedure that was called, (4, ranks)
 
     def add(self, part: Part) -> None:
         rank, calls = part.calls
@@ -88,7 +88,7 @@ class ProfileSums(Sums[Profile]):
         return Profile(names, *(np.stack(sums, axis=2) if sums else np.zeros((4, self._trace.size, 0), np.int64)))
 
     def _complete(self, rank: int) -> None:
-        """In place of stretches of calls that were not recorded one by one, what is known of each procedure's."""
+        """Replace stretches of calls that were not recorded one by one by the known sums of each procedure."""
         rows = self._trace.extra(SummedCalls).of(rank)
         if not len(rows):
             return
@@ -98,14 +98,18 @@ class ProfileSums(Sums[Profile]):
 
 
 def completing(trace: Trace) -> np.ndarray:
-    """Whether each procedure of a trace completes operations that others posted."""
+    """Return a mask of the procedures of a trace that complete operations which others posted."""
     return np.array([base_name(p) in WAITS | TESTS for p in trace.procedures], bool)
 
 
 def bytes_of_calls(part: Part, completes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Bytes that each call of a part hands over and takes, those of nonblocking and persistent operations at the call
-    that posted or started them. `completes`: `completing` of its trace."""
+    """Compute the bytes that each call of a part hands over and takes.
+
+    Bytes of nonblocking and persistent operations are at the call that posted or started them. `completes` is
+    `completing`
+    of the trace.
+    """
     calls = part.calls.rows
     sent, received = part.posted_bytes
-    # A started send may stand in its own row too; a Wait's row repeats what its receive brought.
+    # A started send may be in its own row too; a Wait's row repeats the bytes of its receive.
     return np.maximum(calls["sent"], sent), received + np.where(completes[calls["call"]], 0, calls["received"])

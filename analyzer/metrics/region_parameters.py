@@ -10,17 +10,21 @@ from analyzer.trace import Mark, Regions, Trace
 from tracelib.schema.asking import asked_driver
 
 PARAMETER_PREFIX = "parameter_"
-"""Put before the name of a parameter that equals the name of another column."""
+"""Prefix of the name of a parameter that equals the name of another column."""
 
 
 def parameter_column(name: str, taken: Iterable[str]) -> str:
-    """The column of a parameter of the program: its name, unless a column of ours has that."""
+    """Return the column of a parameter: its name, with a prefix if one of our columns has that name."""
     return PARAMETER_PREFIX + name if name in taken else name
 
 
 def parents(visits: np.ndarray) -> np.ndarray:
-    """Of each visit (VISIT, by thread and begin, an outer one before those inside) the row of the one right around it;
-    -1: none. It is the last one before it that is one less deep."""
+    """Find for each visit the row of the visit immediately around it; -1: none.
+
+    Visits (VISIT) are by thread and begin, an outer one before those inside. The visit around is the last one before
+    that
+    is one less deep.
+    """
     found = np.full(len(visits), -1, np.int64)
     rows = np.arange(len(visits))
     for depth in range(1, int(visits["depth"].max(initial=0)) + 1):
@@ -30,10 +34,11 @@ def parents(visits: np.ndarray) -> np.ndarray:
 
 
 def parameters(trace: Trace, rank: int, visits: np.ndarray) -> dict[str, np.ndarray]:
-    """The parameters of each visit by name: int64 where all visits have an integer, else float64.
+    """Return the parameters of each visit by name: int64 where all visits have an integer, else float64.
 
-    A visit that does not say a parameter has that of the visit around it. So what a driver says of the region that it
-    measures is known in the regions inside (Rodriguez 2011, section 5.3: the network's alpha and beta by NWS).
+    A visit without a parameter has the value of the visit around it. So the values that a driver gives to the region
+    that
+    it measures are known in the regions inside (Rodriguez 2011, section 5.3: the network's alpha and beta by NWS).
     """
     names = trace.extra(Regions).parameters
     marks = trace.extra(Regions).marks(rank)
@@ -46,7 +51,7 @@ def parameters(trace: Trace, rank: int, visits: np.ndarray) -> dict[str, np.ndar
         last = np.full(len(visits), -1, np.int64)
         last[at] = np.arange(len(rows))
         name = names[number - 1] if number <= len(names) else f"parameter {number}"
-        if not asked_driver(name):  # the time of asking is of the region alone that asked
+        if not asked_driver(name):  # the time of asking belongs only to the region that asked
             from_around(last, visits, parent)
         real = rows["what"] == Mark.REAL
         if not real.any() and (last >= 0).all():
@@ -59,7 +64,7 @@ def parameters(trace: Trace, rank: int, visits: np.ndarray) -> dict[str, np.ndar
 
 
 def from_around(last: np.ndarray, visits: np.ndarray, parent: np.ndarray) -> None:
-    """Give each visit without a value (`last` is -1) that of the nearest visit around it."""
+    """Give each visit without a value (`last` is -1) the value of the nearest visit around it."""
     rows = np.arange(len(visits))
     for depth in range(1, int(visits["depth"].max(initial=0)) + 1):
         inner = rows[(visits["depth"] == depth) & (last < 0)]
@@ -67,7 +72,7 @@ def from_around(last: np.ndarray, visits: np.ndarray, parent: np.ndarray) -> Non
 
 
 def _said(marks: np.ndarray, visits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The marks of parameters, and of each the row of the visit that was its thread's innermost then."""
+    """Return the marks of parameters, and for each the row of the innermost visit of its thread then."""
     begin, end = marks["what"] == Mark.BEGIN, marks["what"] == Mark.END
     said = np.flatnonzero((marks["what"] == Mark.INTEGER) | (marks["what"] == Mark.REAL))
     around = (np.cumsum(begin.astype(np.int64)) - np.cumsum(end))[said] - 1

@@ -1,4 +1,4 @@
-"""What the program spent in its own regions: calls, time, computation and MPI, by rank."""
+"""The cost of the program's own regions: calls, time, computing and MPI, by rank."""
 
 from __future__ import annotations
 
@@ -27,19 +27,20 @@ class RegionProfile:
     mpi_ns: np.ndarray
 
     def by_time(self) -> list[int]:
-        """Indices of the regions that were entered, the longest first."""
+        """Return the indices of the regions that were entered, the longest first."""
         entered = np.flatnonzero(self.count.sum(axis=0))
         return sorted(entered.tolist(), key=lambda r: (-int(self.time_ns[:, r].sum()), self.names[r]))
 
     def balance(self, region: int) -> float | None:
-        """Load balance, mean / max of the useful time over the ranks that entered the region; None: no useful time."""
+        """Return the load balance, mean / max of the useful time of the ranks that entered the region; None: no
+        useful time."""
         useful = self.useful_ns[self.count[:, region] > 0, region]
         return float(useful.mean() / useful.max()) if len(useful) and useful.max() > 0 else None
 
 
 @dataclass(frozen=True)
 class RegionSums:
-    """The same by thread, int64 of shape (threads of all ranks, regions), in order of rank and thread."""
+    """Sums by thread and region, int64 of shape (threads of all ranks, regions), in order of rank and thread."""
 
     names: tuple[str, ...]
     rank: np.ndarray  # (threads,)
@@ -47,10 +48,10 @@ class RegionSums:
     time_ns: np.ndarray
     useful_ns: np.ndarray
     mpi_ns: np.ndarray
-    lost_ns: np.ndarray  # of time_ns what is not the program's: the tracer's, times in which nothing was recorded
+    lost_ns: np.ndarray  # part of time_ns that is not the program's: the tracer's, or not recorded
 
     def by_rank(self, ranks: int) -> RegionProfile:
-        """The threads of each rank together."""
+        """Add up the threads of each rank."""
         sums = np.zeros((4, ranks, len(self.names)), np.int64)
         for of_rank, of_thread in zip(sums, (self.count, self.time_ns, self.useful_ns, self.mpi_ns), strict=True):
             np.add.at(of_rank, self.rank, of_thread)
@@ -58,15 +59,16 @@ class RegionSums:
 
 
 def region_profile(trace: Trace, team: Team) -> RegionProfile:
-    """The regions of all ranks, added up."""
+    """Sum the regions of all ranks. Collective."""
     return region_sums(trace, team).by_rank(trace.size)
 
 
 def region_sums(trace: Trace, team: Team) -> RegionSums:
-    """Adds up the regions of all threads, a window of time at a time.
+    """Sum the regions of all threads, one window of time after the other. Collective.
 
-    With U(t) the useful time of a thread up to t, a region's is the sum of U over its ends less that over its begins;
-    so it does not matter in which window a region began.
+    With U(t) the useful time of a thread up to t, the useful time of a region is the sum of U over its ends less the
+    sum
+    over its begins. So it does not matter in which window a region began.
     """
     rank_of = np.repeat(np.arange(trace.size), trace.threads)
     first = np.concatenate(([0], np.cumsum(trace.threads)))
@@ -85,7 +87,7 @@ def region_sums(trace: Trace, team: Team) -> RegionSums:
 
 
 def lost_times(trace: Trace, rank: int) -> np.ndarray:
-    """FLUSH of the times of a rank that are not the program's, in order; none where flushes are kept."""
+    """Return the times of a rank that are not the program's (FLUSH, in order); none where flushes are kept."""
     if not trace.origin.tracer_times:
         return np.zeros(0, FLUSH)
     flushes, unrecorded = trace.extra(TracerTime).flushes(rank), trace.extra(Losses).unrecorded(rank)
@@ -103,19 +105,24 @@ VISIT = np.dtype(
         ("parallel", "<i4"),
     ]
 )
-"""One time that a thread was in a region (index in Trace.region_names); depth: so many regions are around it; parallel:
-it stands for so many threads (what the program said last; 1: nothing)."""
+"""One visit of a thread to a region (index in Trace.region_names).
+
+depth is the number of regions around it; parallel the number of threads that it stands for (the last value that the
+program gave; 1: none).
+"""
 
 
 def region_visits(trace: Trace, rank: int) -> np.ndarray:
-    """All of a rank (VISIT), by thread and begin, an outer one before those inside.
+    """Return all visits of a rank (VISIT), by thread and begin, an outer one before those inside.
 
     As regions nest, begins and ends of one depth alternate.
     """
     every = trace.extra(Regions).marks(rank)
     marks = every[every["what"] <= Mark.END]
     is_begin = marks["what"] == Mark.BEGIN
-    depth = np.cumsum(np.where(is_begin, 1, -1)) - is_begin  # a thread begins at 0: the one before it has ended all
+    depth = (
+        np.cumsum(np.where(is_begin, 1, -1)) - is_begin
+    )  # a thread begins at 0: the thread before it has ended all its regions
     order = np.argsort(depth, kind="stable")
     begin, end = order[::2], order[1::2]
     begin, end = begin[np.argsort(begin)], end[np.argsort(begin)]
@@ -128,7 +135,7 @@ def region_visits(trace: Trace, rank: int) -> np.ndarray:
 
 
 def _say_parallel(visits: np.ndarray, marks: np.ndarray) -> None:
-    """Give visits the threads that they stand for: a mark belongs to the last begin of its depth before it."""
+    """Set the number of threads that visits stand for: a mark belongs to the last begin of its depth before it."""
     said = np.flatnonzero(marks["what"] == Mark.PARALLEL)
     begin = np.flatnonzero(marks["what"] == Mark.BEGIN)
     steps = (marks["what"] == Mark.BEGIN).astype(np.int64) - (marks["what"] == Mark.END)
@@ -141,22 +148,22 @@ def _say_parallel(visits: np.ndarray, marks: np.ndarray) -> None:
 
 
 class _Thread:
-    """One thread from window to window."""
+    """One thread, from window to window."""
 
     def __init__(self, number: int, regions: int, lost: np.ndarray, *, alone: bool) -> None:
         self._number, self._alone = number, alone
-        self._open = np.zeros(regions, np.int64)  # how often each region is open
+        self._open = np.zeros(regions, np.int64)  # number of times each region is open
         self._running, self._inside, self._tracer = Accumulated(), Accumulated(), Accumulated()
         self._lost = Accumulated()
         lost = self._own(lost)
         self._lost.append(lost["begin"], lost["end"], lost["end"] - lost["begin"])
 
     def _own(self, rows: np.ndarray) -> np.ndarray:
-        """Those of this thread, in windows of its rank."""
+        """Select the rows of this thread from rows of its rank."""
         return rows if self._alone else rows[rows["thread"] == self._number]
 
     def add(self, states: np.ndarray, calls: np.ndarray, marks: np.ndarray) -> np.ndarray:
-        """Counts and times of this thread in one window, shape (5, regions)."""
+        """Sum counts and times of this thread in one window, shape (5, regions)."""
         states, calls, marks = (self._own(rows) for rows in (states, calls, marks))
         for of_state, state in ((self._running, State.RUNNING), (self._tracer, State.TRACER)):
             rows = states[states["state"] == state]
@@ -176,7 +183,7 @@ class _Thread:
         return sums
 
     def _outermost(self, marks: np.ndarray) -> np.ndarray:
-        """The begins and ends of regions that are not inside themselves."""
+        """Select the begins and ends of regions that are not inside themselves."""
         if not len(marks):
             return np.zeros(0, MARK)
         marks = marks[np.argsort(marks["number"], kind="stable")]
@@ -199,13 +206,14 @@ class Accumulated:
         self._before = 0
 
     def append(self, begin: np.ndarray, end: np.ndarray, weight: np.ndarray) -> None:
-        """Disjoint intervals in order of time, after all earlier ones; the last one may reach into later windows."""
+        """Append disjoint intervals in order of time, after all earlier ones; the last one may reach into later
+        windows."""
         self._before += int(self._weight[:-1].sum())
         columns = zip((self._begin, self._end, self._weight), (begin, end, weight), strict=True)
         self._begin, self._end, self._weight = (np.concatenate([old[-1:], new]) for old, new in columns)
 
     def until(self, times: np.ndarray) -> np.ndarray:
-        """For each time the weight before it; of an interval that goes on then, its share."""
+        """Return the weight before each time; an interval that goes on then counts with its share."""
         if not len(self._begin):
             return np.zeros(len(times), np.int64)
         sums = np.concatenate([[0], np.cumsum(self._weight)])

@@ -1,4 +1,4 @@
-"""Sums over all calls of a run: each rank is looked at once, however many sums are made of what it did."""
+"""Sums over all calls of a run: each rank is read once, for all sums together."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ Total = TypeVar("Total")
 
 
 class Sums(ABC, Generic[Total]):
-    """Something that is added up over the parts of a run."""
+    """Interface of a sum over the parts of a run."""
 
     @abstractmethod
     def add(self, part: Part) -> None:
-        """Add what some ranks did. Parts of a rank come in order of time."""
+        """Add a part with some ranks. Parts of a rank come in order of time."""
 
     @abstractmethod
     def total(self, team: Team) -> Total:
-        """The sum over all members of a team, each of which has added its ranks' parts. Collective."""
+        """Return the sum over all members of a team, each of which has added its ranks' parts. Collective."""
 
 
 def add_up(trace: Trace, team: Team, sums: Sums[Total]) -> Total:
-    """One sum over all ranks. Collective over the team."""
+    """Compute one sum over all ranks. Collective."""
     add_all(trace, team, sums)
     return sums.total(team)
 
 
 def add_all(trace: Trace, team: Team, *sums: Sums[Any]) -> None:
-    """Have every sum add this member's ranks."""
+    """Add the parts of this member's ranks to each sum."""
     for part in parts(trace, trace.share(team)):
         for one in sums:
             one.add(part)

@@ -12,7 +12,7 @@ from analyzer.trace.system import BUSY, NodeSamples
 
 @dataclass(frozen=True)
 class Spread:
-    """Mean and largest of a quantity."""
+    """Mean and largest value of a quantity."""
 
     mean: float
     max: float
@@ -20,7 +20,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class NodeSummary:
-    """One node from its first sample to its last; None: the node does not tell."""
+    """Summary of one node from its first sample to its last; None: the node does not report the value."""
 
     name: str
     samples: int
@@ -32,7 +32,7 @@ class NodeSummary:
     cpu_busy: Spread | None  # fraction of the time of all CPUs; the largest of one period
     load: Spread | None  # runnable processes, mean of the last minute
     frequency_mhz: Spread | None
-    memory_used: int | None  # the most, in bytes
+    memory_used: int | None  # maximum in bytes
     swap_used: int | None
     totals: dict[str, int]  # by name of the counter: bytes and packets from the first sample to the last
 
@@ -48,7 +48,7 @@ TOTALS = (
 
 
 def summarize_nodes(trace: Trace) -> list[NodeSummary]:
-    """A summary of each node that was sampled, in order of nodes; [] where none was."""
+    """Summarize each node that was sampled, in order of nodes; [] where none was."""
     return [_summary(samples, trace.nodes.names[samples.node]) for samples in trace.nodes.samples]
 
 
@@ -72,7 +72,7 @@ def _summary(samples: NodeSamples, name: str) -> NodeSummary:
 
 
 def _busy(samples: NodeSamples) -> Spread | None:
-    """Each period counts by its length: the last one is shorter."""
+    """Compute the busy share of a node's CPUs. Each period counts by its length: the last one is shorter."""
     if BUSY not in samples.quantities or len(samples.time) < 2:
         return None
     shares = samples.cpu_share(BUSY)

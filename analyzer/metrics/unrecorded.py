@@ -1,4 +1,4 @@
-"""Times in which nothing was recorded: because the user wanted it so, or a limit was met."""
+"""Times in which nothing was recorded, because the user wanted it so or a limit was met."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from analyzer.trace import Leftovers, Losses, SummedCalls, Trace
 
 @dataclass(frozen=True)
 class Unrecorded:
-    """By rank, int64 of shape (ranks,)."""
+    """Unrecorded time by rank, int64 of shape (ranks,), and numbers of calls."""
 
-    time_ns: np.ndarray  # summed over the threads
+    time_ns: np.ndarray  # sum of the threads
     shared_ns: np.ndarray  # of the thread that misses least
-    calls: int  # dropped to keep to a limit
-    partners: int  # recorded sends and receives whose other side was not
-    summed: int  # calls that were not recorded one by one
+    calls: int  # number dropped to keep to a limit
+    partners: int  # number of recorded sends and receives whose other side was not recorded
+    summed: int  # number of calls that were not recorded one by one
 
 
 def unrecorded(trace: Trace, team: Team) -> Unrecorded:
-    """How long the threads of each rank recorded nothing."""
+    """Sum the time in which the threads of each rank recorded nothing. Collective."""
     losses, summed = trace.extra(Losses), trace.extra(SummedCalls)
     sums = np.zeros((2, trace.size), np.int64)
     for rank in trace.share(team):

@@ -1,9 +1,8 @@
-"""Useful computation: the time in Paraver's state Running, the base of all efficiencies. docs/computing.md has the
-definition that all analyses share.
+"""Useful time: the time in Paraver's state Running, the base of all efficiencies.
 
-CPU bursts: the pieces of computation between MPI calls, and how long they are.
+docs/computing.md has the definition that all analyses share.
 
-How long the threads of a prediction had to compute and waited for a CPU.
+Also CPU bursts, the pieces of computing between MPI calls, and the time that threads of a prediction waited for a CPU.
 """
 
 from __future__ import annotations
@@ -20,40 +19,45 @@ from analyzer.trace import CpuWaits, State, Trace
 
 @dataclass(frozen=True)
 class Useful:
-    """Useful time of every thread, int64 of shape (threads of all ranks,), in order of rank and thread."""
+    """Useful time of each thread, int64 of shape (threads of all ranks,), in order of rank and thread."""
 
     rank: np.ndarray
     time_ns: np.ndarray
-    tracer_ns: np.ndarray  # what the tracer took after calls (state TRACER)
-    lived_ns: np.ndarray  # from its begin to its end, whatever it did: in all states in which it is there
+    tracer_ns: np.ndarray  # time of the tracer after calls (state TRACER)
+    lived_ns: np.ndarray  # from its begin to its end, in all states in which it exists
 
     def room_ns(self, runtime_ns: int) -> np.ndarray:
-        """How much time each thread had, int64 of the shape of `time_ns`: the first thread of a rank all the runtime,
-        the others from their begin to their end."""
+        """Return the time that each thread had, int64 of the shape of `time_ns`.
+
+        This is all the runtime for the first thread of a rank, and the time from begin to end for the others.
+        """
         first = np.diff(self.rank, prepend=-1) > 0
         return np.where(first, runtime_ns, np.minimum(self.lived_ns, runtime_ns))
 
     def of_ranks(self, runtime_ns: int) -> np.ndarray:
-        """Useful time of a thread of each rank, float64 of shape (ranks,): the mean over its threads, each of which
-        counts for the part of the runtime that it lives. So it does not matter who else lived a moment: a thread
-        changes it by no more than its own life."""
+        """Return the mean useful time of a thread of each rank, float64 of shape (ranks,).
+
+        Each thread counts for the part of the runtime that it lives. So a thread of short life changes the mean by no
+        more than
+        its own life.
+        """
         count = np.bincount(self.rank, self.room_ns(runtime_ns)) / max(runtime_ns, 1)
         return np.bincount(self.rank, self.time_ns) / np.maximum(count, 1)
 
     def by_rank(self) -> np.ndarray:
-        """Summed over the threads of each rank, shape (ranks,)."""
+        """Sum the useful time of the threads of each rank, shape (ranks,)."""
         return self._summed(self.time_ns)
 
     def tracer_by_rank(self) -> np.ndarray:
-        """The same of the tracer."""
+        """Sum the tracer's time after calls over the threads of each rank, shape (ranks,)."""
         return self._summed(self.tracer_ns)
 
     def lived_by_rank(self) -> np.ndarray:
-        """The same of their lives."""
+        """Sum the lives of the threads of each rank, shape (ranks,)."""
         return self._summed(self.lived_ns)
 
     def least_tracer_by_rank(self) -> np.ndarray:
-        """What the tracer took of the thread of each rank that lost least, shape (ranks,)."""
+        """Return the tracer's time of the thread of each rank that lost least, shape (ranks,)."""
         least = np.full(int(self.rank.max(initial=-1)) + 1, np.iinfo(np.int64).max)
         np.minimum.at(least, self.rank, self.tracer_ns)
         return least
@@ -65,7 +69,7 @@ class Useful:
 
 
 def useful(trace: Trace, team: Team) -> Useful:
-    """The sum of state 1 (Running) of each thread."""
+    """Sum the time in state 1 (Running) of each thread. Collective."""
     return add_up(trace, team, UsefulSums(trace))
 
 
@@ -73,11 +77,11 @@ _NOT_THERE = (State.IDLE, State.NOT_CREATED)
 
 
 class UsefulSums(Sums[Useful]):
-    """Adds up state 1 (Running) of each thread.
+    """Sums of state 1 (Running) of each thread.
 
-    In measured runs this is the time outside MPI from the start of the process to its last event, less
-    flushes, the tracer's own time and times in which nothing was recorded; in traces of other tools what the trace
-    calls Running.
+    In measured runs this is the time outside MPI from the start of the process to its last event, less flushes, the
+    tracer's own time and times in which nothing was recorded. In traces of other tools it is what the trace calls
+    Running.
     """
 
     def __init__(self, trace: Trace) -> None:
@@ -97,20 +101,22 @@ class UsefulSums(Sums[Useful]):
 
 
 STEPS = 64
-"""Classes to a power of two: a percentile is at most 1/64 (1.6 %) too large."""
+"""Number of classes to a power of two: a percentile is at most 1/64 (1.6 %) too large."""
 PERCENTILES = (5, 25, 50, 75, 95)
 
 
 @dataclass(frozen=True)
 class Bursts:
-    """All bursts of all threads."""
+    """Statistics of all bursts of all threads."""
 
     count: int
     time_ns: int
     longest_ns: int
-    percentiles_ns: dict[int, int]  # smallest upper bound of a class that this share of the bursts stays below
+    percentiles_ns: dict[
+        int, int
+    ]  # by percentage: the smallest upper bound of a class that this share of the bursts does not exceed
     by_length: tuple[int, ...] = field(default=(), compare=False)
-    """How many last from 2^(k-1) ns on, and less than 2^k; k from 0."""
+    """Number of bursts that last from 2^(k-1) ns on, and less than 2^k; k from 0."""
 
     @property
     def mean_ns(self) -> float:
@@ -118,15 +124,16 @@ class Bursts:
 
 
 def bursts(trace: Trace, team: Team) -> Bursts:
-    """Number, mean, percentiles of the intervals in state Running of positive length."""
+    """Compute number, mean and percentiles of the intervals of positive length in state Running. Collective."""
     return add_up(trace, team, BurstSums())
 
 
 class BurstSums(Sums[Bursts]):
-    """Adds up bursts.
+    """Sums of bursts.
 
-    Percentiles come from a histogram of 64 classes to each power of two, since all lengths need not fit
-    into memory. The 50th is the smallest class bound that half of the bursts do not exceed.
+    Percentiles come from a histogram of 64 classes to each power of two, since all lengths need not fit into memory.
+    The
+    50th is the smallest class bound that half of the bursts do not exceed.
     """
 
     def __init__(self) -> None:
@@ -154,20 +161,22 @@ class BurstSums(Sums[Bursts]):
 
 
 def _class(length: np.ndarray) -> np.ndarray:
-    """Class k * STEPS + s ends at (1 + s / STEPS) * 2^(k - 1)."""
+    """Return the class of each length: class k * STEPS + s ends at (1 + s / STEPS) * 2^(k - 1)."""
     mantissa, exponent = np.frexp(length.astype(np.float64))
     return exponent.astype(np.int64) * STEPS + np.ceil((2 * mantissa - 1) * STEPS).astype(np.int64)
 
 
 def _bound(index: int) -> int:
-    """The largest length in a class."""
+    """Return the largest length in a class."""
     exponent, step = divmod(index, STEPS)
     return int((1 + step / STEPS) * 2.0 ** (exponent - 1))
 
 
 def cpu_waits(trace: Trace, team: Team) -> np.ndarray:
-    """ns of each rank's threads outside MPI, the change of the CPU included: int64 of shape (ranks,). Of measured runs
-    0: what their threads do not compute between calls is not told from what they do."""
+    """Sum the ns that each rank's threads waited for a CPU outside MPI, int64 of shape (ranks,). Collective.
+
+    The change of the CPU is included. 0 for measured runs: there waiting between calls is not told from computing.
+    """
     sums, found = np.zeros(trace.size, np.int64), trace.extra(CpuWaits)
     for rank in trace.share(team):
         rows = found.of(rank)
