@@ -1,4 +1,4 @@
-"""Everything about the efficiency of a run, and of several runs relative to the smallest."""
+"""The analysis of the efficiency of a run, and of several runs relative to the smallest."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ class Efficiencies(InNotebook):
     efficiency: Efficiency
     work: Work
     duration_ns: int
-    tracer_ns: np.ndarray  # by rank, what the tracer took of its threads
+    tracer_ns: np.ndarray  # by rank, time that the tracer took of its threads
     regions: list[RegionEfficiency] | None  # None: not asked for
     visits: list[VisitEfficiency] | None
     cpus: Cpus = NOT_KNOWN
-    transfer_waits_ns: int | None = None  # for a CPU, of what an ideal network would save: the most
+    transfer_waits_ns: int | None = None  # for a CPU, at most, of the time that an ideal network saves
     useful_ns: np.ndarray | None = None  # by rank; None: not known
-    chosen: tuple[int, ...] | None = None  # where not all ranks were to be read; the others are missing
+    chosen: tuple[int, ...] | None = None  # the ranks that were to be read, if not all; the others are missing
     ideal_by_cpu_time: Ideal = UNKNOWN_IDEAL  # where CPU time was recorded; the factors are by the clock
     lost_at: LostAt = NOWHERE
 
@@ -57,9 +57,17 @@ class Efficiencies(InNotebook):
 def efficiencies(
     trace: Trace, team: Team, *, eager_limit: int | None = None, by_region: bool = False, region: str | None = None
 ) -> Efficiencies:
-    """Efficiencies of a run; `by_region`: and of its regions; `region`: and of one and each visit of it.
+    """Compute the efficiencies of a run. Collective over the team.
 
-    Collective over the team. Raises TracelibError where it is not known what is computing.
+    Args:
+        trace: The trace.
+        team: The processes that share the work.
+        eager_limit: Bytes from which a send waits in the ideal replay. None: as `ideal_replay` chooses.
+        by_region: Also compute the efficiencies of all regions.
+        region: Also compute the efficiencies of this region and of each visit of it.
+
+    Raises:
+        TracelibError: It is not known which time is computing.
     """
     check_computing(trace)
     computed, missed = useful(trace, team), unrecorded(trace, team)
@@ -94,18 +102,18 @@ def efficiencies(
 
 @dataclass(frozen=True)
 class Compared(InNotebook):
-    """Runs relative to the smallest, and with them their regions and visits of the same name and number."""
+    """Runs relative to the smallest, and their regions and visits of the same name and number."""
 
     runs: Sequence[Efficiencies]
-    kind: str | None  # of scaling; None: one run
-    reference: int  # number of the run that the others are relative to
+    kind: str | None  # kind of scaling; None: one run
+    reference: int  # index of the run that the others are relative to
     wholes: list[Scaling]
-    regions: list[list[Scaling]]  # of each run those of its regions
+    regions: list[list[Scaling]]  # by run, then by region
     visits: list[list[Scaling]]
 
 
 def compare(runs: Sequence[Efficiencies], kind: str | None = None) -> Compared:
-    """How runs scale: `kind` STRONG or WEAK; None: as their work says. One run does not scale."""
+    """Compare runs. `kind` is STRONG or WEAK; None: as their work says. One run does not scale."""
     reference = reference_of([run.work for run in runs])
     base = runs[reference]
     kind = kind or kind_of_scaling([run.work for run in runs]) if len(runs) > 1 else None

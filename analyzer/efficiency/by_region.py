@@ -1,4 +1,4 @@
-"""The POP efficiencies of the program's regions, and of each visit of one: where in the program the time is lost."""
+"""The POP efficiencies of the program's regions, and of each visit of one: where in the program time is lost."""
 
 from __future__ import annotations
 
@@ -21,19 +21,18 @@ class RegionEfficiency:
     """Efficiencies over the threads that were in a region."""
 
     name: str
-    visits: int  # of all threads
+    visits: int  # number of visits of all threads
     threads: int
     efficiency: Efficiency
 
 
 def region_efficiencies(trace: Trace, team: Team, ideal: Ideal = UNKNOWN_IDEAL) -> list[RegionEfficiency]:
-    """Those of each region that was entered, the longest first.
+    """Compute the efficiencies of each region that was entered, the longest first. Collective.
 
     With T the time of a thread in the region less the tracer's, and U its useful time there: parallel efficiency
     mean(U) / max(T), load balance mean(U) / max(U), communication efficiency max(U) / max(T). All visits count, but a
-    region inside itself once; threads that never enter the region are not waited for and do not count. In the ideal
-    replay (with its visits) the same times give serialization max(U) / max(T), and transfer = communication /
-    serialization.
+    region inside itself once. Threads that never enter the region do not count. In the ideal replay (with its visits)
+    the same times give serialization max(U) / max(T), and transfer = communication / serialization.
     """
     sums = region_sums(trace, team)
     found = []
@@ -50,22 +49,22 @@ def region_efficiencies(trace: Trace, team: Team, ideal: Ideal = UNKNOWN_IDEAL) 
 
 @dataclass(frozen=True)
 class VisitEfficiency:
-    """The n-th visit of a region on all threads that were there so often."""
+    """The n-th visits of a region, of all threads that visited it at least n times."""
 
     number: int  # from 1
     begin_ns: int  # of the first thread
     end_ns: int  # of the last
     threads: int
     efficiency: Efficiency
-    excess_ns: int  # time lost: what it is longer than the typical visit, times its threads; negative: it is shorter
+    excess_ns: int  # time lost: excess over the typical visit, times its threads; negative: it is shorter
 
 
 def visit_efficiencies(trace: Trace, region: str, team: Team, ideal: Ideal = UNKNOWN_IDEAL) -> list[VisitEfficiency]:
-    """The efficiencies of each visit of a region, as above: of an iteration, if the region is one.
+    """Compute the efficiencies of each visit of a region, as of a region: of an iteration, if the region is one.
 
     The n-th visits of all threads belong together. A visit inside another one of the region is part of it. The typical
     visit is the median by runtime (of an even number the shorter one in the middle). A visit that is longer, because
-    one thread computes longer there or because all do, costs each of its threads the difference.
+    one thread computes longer there or because all do, costs each of its threads the difference. Collective.
     """
     number = trace.extra(Regions).names.index(region)
     mine = [_visits(trace, rank, number) for rank in trace.share(team)]
@@ -83,13 +82,13 @@ def visit_efficiencies(trace: Trace, region: str, team: Team, ideal: Ideal = UNK
 
 
 def typical_ns(visits: Sequence[VisitEfficiency]) -> int:
-    """The runtime of the typical visit; 0 without any."""
+    """Return the runtime of the typical visit in ns; 0 without any."""
     runtimes = sorted(one.efficiency.runtime_ns for one in visits)
     return runtimes[(len(runtimes) - 1) // 2] if runtimes else 0
 
 
 def _by_number(rows: np.ndarray, count: int) -> list[np.ndarray]:
-    """The rows of each `number` below count, in their order."""
+    """Return the rows of each `number` below count, in their order."""
     rows = rows[np.argsort(rows["number"], kind="stable")]
     edges = np.searchsorted(rows["number"], np.arange(count + 1))
     return [rows[first:last] for first, last in pairwise(edges.tolist())]
@@ -99,7 +98,7 @@ _TIMES = np.dtype([("number", "<i8"), ("begin", "<i8"), ("end", "<i8"), ("useful
 
 
 def _visits(trace: Trace, rank: int, region: int) -> np.ndarray:
-    """_TIMES of the visits of a rank's threads that are in no other visit of the region, by thread and number."""
+    """Find the visits of a rank's threads that are in no other visit of the region (_TIMES, by thread and number)."""
     marks = trace.extra(Regions).marks(rank)
     marks = marks[(marks["number"] == region + 1) & (marks["what"] <= Mark.END)]
     lost = lost_times(trace, rank)
@@ -119,15 +118,17 @@ def _visits(trace: Trace, rank: int, region: int) -> np.ndarray:
 
 
 def _outermost(marks: np.ndarray) -> np.ndarray:
-    """Begin, end, begin, end, ... of one thread's visits of a region that are in no other visit of it."""
+    """Return begin, end, begin, end, ... of one thread's visits of a region that are in no other visit of it."""
     steps = np.where(marks["what"] == Mark.BEGIN, 1, -1)
     depth = np.cumsum(steps)
     return marks["time"][np.where(steps > 0, depth == 1, depth == 0)]
 
 
 def _until(trace: Trace, rank: int, thread: int, times: np.ndarray) -> np.ndarray:
-    """Useful time of a thread, and the tracer's after its calls, before each of the times, which are in order: int64 of
-    shape (2, times)."""
+    """Compute the useful time of a thread, and the tracer's after its calls, before each of the times.
+
+    The times are ascending; the result is int64 of shape (2, times).
+    """
     sums, parts = {State.RUNNING: Accumulated(), State.TRACER: Accumulated()}, [np.zeros((2, 0), np.int64)]
     for begin, end in pairwise(windows_of_rank(trace, rank).tolist()):
         states = trace.states(begin, end, range(rank, rank + 1))

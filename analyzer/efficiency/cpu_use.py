@@ -1,4 +1,4 @@
-"""How long ranks had a CPU, waited for one, and slept, as the kernel said while the run was recorded."""
+"""The time that ranks had a CPU, waited for one, and slept, as the kernel reported while the run was recorded."""
 
 from __future__ import annotations
 
@@ -22,12 +22,15 @@ from tracelib.schema.procedures import INIT
 
 @dataclass(frozen=True)
 class CpuUse:
-    """ns of each rank, int64 of shape (ranks,): how long it computed and was in MPI by the clock, for how much of that
-    it had a CPU, and for how much it could have run and waited for one. Summed over its threads that call MPI.
+    """CPU use of each rank in ns, int64 of shape (ranks,), sum of its threads that call MPI.
 
-    All 0 for ranks of which nothing was recorded. No call that starts MPI counts. No time has a CPU for longer than it
-    lasts. Without a CPU a rank waits for one, or sleeps: in MPI until a message comes, outside of it until a file is
-    read, a child ends, or a timer. The kernel's run delay tells which. The delays are None where it was not recorded.
+    The fields are the time by the clock in computing and in MPI, the part of it with a CPU, and the part in which the
+    rank could have run and waited for a CPU (delay).
+
+    All are 0 for ranks of which nothing was recorded. Calls that start MPI do not count. No time has a CPU for longer
+    than it lasts. Without a CPU a rank waits for one, or sleeps: in MPI until a message comes, outside of it until a
+    file is read, a child ends, or a timer. The kernel's run delay tells which. The delays are None where it was not
+    recorded.
     """
 
     computing_ns: np.ndarray
@@ -39,53 +42,55 @@ class CpuUse:
 
     @property
     def tells_sleep(self) -> bool:
-        """Whether sleeping is told from waiting for a CPU."""
+        """Return true if sleeping can be told from waiting for a CPU."""
         return self.computing_delay_ns is not None
 
     @property
     def computing_without_ns(self) -> np.ndarray:
-        """The time that each rank was outside MPI without a CPU."""
+        """Return the time that each rank was outside MPI without a CPU."""
         return self.computing_ns - self.computing_cpu_ns
 
     @property
     def computing_waits_ns(self) -> np.ndarray:
-        """How long each rank waited for a CPU outside MPI; where sleep is not told from it, at most."""
+        """Return the time that each rank waited for a CPU outside MPI; where sleep is not told from it, at most."""
         return self.computing_without_ns if self.computing_delay_ns is None else self.computing_delay_ns
 
     @property
     def computing_asleep_ns(self) -> np.ndarray:
-        """How long each rank slept outside MPI, as far as that is known: else 0."""
+        """Return the time that each rank slept outside MPI, as far as it is known: else 0."""
         return self.computing_without_ns - self.computing_waits_ns
 
     @property
     def mpi_without_ns(self) -> np.ndarray:
-        """The time that each rank was in MPI without a CPU."""
+        """Return the time that each rank was in MPI without a CPU."""
         return self.mpi_ns - self.mpi_cpu_ns
 
     @property
     def mpi_waits_ns(self) -> np.ndarray:
-        """How long each rank waited for a CPU in MPI; where sleep is not told from it, at most."""
+        """Return the time that each rank waited for a CPU in MPI; where sleep is not told from it, at most."""
         return self.mpi_without_ns if self.mpi_delay_ns is None else self.mpi_delay_ns
 
 
 @dataclass(frozen=True)
 class Switches:
-    """How often the threads of each rank, also those without calls, gave their CPU up to wait for something, and how
-    often the kernel gave it to others: int64 of shape (ranks,). 0 for ranks of which that is not known."""
+    """Numbers of context switches of the threads of each rank, int64 of shape (ranks,).
+
+    Threads without calls count. `voluntary`: the thread gave its CPU up to wait for something. `involuntary`: the
+    kernel gave the CPU to others. 0 for ranks of which that is not known.
+    """
 
     voluntary: np.ndarray
     involuntary: np.ndarray
 
 
 def starts_mpi(procedures: Sequence[str]) -> np.ndarray:
-    """Which of the procedures start MPI: no counter counts what ranks do in them."""
+    """Return a mask of the procedures that start MPI: no counter counts what ranks do in them."""
     return np.array([name in INIT for name in procedures], bool)
 
 
 @dataclass(frozen=True)
 class Cpus:
-    """Where ranks share CPUs, where threads of one rank do, how long ranks had one, and how often threads lost it
-    (None: not recorded)."""
+    """Use of CPUs: shared by ranks or by threads of a rank, time with a CPU, context switches (None: not recorded)."""
 
     sharing: tuple[Sharing, ...] = ()
     use: CpuUse | None = None
@@ -93,10 +98,11 @@ class Cpus:
     switches: Switches | None = None
 
     def of_transfer_ns(self, efficiency: Efficiency, longest: int) -> int | None:
-        """How much of the time that an ideal network would save may be waiting for a CPU; None where that is not known.
+        """Return how much of the time that an ideal network would save may be waiting for a CPU; None: not known.
 
-        longest: the rank that computes longest, of which the factors speak. On the ideal network it waits for others
-        for ideal runtime - ideal useful time; of its time in MPI without a CPU that stays, and the rest is saved.
+        `longest` is the rank that computes longest, which the factors describe. On the ideal network it waits for
+        others for ideal runtime - ideal useful time. That part of its time in MPI without a CPU stays, and the rest is
+        saved.
         """
         runtime, useful = efficiency.ideal.runtime_ns, efficiency.ideal.useful_ns
         if self.use is None or not runtime or useful is None:
@@ -106,16 +112,16 @@ class Cpus:
 
 
 NOT_KNOWN = Cpus()
-"""Nothing is known about CPUs."""
+"""The result where nothing is known about CPUs."""
 
 
 def cpus(trace: Trace, team: Team) -> Cpus:
-    """Those of a trace. Collective over the team."""
+    """Collect the use of CPUs in a trace. Collective."""
     return Cpus(sharing(trace), cpu_use(trace, team), crowds_of_threads(trace, team), switches(trace, team))
 
 
 def switches(trace: Trace, team: Team) -> Switches | None:
-    """Count each rank's context switches; None where the kernel did not say. Collective over the team."""
+    """Count each rank's context switches; None where the kernel did not report them. Collective."""
     sums = np.zeros((3, trace.size), np.int64)
     for rank in trace.share(team):
         tasks = trace.extra(KernelsCpuUse).tasks(rank)
@@ -126,7 +132,7 @@ def switches(trace: Trace, team: Team) -> Switches | None:
 
 
 def cpu_use(trace: Trace, team: Team) -> CpuUse | None:
-    """The sums of each rank; None where nothing was recorded. Collective over the team."""
+    """Sum the CPU use of each rank; None where nothing was recorded. Collective."""
     kernels = trace.extra(KernelsCpuUse)
     if kernels.is_any_known():
         return _by_kernel(trace, team, kernels)
@@ -134,7 +140,7 @@ def cpu_use(trace: Trace, team: Team) -> CpuUse | None:
 
 
 def _by_counter(trace: Trace, team: Team) -> CpuUse:
-    """By the CPU time that was read at the entry and the exit of calls."""
+    """Sum the CPU time that was read at the entry and the exit of calls."""
     sums = np.zeros((4, trace.size), np.int64)
     missing = set(trace.extra(Losses).missing)
     for rank in trace.share(team):
@@ -145,7 +151,7 @@ def _by_counter(trace: Trace, team: Team) -> CpuUse:
 
 
 def _of_thread(trace: Trace, rank: int, thread: int) -> np.ndarray:
-    """The four sums of one thread. Polls that fail have no readings."""
+    """Compute the four sums of one thread. Polls that fail have no readings."""
     column = [counter.name for counter in trace.extra(Counters).known].index(CPU_TIME)
     starts = starts_mpi(trace.procedures)
     overhead_ns = trace.extra(TracerTime).after_call_cpu_ns(rank)
@@ -155,7 +161,7 @@ def _of_thread(trace: Trace, rank: int, thread: int) -> np.ndarray:
         states = states[(states["state"] == State.RUNNING) & (states["thread"] == thread)]
         running.append(states["begin"], states["end"], states["end"] - states["begin"])
         for counts in trace.extra(Counters).counts(rank, begin, end):
-            # polls are not read: what lies between them is of the next burst
+            # polls are not read: the time between them belongs to the next burst
             read = (counts.exit[:, column] != UNKNOWN) & (counts.calls["thread"] == thread)
             calls, burst, inside = counts.calls[read], counts.burst[read, column], counts.inside[read, column]
             until = running.until(calls["enter"])
@@ -169,14 +175,16 @@ def _of_thread(trace: Trace, rank: int, thread: int) -> np.ndarray:
 
 
 def _sums(time_ns: np.ndarray, cpu_ns: np.ndarray, counted: np.ndarray) -> tuple[int, int]:
-    """What some intervals last in sum, and for how much of it there was a CPU."""
+    """Return the length of some intervals in sum, and the part of it with a CPU."""
     time_ns, cpu_ns = time_ns[counted], cpu_ns[counted]
     return int(time_ns.sum()), int(np.clip(cpu_ns, 0, time_ns).sum())
 
 
 def _by_kernel(trace: Trace, team: Team, kernels: KernelsCpuUse) -> CpuUse:
-    """By what threads asked the kernel after long computations and calls. In shorter ones they count as having a
-    CPU."""
+    """Sum the times that threads asked the kernel for after long computations and calls.
+
+    In shorter ones threads count as having a CPU.
+    """
     sums = np.zeros((6, trace.size), np.int64)
     told = True
     for rank in trace.share(team):
@@ -190,7 +198,7 @@ def _by_kernel(trace: Trace, team: Team, kernels: KernelsCpuUse) -> CpuUse:
 
 
 def _of_rank(trace: Trace, rank: int, rows: np.ndarray) -> np.ndarray:
-    """Computing, off and delay in it; MPI, off and delay in it."""
+    """Return computing, its time off the CPU and its delay; then the same three of MPI."""
     starts, sums = starts_mpi(trace.procedures), np.zeros(6, np.int64)
     initializing = []
     for begin, end in pairwise(windows_of_rank(trace, rank).tolist()):
@@ -212,7 +220,7 @@ def _of_rank(trace: Trace, rank: int, rows: np.ndarray) -> np.ndarray:
 
 
 def others(trace: Trace, team: Team) -> np.ndarray:
-    """ns that threads which make no call had or wanted a CPU, int64 of shape (ranks,). Collective over the team."""
+    """Sum the ns that threads without calls had or wanted a CPU, int64 of shape (ranks,). Collective."""
     found = np.zeros(trace.size, np.int64)
     for rank in trace.share(team):
         tasks = trace.extra(KernelsCpuUse).tasks(rank)
@@ -222,4 +230,4 @@ def others(trace: Trace, team: Team) -> np.ndarray:
 
 
 _LATE_NS = 1_000_000
-"""A thread asks the kernel within this after a call."""
+"""Time in ns after a call within which a thread asks the kernel."""

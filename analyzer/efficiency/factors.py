@@ -1,4 +1,4 @@
-"""The POP efficiencies of a run: parallel efficiency and the factors it is the product of, or the sum."""
+"""The POP efficiencies of a run: parallel efficiency, and the factors of which it is the product or the sum."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from analyzer.metrics.useful import Useful
 from analyzer.trace import Losses, Trace
 
 _LONG_NS = 10**9
-"""Rounding a longer time to 10 ns changes no digit that anybody reads."""
+"""Times from this length (ns) on are rounded to 10 ns, which changes no digit that is shown."""
 
 
 def as_published(ns: float) -> float:
-    """A time as other tools take it over from paramedir: in us with two digits. Short ones stay as they are."""
+    """Round a time (ns) as other tools take it from paramedir: in us with two digits. Short times are not rounded."""
     return float(f"{ns / 1000:.2f}") * 1000 if ns >= _LONG_NS else ns
 
 
 @dataclass(frozen=True)
 class Efficiency:
-    """Fractions of 1; None: nothing was measured, or nothing could be replayed.
+    """Efficiencies as fractions of 1; None: nothing was measured, or nothing could be replayed.
 
     In the multiplicative form, parallel = load balance x communication, communication = serialization x transfer.
-    Casas's speedup model divides communication otherwise: micro load balance x real communication. `published`: from
-    times as rounded as those behind the published figures of other tools, which have more digits than their times.
+    Casas's speedup model divides communication otherwise: micro load balance x real communication. `published`: times
+    are rounded as those behind the published figures of other tools, which have more digits than their times.
 
     Sources: POP metrics, Performance Optimisation and Productivity centre of excellence, as basicanalysis computes
     them; M. Casas, "Spectral analysis of executions" (2009), equation 4.12.
@@ -35,7 +35,7 @@ class Efficiency:
 
     useful_mean_ns: float
     useful_max_ns: float
-    runtime_ns: int  # what the efficiencies are relative to
+    runtime_ns: int  # the time that the efficiencies are relative to
     ideal: Ideal = UNKNOWN_IDEAL
     published: bool = False
 
@@ -53,27 +53,28 @@ class Efficiency:
 
     @property
     def serialization_efficiency(self) -> float | None:
-        """Longest computation of a rank / runtime, both in the ideal replay."""
+        """Return the longest computation of a rank / runtime, both in the ideal replay."""
         return self.quotient(self.ideal.useful_ns, self.ideal.runtime_ns)
 
     @property
     def transfer_efficiency(self) -> float | None:
-        """Communication efficiency / serialization efficiency: nearly, but not quite, ideal runtime / runtime."""
+        """Return communication efficiency / serialization efficiency: nearly, but not quite, ideal runtime /
+        runtime."""
         communication, serialization = self.communication_efficiency, self.serialization_efficiency
         return communication / serialization if communication and serialization else None
 
     @property
     def micro_load_balance(self) -> float | None:
-        """Longest computation of a thread in the run / ideal runtime."""
+        """Return the longest computation of a thread in the run / ideal runtime."""
         return self.quotient(self.useful_max_ns, self.ideal.runtime_ns)
 
     @property
     def real_communication_efficiency(self) -> float | None:
-        """Ideal runtime / runtime."""
+        """Return ideal runtime / runtime."""
         return self.quotient(self.ideal.runtime_ns, self.runtime_ns)
 
     def quotient(self, part: float | None, whole: float | None) -> float | None:
-        """Of two times of the run; None where one is not known, or nothing was computed."""
+        """Return part / whole of two times of the run; None where one is not known, or nothing was computed."""
         if not part or not whole or self.runtime_ns <= 0 or self.useful_max_ns <= 0:
             return None
         return as_published(part) / as_published(whole) if self.published else part / whole
@@ -81,8 +82,10 @@ class Efficiency:
 
 @dataclass(frozen=True)
 class Additive:
-    """The additive form: what is lost adds up, 1 - parallel = (1 - load balance) + (1 - communication), and 1 -
-    communication = (1 - serialization) + (1 - transfer).
+    """The additive form of the efficiencies, in which losses add up.
+
+    1 - parallel = (1 - load balance) + (1 - communication), and 1 - communication = (1 - serialization) + (1 -
+    transfer).
 
     Source: the additive metrics of PyPOP.
     """
@@ -95,7 +98,7 @@ class Additive:
 
     @property
     def load_balance(self) -> float | None:
-        """1 - (longest - mean) / runtime."""
+        """Return 1 - (longest - mean) / runtime."""
         return _less(self.of.parallel_efficiency, self.of.communication_efficiency)
 
     @property
@@ -104,32 +107,31 @@ class Additive:
 
     @property
     def serialization_efficiency(self) -> float | None:
-        """1 - (ideal runtime - longest) / runtime."""
+        """Return 1 - (ideal runtime - longest) / runtime."""
         return _less(self.of.communication_efficiency, self.of.real_communication_efficiency)
 
     @property
     def transfer_efficiency(self) -> float | None:
-        """1 - (runtime - ideal runtime) / runtime."""
+        """Return 1 - (runtime - ideal runtime) / runtime."""
         return self.of.real_communication_efficiency
 
 
 def _less(part: float | None, whole: float | None) -> float | None:
-    """1 - (whole - part)."""
+    """Return 1 - (whole - part)."""
     return None if part is None or whole is None else 1 - (whole - part)
 
 
 def efficiency(
     trace: Trace, useful: Useful, flushes: Flushes, missed: Unrecorded, ideal: Ideal = UNKNOWN_IDEAL
 ) -> Efficiency:
-    """Parallel efficiency mean(useful) / runtime, load balance mean / max, communication efficiency max / runtime.
+    """Compute parallel efficiency mean(useful) / runtime, load balance mean / max, communication max / runtime.
 
     Means and maxima go over the ranks that could be read, each with the mean of its threads (`Useful.of_ranks`); in
-    traces of other tools over all threads, as in their published figures. Runtime is the end of the trace;
-    where the tracer's time is taken out of the computation (measured runs), it is less the time that *every* thread
-    lost to the tracer, min over threads. That is the part that certainly was not the program's; it keeps
-    max(useful) <= runtime. What ranks waited for one that flushed is not told apart from other waiting:
-    see the share of flushes. The time in which no rank recorded is taken out likewise: the efficiencies are those
-    of what was recorded.
+    traces of other tools over all threads, as in their published figures. Runtime is the end of the trace. Where the
+    tracer's time is taken out of the computation (measured runs), the time that *every* thread lost to the tracer (min
+    over threads) is subtracted. That part certainly was not the program's; so max(useful) <= runtime. The time that
+    ranks waited for one that flushed is not told from other waiting: see the share of flushes. The time in which no
+    rank recorded is subtracted likewise: the efficiencies describe the recorded time.
     """
     runtime = trace.duration_ns
     if trace.origin.tracer_times:
@@ -144,7 +146,7 @@ def efficiency(
 def factors(
     useful_ns: np.ndarray, runtime: int, ideal: Ideal = UNKNOWN_IDEAL, *, published: bool = False
 ) -> Efficiency:
-    """The factors from the useful time of each thread, or rank."""
+    """Compute the factors from the useful time of each thread, or rank, in ns."""
     longest = float(useful_ns.max(initial=0))  # not rounded: the mean would be above it where all are alike
     mean = min(float(useful_ns.mean()), longest) if longest else 0.0
     return Efficiency(mean, longest, runtime, ideal, published)

@@ -1,6 +1,6 @@
-"""The run on an ideal network, replayed: how long it takes when messages and collectives cost nothing.
+"""The run on an ideal network, replayed: its length when messages and collectives cost nothing.
 
-Where the regions of the program lie in a replay: the time and the computation of each visit.
+Also finds the regions of the program in a replay: the time and the computation of each visit.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ REPLAYED_VISIT = np.dtype([("rank", "<i4"), ("region", "<i4"), ("number", "<i8")
 
 
 def replayed_visits(program: Program, times: np.ndarray | None) -> np.ndarray:
-    """All visits of all ranks of a program (REPLAYED_VISIT), whose operations took these times (TIME)."""
+    """Find all visits of all ranks of a program (REPLAYED_VISIT); its operations took `times` (TIME)."""
     times = np.zeros(0, TIME) if times is None else times
     parts = [np.zeros(0, REPLAYED_VISIT)]
     for rank, first, last in zip(program.rank.tolist(), program.offsets[:-1], program.offsets[1:], strict=True):
@@ -56,7 +56,7 @@ def _of_stream(rank: int, ops: np.ndarray, times: np.ndarray) -> np.ndarray:
 
 
 EAGER_LIMIT = 32768
-"""Bytes from which a send waits for its receive: what the published figures of other tools use."""
+"""Bytes from which a send waits for its receive: the value behind the published figures of other tools."""
 
 
 ADDED_UP = "calls were recorded as sums only, not one by one"
@@ -64,30 +64,33 @@ NOT_RECORDED = "part of the run was not recorded"
 ENDS_EARLY = "the trace ends before the run"
 FEW_RECEIVES = 8
 FEW_OF_MESSAGES = 0.1
-"""Without as many receives that lack their send, a replay is one of the run: it takes them as not having waited."""
+"""Limits, as number and as share of messages, of receives that lack their send.
+
+Up to the larger limit a replay is one of the run: it treats these receives as not having waited.
+"""
 
 
 @dataclass(frozen=True)
 class Ideal:
-    """What the replay found; None where it could not be made, for the `reason`."""
+    """The result of an ideal replay; times are None where it could not be made, for the `reason`."""
 
     runtime_ns: int | None
-    useful_ns: int | None  # of the rank that computes longest, the sum of its bursts
+    useful_ns: int | None  # sum of the bursts of the rank that computes longest
     reason: str = ""
     visits: np.ndarray = field(default_factory=lambda: np.zeros(0, REPLAYED_VISIT))  # where they were asked for
     eager_limit: int | None = None  # bytes from which sends waited
-    eager_shown: bool = False  # by the run, not the usual or the named one
-    left_over: str = ""  # what the replay takes as waiting for nobody, in one line; "": nothing
+    eager_shown: bool = False  # true if the run shows the limit; it is not the usual or the named one
+    left_over: str = ""  # operations that the replay treats as waiting for nobody, in one line; "": none
     left_out: tuple[LeftOut, ...] = ()  # calls whose data the network does not move
     ranks: int = 0
 
     @property
     def has_files(self) -> bool:
-        """Whether the run calls MPI for files, which last as long as they did."""
+        """Return true if the run calls MPI for files. These calls last as long as they did."""
         return any(is_of_files(row.procedure) for row in self.left_out)
 
     def of(self, visits: np.ndarray) -> Ideal:
-        """Some visits instead of the whole run: those of each rank together, the longest of each."""
+        """Restrict the result to some visits: the visits of each rank are added up, and the longest rank counts."""
         if self.reason or not len(visits):
             return replace(UNKNOWN_IDEAL, reason=self.reason)
         sums = np.zeros((2, int(visits["rank"].max()) + 1), np.int64)
@@ -98,7 +101,7 @@ class Ideal:
 
 
 UNKNOWN_IDEAL = Ideal(None, None)
-"""No replay was asked for."""
+"""The result where no replay was asked for."""
 
 
 def ideal_replay(
@@ -112,13 +115,19 @@ def ideal_replay(
 ) -> Ideal:
     """Replay the trace without latency, with infinite bandwidth and no contention: ranks wait only for each other.
 
-    Bursts are as long as they were, so that they add up to the useful time, or by `cpu_time` as their CPU time says,
-    where it was measured. Calls on files last as long as they did, but for waiting for other ranks; those that no
-    operation stands for (neighbourhood collectives) take no time. The
-    team shares the reading and the replay. What only the simulator can replay, or members would have to meet too often
-    for, its first member does alone.
-    eager_limit: bytes from which a send waits; None: EAGER_LIMIT, or more where the run shows that MPI buffered more
-    and could not have ended else.
+    Bursts are as long as they were, so that they add up to the useful time. Calls on files last as long as they did,
+    without their waiting for other ranks. Calls that no operation stands for (neighbourhood collectives) take no time.
+    The team shares the reading and the replay. Its first member alone does what only the simulator can replay, or for
+    which members would have to meet too often. Collective.
+
+    Args:
+        trace: The trace.
+        missed: What the run did not record.
+        team: The processes that share the work.
+        eager_limit: Bytes from which a send waits. None: EAGER_LIMIT, or more where the run shows that MPI buffered
+            more and could not have ended else.
+        regions: Also find the visits of regions.
+        cpu_time: Bursts are as long as their CPU time, where it was measured.
     """
     reason = obstacle(trace, missed)
     if reason:
@@ -154,8 +163,10 @@ def ideal_of_program(
     regions: bool = False,
     by_simulator: bool = False,
 ) -> Ideal:
-    """The same of the trace's program or a part of it, which only the first member of the team needs to have.
-    by_simulator: nothing else can replay it."""
+    """Replay the trace's program, or a part of it, on an ideal network. Collective.
+
+    Only the first member of the team needs the program. `by_simulator`: nothing but the simulator can replay it.
+    """
     found = None
     if team.rank == 0:
         try:
@@ -199,8 +210,7 @@ def _visits(program: Program, times: np.ndarray | None, regions: bool) -> np.nda
 
 
 def obstacle(trace: Trace, missed: Unrecorded) -> str:
-    """Why the factors of a trace are not known from a replay, or what its ranks did in it not comparable, in one line;
-    "": for no reason."""
+    """Return why the factors of a trace are not known from a replay, or not comparable, in one line; "": no reason."""
     if reason := not_whole(trace, missed):
         return reason
     threaded = [rank for rank in ranks_of_many_callers(trace) if _threads_call(trace, rank, only=_acts(trace))]
@@ -208,7 +218,7 @@ def obstacle(trace: Trace, missed: Unrecorded) -> str:
 
 
 def not_whole(trace: Trace, missed: Unrecorded) -> str:
-    """Why a trace does not hold all that a replay needs, in one line; "": nothing is known to lack."""
+    """Return why a trace does not hold all that a replay needs, in one line; "": nothing is known to lack."""
     if not trace.origin.has_states:
         return NOT_KNOWN
     unpaired = trace.extra(Leftovers).unpaired()
@@ -220,13 +230,15 @@ def not_whole(trace: Trace, missed: Unrecorded) -> str:
 
 
 def ranks_of_many_callers(trace: Trace) -> list[int]:
-    """The ranks of which several threads call MPI."""
+    """Return the ranks of which several threads call MPI."""
     return [rank for rank in np.flatnonzero(np.asarray(trace.threads) > 1).tolist() if _threads_call(trace, rank)]
 
 
 def lacking(trace: Trace, missed: Unrecorded, *, unpaired: bool = True) -> str:
-    """Name what a trace lacks of the run, in one line; "": nothing is known to lack. Without `unpaired`, sends and
-    receives without their other side do not count: a few need not matter."""
+    """Name what a trace lacks of the run, in one line; "": nothing is known to lack.
+
+    Without `unpaired`, sends and receives without their other side do not count: a few need not matter.
+    """
     if reason := ranks_lacking(trace):
         return reason
     if trace.extra(Losses).after_ns:
@@ -249,8 +261,10 @@ def _acts(trace: Trace) -> np.ndarray:
 
 
 def _threads_call(trace: Trace, rank: int, only: np.ndarray | None = None) -> bool:
-    """Whether several threads of a rank call MPI: one sequence of operations does not stand for them. only: bool of
-    each procedure, those that count; None: all."""
+    """Return true if several threads of a rank call MPI: one sequence of operations does not stand for them.
+
+    `only`: bool by procedure, the procedures that count. None: all.
+    """
     threads: set[int] = set()
     for block in trace.calls(rank):
         counted = block if only is None else block[only[block["call"]]]

@@ -1,4 +1,4 @@
-"""How the computation of a run compares with that of a smaller one: work, instructions, and how fast they went."""
+"""The computation of a run compared with that of a smaller run: work, instructions, and their speed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STRONG, WEAK = "strong", "weak"
 class Work:
     """The computation of a run."""
 
-    threads: int  # that could be read
+    threads: int  # number of threads that could be read
     runtime_ns: float
     useful_ns: float  # of all threads
     parallel_efficiency: float | None
@@ -30,12 +30,12 @@ class Work:
 
     @property
     def amount(self) -> float:
-        """How much there was to compute: instructions, else useful time."""
+        """Return the amount of work: instructions, else useful time in ns."""
         return self.instructions if self.instructions is not None else self.useful_ns
 
 
 def work(trace: Trace, useful: Useful, efficiency: Efficiency, counts: UsefulCounts) -> Work:
-    """The computation of a run.
+    """Sum the computation of a run.
 
     In imported traces what was counted is all there is, as in the published figures of other tools. In measured runs
     some bursts are not counted (those before MPI_Init at least): they are taken to be like the others.
@@ -54,7 +54,7 @@ def work(trace: Trace, useful: Useful, efficiency: Efficiency, counts: UsefulCou
 
 
 def work_of_region(threads: int, efficiency: Efficiency) -> Work:
-    """That of a region or a visit on so many threads; what was counted there is not known."""
+    """Return the work of a region or a visit on `threads` threads; its counters are not known."""
     useful = round(efficiency.useful_mean_ns * threads)
     return Work(threads, efficiency.runtime_ns, useful, efficiency.parallel_efficiency, None, None, None)
 
@@ -76,16 +76,17 @@ class Scaling:
 
 
 NO_SCALING = Scaling(None, None, None, None, None, None)
-"""That of a run that is compared with none."""
+"""The scaling of a run that is compared with none."""
 
 
 def reference_of(runs: Sequence[Work]) -> int:
-    """The run that the others are compared with: of the smallest the first."""
+    """Return the index of the run that the others are compared with: the first of the smallest."""
     return min(range(len(runs)), key=lambda k: runs[k].threads)
 
 
 def kind_of_scaling(runs: Sequence[Work]) -> str:
-    """WEAK if the work of the largest run grew more like the number of threads than stayed the same, else STRONG."""
+    """Return WEAK if the work of the largest run grew more like the number of threads than stayed the same, else
+    STRONG."""
     small, large = min(runs, key=lambda run: run.threads), max(runs, key=lambda run: run.threads)
     both = [run.instructions is not None for run in (small, large)]
     before, after = (small.amount, large.amount) if all(both) else (small.useful_ns, large.useful_ns)
@@ -95,7 +96,7 @@ def kind_of_scaling(runs: Sequence[Work]) -> str:
 
 
 def scaling(run: Work, reference: Work, kind: str) -> Scaling:
-    """A run relative to another one."""
+    """Compare a run with another one."""
     grown = run.threads / reference.threads if kind == WEAK else 1.0
     computation = _quotient(reference.useful_ns * grown, run.useful_ns)
     efficiency = run.parallel_efficiency
