@@ -1,1 +1,1 @@
-"""What sums over a run hide: how evenly ranks and iterations compute, and ranks that compute one after the other."""
+"""Imbalance that sums over a run hide: uneven iterations, and ranks that compute one after the other."""

@@ -1,9 +1,7 @@
-"""How even the iterations of a run's main loop are.
-
-What is uneven about a run's iterations: an imbalance that moves from rank to rank, slow iterations, a drift.
+"""The imbalance of the iterations of a run's main loop: one that moves between ranks, slow iterations, a drift.
 
 All from two tables, int64 of shape (ranks, iterations): the time that each rank computes in each iteration, and when it
-begins it. Costs are run time, in ns: of the ranks all or none can use it.
+begins it. Costs are run time in ns: all ranks can use it or none.
 """
 
 from __future__ import annotations
@@ -20,35 +18,38 @@ from analyzer.structure.iterations import Iterations
 from analyzer.trace import CallPaths, Trace
 
 LEAST_COST = 0.01
-"""Of the time of the iterations; what costs less is not named."""
+"""Share of the time of the iterations; what costs less is not reported."""
 _FEWEST_RANKS, _FEWEST = 2, 5
 _SLOW, _DEVIATIONS = 1.3, 6.0
-"""An iteration is slow if it takes so many times the typical one, and differs by so many typical deviations."""
+"""Limits of a slow iteration: its length in typical lengths, and its excess in typical deviations."""
 _MOST_SLOW = 0.25
-"""Of all iterations; more of them are another kind of iteration, not slow ones."""
+"""Share of all iterations; more of them are another kind of iteration, not slow ones."""
 _LEAST_APART, _MOST_APART = 4, 200
-"""Iterations apart that regular slow ones are looked for."""
+"""Smallest and largest distance, in iterations, at which regular slow iterations are searched."""
 _SUSPECTS = 8
-"""Ranks whose own computing is looked at for regular slow iterations."""
+"""Number of ranks whose own computing is searched for regular slow iterations."""
 _MISSED = 0.2
-"""Of these the rank may not have computed longer; else every second one of them would do."""
+"""Share of regular slow iterations in which the rank may not have computed longer.
+
+With a larger share, every second one of them would do.
+"""
 _NOT_SLOW = 0.4
-"""Of these may be hidden where the typical iteration waits as long."""
+"""Share of regular slow iterations that may be hidden, where the typical iteration waits as long."""
 _CHANCE = 1e-3
-"""That iterations without a rule look regular."""
+"""Probability that iterations without a rule look regular."""
 _IN_TURN = 0.8
 _BLOCKS, _DRIFT = 5, 0.1
 
 
 @dataclass(frozen=True)
 class MovingImbalance:
-    """Ranks take turns to compute longest: what each computes in sum is more even than any iteration is."""
+    """Ranks that take turns to compute longest: the sums of ranks are more even than any iteration is."""
 
     within: float  # load balance of the typical iteration: sum of means / sum of longest
     of_sums: float  # of the sums over all iterations
-    cost_ns: int  # what the iterations would be shorter, did each rank compute its mean in each: at most
+    cost_ns: int  # upper bound of the time saved if each rank computed its mean in each iteration
     in_turn: bool  # the longest is the next rank in each iteration
-    ranks: int  # how many ranks compute longest in one iteration in 2 * ranks at least
+    ranks: int  # number of ranks that compute longest in at least one iteration in 2 * ranks
 
 
 @dataclass(frozen=True)
@@ -56,27 +57,27 @@ class SlowIterations:
     """Iterations that take longer than the typical one, for the same reason."""
 
     numbers: tuple[int, ...]  # from 1
-    every: int  # all of them are so many iterations apart; 0: they are not regular
-    rank: int  # it computes longer then than it does typically; -1: none does, the time is lost in MPI or elsewhere
+    every: int  # their distance in iterations; 0: they are not regular
+    rank: int  # the rank that computes longer then than typically; -1: none, the time is lost in MPI or elsewhere
     typical_ns: int  # length of the typical iteration
-    mean_ns: int  # of these
-    cost_ns: int  # what they take longer, all together
+    mean_ns: int  # mean length of these iterations
+    cost_ns: int  # sum of their excess over the typical length
 
 
 @dataclass(frozen=True)
 class Drift:
-    """Iterations become longer, or shorter, from the first to the last."""
+    """A drift: iterations become longer, or shorter, from the first to the last."""
 
     first_ns: int  # length in the first fifth of them
     last_ns: int
-    cost_ns: int  # what all take longer than those of the fastest fifth
-    rank: int  # of the computing that is added this one has most; -1: it is not computing
+    cost_ns: int  # sum of the excess of all iterations over the length in the fastest fifth
+    rank: int  # the rank with most of the added computing; -1: it is not computing
     everybody: bool  # all compute longer
 
 
 @dataclass(frozen=True)
 class UnevenIterations:
-    """What was found; nothing where there is nothing to say."""
+    """The results on uneven iterations; empty where nothing is uneven."""
 
     moving: MovingImbalance | None = None
     slow: tuple[SlowIterations, ...] = ()  # the most expensive first
@@ -84,9 +85,12 @@ class UnevenIterations:
 
 
 def uneven_iterations(edges: np.ndarray, computing: np.ndarray) -> UnevenIterations:
-    """What is uneven about iterations with these edges, int64 (ranks, iterations + 1), and what ranks compute in them.
+    """Find what is uneven about iterations.
 
-    Ranks whose edges are -1 do not count.
+    Args:
+        edges: Begins of the iterations of each rank and the end, int64 (ranks, iterations + 1), ns. Ranks whose edges
+            are -1 do not count.
+        computing: Time that ranks compute in each iteration, int64 (ranks, iterations), ns.
     """
     known = edges[:, 0] >= 0
     edges, computing = edges[known], computing[known]
@@ -107,7 +111,7 @@ def uneven_iterations(edges: np.ndarray, computing: np.ndarray) -> UnevenIterati
 
 
 def _moving(computing: np.ndarray) -> MovingImbalance | None:
-    """From all iterations that are not slow ones."""
+    """Find a moving imbalance in the iterations that are not slow."""
     ranks, count = computing.shape
     longest = int(computing.max(axis=0).sum())
     sums = computing.sum(axis=1)
@@ -122,7 +126,7 @@ def _moving(computing: np.ndarray) -> MovingImbalance | None:
 
 
 def _slow(lengths: np.ndarray, computing: np.ndarray, ranks: np.ndarray) -> list[SlowIterations]:
-    """Slow iterations by the rank that computes longer in them."""
+    """Find slow iterations, grouped by the rank that computes longer in them."""
     typical = float(np.median(lengths))
     deviation = float(np.median(np.abs(lengths - typical))) * 1.4826
     more = computing - np.median(computing, axis=1)[:, None]
@@ -142,7 +146,7 @@ def _slow(lengths: np.ndarray, computing: np.ndarray, ranks: np.ndarray) -> list
 def _slow_group(
     found: np.ndarray, lengths: np.ndarray, more: np.ndarray, ranks: np.ndarray, typical: float
 ) -> SlowIterations:
-    """Of iterations with the same reason; `more`: what each rank computes longer than typically."""
+    """Describe slow iterations with the same reason; `more`: how much longer each rank computes than typically, ns."""
     excess = lengths[found] - typical
     added = np.median(more[:, found], axis=1)
     rank = int(ranks[added.argmax()]) if added.max() >= np.median(excess) / 2 else -1
@@ -153,18 +157,20 @@ def _slow_group(
 
 
 def _suspects(lengths: np.ndarray, more: np.ndarray) -> np.ndarray:
-    """The ranks that most often have most to compute in the slowest quarter of the iterations."""
+    """Return the ranks that most often have most to compute in the slowest quarter of the iterations."""
     slowest = np.argsort(-lengths, kind="stable")[: max(1, int(_MOST_SLOW * len(lengths)))]
     ranks, often = np.unique(more[:, slowest].argmax(axis=0), return_counts=True)
     return ranks[np.argsort(-often, kind="stable")[:_SUSPECTS]]
 
 
 def _regular(lengths: np.ndarray, more: np.ndarray, typical: float) -> np.ndarray:
-    """Slow iterations (from 0) that are as far apart and nearly all among the slowest, where chance does not make that;
-    the closest such; none. Noise may hide each of them, but not all together.
+    """Find slow iterations (from 0) at a regular distance; the shortest such distance; empty: none.
 
-    `more`: what suspects compute longer in each iteration. Where waiting for CPUs hides the rule in the lengths, it may
-    still be seen in what one rank computes.
+    Nearly all of them are among the slowest, which chance would not produce. Noise may hide each of them, but not all
+    together.
+
+    `more`: how much longer suspects compute in each iteration. Where waiting for CPUs hides the rule in the lengths, it
+    may still show in the computing of one rank.
     """
     count = len(lengths)
     seen = [(lengths, 0.5, _SLOW * typical), *((row, _MISSED, (_SLOW - 1) * typical) for row in more)]
@@ -183,8 +189,10 @@ def _regular(lengths: np.ndarray, more: np.ndarray, typical: float) -> np.ndarra
 
 
 def _mostly_above(below: np.ndarray, apart: int) -> list[int]:
-    """The starts (from 0) of iterations so far apart of which enough may be slow for their quantile to be. To ask for
-    the quantile of all takes long."""
+    """Return the starts (from 0) of iterations at this distance of which enough may be slow.
+
+    A fast test before the quantile, which takes long to compute for all of them.
+    """
     firsts = np.arange(apart)
     counts = (len(below) - firsts + apart - 1) // apart
     return np.flatnonzero(
@@ -193,14 +201,14 @@ def _mostly_above(below: np.ndarray, apart: int) -> list[int]:
 
 
 def _from_the_longest(row: np.ndarray) -> np.ndarray:
-    """The place of each iteration in the order from the longest, from 0."""
+    """Return the place of each iteration in the order from the longest, from 0."""
     order = np.empty(len(row), np.int64)
     order[np.argsort(-row, kind="stable")] = np.arange(len(row))
     return order
 
 
 def _drift(lengths: np.ndarray, computing: np.ndarray, ranks: np.ndarray) -> Drift | None:
-    """Whether the medians of five equal stretches of the run rise, or fall, all the way."""
+    """Find a drift: the medians of five equal stretches of the run rise, or fall, all the way."""
     if len(lengths) < 2 * _BLOCKS:
         return None
     cuts = np.linspace(0, len(lengths), _BLOCKS + 1).astype(int)
@@ -218,8 +226,10 @@ def _drift(lengths: np.ndarray, computing: np.ndarray, ranks: np.ndarray) -> Dri
 
 
 def _chance(places: np.ndarray, count: int) -> float:
-    """That of `count` iterations without a rule some given ones are all but a fifth among the slowest; `places`: theirs
-    in the order from the slowest, from 0."""
+    """Compute the probability that, without a rule, all but a fifth of some iterations are among the slowest.
+
+    `places` are the places of these iterations in the order from the slowest, from 0, of `count` in all.
+    """
     from scipy.stats import hypergeom
 
     number = len(places)
@@ -231,22 +241,22 @@ def _chance(places: np.ndarray, count: int) -> float:
 
 @dataclass(frozen=True)
 class Imbalance:
-    """What ranks compute in the iterations of a loop, and what is uneven about it."""
+    """The computing of ranks in the iterations of a loop, and what is uneven about it."""
 
     iterations: Iterations
-    computing_ns: np.ndarray  # int64 (ranks, iterations), those whose iterations are known
+    computing_ns: np.ndarray  # int64 (ranks, iterations), only ranks whose iterations are known
     uneven: UnevenIterations
     pipelines: tuple[Pipeline, ...]
     place: tuple[str, ...]  # text of the place of each of `pipelines`; empty: not known
 
     @property
     def elsewhere_ns(self) -> np.ndarray:
-        """What each rank does not compute in each iteration: MPI, and what is nobody's."""
+        """Return the time that each rank does not compute in each iteration: MPI, and time of nobody."""
         return self.iterations.lengths_ns() - self.computing_ns
 
 
 def analyze_imbalance(trace: Trace, team: Team, iterations: Iterations) -> Imbalance:
-    """That of a loop. Collective over the team."""
+    """Analyze the imbalance of a loop. Collective."""
     computing = computing_by_iteration(trace, team, iterations.edges)
     found = pipelines(trace, team)
     places = trace.extra(CallPaths).named() if any(one.place for one in found) else None

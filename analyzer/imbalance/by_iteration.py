@@ -1,4 +1,4 @@
-"""What each rank computes in each iteration."""
+"""The computing and the counters of each rank in each iteration."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from analyzer.trace import UNKNOWN, Counters, State, Trace
 
 
 def computing_by_iteration(trace: Trace, team: Team, edges: np.ndarray) -> np.ndarray:
-    """Time in state Running, int64 of shape (ranks, iterations), the threads of a rank together.
+    """Sum the time in state Running, int64 of shape (ranks, iterations), the threads of a rank together. Collective.
 
-    Iteration k of rank r is [edges[r, k], edges[r, k + 1]) in ns; `edges`: int64 (ranks, iterations + 1), ascending in
-    each row; a row of -1 is that of a rank whose iterations are not known, and computes nothing. Collective.
+    Iteration k of rank r is [edges[r, k], edges[r, k + 1]) in ns. `edges` is int64 (ranks, iterations + 1), ascending
+    in each row. A row of -1 is a rank whose iterations are not known; it has 0.
     """
     return add_up(trace, team, _Computing(edges))
 
 
 class _Computing(Sums[np.ndarray]):
-    """Shares the intervals of Running out to iterations.
+    """Sums of the intervals of Running by iteration.
 
-    The edges of all ranks are one ascending row, each rank's behind those of the ranks before: one search finds the
-    iterations of intervals of any ranks.
+    The edges of all ranks are one ascending row, each rank's behind the edges of the ranks before. So one search finds
+    the iterations of intervals of any ranks.
     """
 
     def __init__(self, edges: np.ndarray) -> None:
@@ -45,7 +45,7 @@ class _Computing(Sums[np.ndarray]):
         self._share_out(begin.compress(begin < end), end.compress(begin < end))
 
     def _share_out(self, begin: np.ndarray, end: np.ndarray) -> None:
-        """Intervals that lie within the edges of one rank."""
+        """Add intervals that lie within the edges of one rank."""
         first = np.searchsorted(self._edges, begin, "right") - 1
         last = np.searchsorted(self._edges, end, "left") - 1
         np.add.at(self._sums, first, np.minimum(end, self._edges[first + 1]) - begin)
@@ -61,9 +61,12 @@ class _Computing(Sums[np.ndarray]):
 
 
 def counter_by_iteration(trace: Trace, team: Team, edges: np.ndarray, name: str) -> np.ndarray:
-    """What a counter counted in computation, int64 of shape (ranks, iterations), `edges` as above. Collective.
+    """Sum a counter in computing, int64 of shape (ranks, iterations). Collective.
 
-    A burst belongs to the iteration in which it ends. Raises ValueError where the trace has no such counter.
+    `edges` is as in computing_by_iteration. A burst belongs to the iteration in which it ends.
+
+    Raises:
+        ValueError: The trace has no such counter.
     """
     column = [counter.name for counter in trace.extra(Counters).known].index(name)
     sums = np.zeros((len(edges), edges.shape[1] - 1), np.int64)

@@ -1,7 +1,7 @@
-"""Ranks that compute one after the other, because each needs what the one before has made: a pipeline, or wavefront.
+"""Pipelines, or wavefronts: ranks that compute one after the other, because each needs the result of the one before.
 
 Each rank then waits for its neighbour in the same call of the program, and the longer, the more ranks are before it.
-That tells it from a rank that is late: all that wait for it, directly or by way of others, wait the same time.
+That tells it from a rank that is late: all ranks that wait for it, directly or by way of others, wait the same time.
 """
 
 from __future__ import annotations
@@ -20,14 +20,17 @@ from analyzer.waits.wait_states import NOT_FOR_MESSAGES, WaitSearch, find_wait_s
 from tracelib.schema.procedures import base_name
 
 _LEAST_SHARE = 0.25
-"""Of its waiting in a call a rank waits so much for each of those that it depends on."""
+"""Smallest share of a rank's waiting in a call that it waits for each rank that it depends on."""
 _FEWEST = 3
 _GROWTH = 0.5
-"""A rank that is n-th waits at least so many times n times what the first that waits does."""
+"""Smallest growth of waiting: the n-th rank waits at least n times this times the wait of the first that waits."""
 
 _COLUMNS = ["rank", "cause", "call", "place", "tag"]
 _WAITED = np.dtype([(name, "<i8") for name in (*_COLUMNS, "time")])
-"""`tag`: of the messages, where the place is not known: what belongs together mostly has one; 0: it is known."""
+"""Waits of a rank for another one. `tag` is that of the messages where the place is not known, 0 where it is.
+
+Waits that belong together mostly have one tag.
+"""
 
 
 @dataclass(frozen=True)
@@ -37,13 +40,13 @@ class Pipeline:
     procedure: str
     place: int  # number in CallPaths.named(); 0: not known
     ranks: tuple[int, ...]  # from those that wait for none to those that wait longest; by depth, then by number
-    depth: int  # so many ranks wait one for the other
-    last_ns: int  # waiting of those that wait longest: so long the run takes for it
-    cost_ns: int  # waiting of all of them
+    depth: int  # number of ranks that wait in a chain, one for the other
+    last_ns: int  # waiting of those that wait longest: the run takes this much longer
+    cost_ns: int  # waiting of all ranks in it
 
 
 def pipelines(trace: Trace, team: Team) -> tuple[Pipeline, ...]:
-    """Those of a run, the most expensive first. Collective over the team."""
+    """Find the pipelines of a run, the most expensive first. Collective."""
     rows = _summed(trace, team)
     of_call = rows[["call", "place", "tag"]]
     found = []
@@ -55,8 +58,10 @@ def pipelines(trace: Trace, team: Team) -> tuple[Pipeline, ...]:
 
 
 def chain(waited: np.ndarray) -> tuple[tuple[int, ...], int, int, int] | None:
-    """The order of ranks whose waits (columns rank, cause, time) in one call are those of a pipeline, how deep it is,
-    what the last one waits, and what all do; None: they are not."""
+    """Find the order of ranks in a pipeline, from their waits (columns rank, cause, time) in one call.
+
+    Returns the ranks, the depth, the waiting of the last one and of all (ns). None: the waits are not a pipeline.
+    """
     whole = _by_rank(waited, "rank")
     edges = [
         (int(row["rank"]), int(row["cause"]))
@@ -81,7 +86,7 @@ def _by_rank(waited: np.ndarray, column: str) -> dict[int, int]:
 
 
 def _depths(edges: list[tuple[int, int]]) -> dict[int, int] | None:
-    """Of each rank the longest way to one that waits for none; None: some wait for each other in a circle."""
+    """Return for each rank the longest way to one that waits for none; None: some wait for each other in a circle."""
     waits_for: dict[int, list[int]] = defaultdict(list)
     waited_for_by: dict[int, list[int]] = defaultdict(list)
     for rank, cause in edges:
@@ -101,7 +106,7 @@ def _depths(edges: list[tuple[int, int]]) -> dict[int, int] | None:
 
 
 def _summed(trace: Trace, team: Team) -> np.ndarray:
-    """_WAITED: of each rank how long it waited for each other, by call and place; of all members of the team."""
+    """Sum the waiting of each rank for each other one (_WAITED), by call and place, over all members of the team."""
     sums: dict[tuple[int, ...], int] = defaultdict(int)
     for rows in _waited(trace, team):
         keys, which = np.unique(rows[_COLUMNS], return_inverse=True)
@@ -115,7 +120,7 @@ def _summed(trace: Trace, team: Team) -> np.ndarray:
 
 
 def _waited(trace: Trace, team: Team) -> Iterator[np.ndarray]:
-    """_WAITED of every wait for a message of the ranks of this member."""
+    """Yield _WAITED rows of all waits for messages of the ranks of this member."""
     search = WaitSearch(trace, team, used=frozenset(map(base_name, trace.procedures)) - NOT_FOR_MESSAGES)
     found = find_wait_states(search)
     paths = trace.extra(CallPaths)
