@@ -1,14 +1,12 @@
-"""A finding: something that makes a run longer, and by how much at most.
+"""Findings: things that make a run longer, and by how much at most, on one scale.
 
-The findings of a run on one scale: how much shorter it would be, at most.
-
-Three of them make up all that is no computation: with T the runtime, u the useful times of all threads, and U and I the
-longest useful time and the runtime of the replay on an ideal network,
+Three of them make up all time that is no computation: with T the runtime, u the useful times of all threads, and U and
+I the longest useful time and the runtime of the replay on an ideal network,
 
     T - mean(u) = (max(u) - mean(u)) + (I - U) + (T - I), but for max(u) - U, which rounding makes
 
 load imbalance, serialization and transfer, the additive form of the POP efficiencies. The others are reasons for these
-(a pipeline, a slow iteration), or times of which the efficiencies do not speak (the tracer).
+(a pipeline, a slow iteration), or times that the efficiencies do not cover (the tracer).
 """
 
 from __future__ import annotations
@@ -32,7 +30,7 @@ from tracelib.schema.procedures import FINALIZE, INIT, is_of_files
 
 
 class FindingKind(Enum):
-    """What makes the run longer."""
+    """Kinds of findings: the reasons why a run takes longer."""
 
     IMBALANCE = "load imbalance"  # the thread that computes longest computes longer than the mean
     SERIALIZATION = "serialization"  # ranks wait for each other even where messages take no time
@@ -61,7 +59,7 @@ FACTORS = (
     FindingKind.NOT_THERE,
     FindingKind.STARTING,
 )
-"""What the time that is not computation is the sum of: their costs do not overlap."""
+"""Kinds whose sum is the time that is not computation: their costs do not overlap."""
 
 PART_OF = {
     FindingKind.MOVING: (FindingKind.SERIALIZATION, FindingKind.COMMUNICATION),
@@ -70,14 +68,14 @@ PART_OF = {
     FindingKind.HANG: (FindingKind.SERIALIZATION, FindingKind.TRANSFER, FindingKind.COMMUNICATION),
     FindingKind.CPUS: (FindingKind.TRANSFER, FindingKind.COMMUNICATION),
 }
-"""Reasons, and what each explains: where it costs half as much, the other need not be told."""
+"""Reasons, and the kinds that each explains: where it costs half as much, the other is not reported."""
 
 
 class Certainty(Enum):
-    """What the cost of a finding is made of."""
+    """Certainty of the cost of a finding, by its origin."""
 
     MEASURED = "measured"  # times of the run
-    BOUND = "bound"  # the same, of more than is meant: a CPU was lacking, whether or not it was wanted
+    BOUND = "bound"  # measured, but it includes more than is meant: a CPU was lacking, needed or not
     REPLAYED = "replayed"  # the run on an ideal network
     ESTIMATED = "estimated"
     UNKNOWN = "not known"  # at least this much, but nothing says how much more
@@ -85,52 +83,55 @@ class Certainty(Enum):
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is known of a run; arrays by rank are int64 of shape (ranks,)."""
+    """Facts about a run from which findings are made; arrays by rank are int64 of shape (ranks,)."""
 
     efficiency: Efficiency
     useful: Useful
-    computed_ns: np.ndarray  # what the efficiencies are made of: useful time of ranks, or of threads,
+    computed_ns: np.ndarray  # base of the efficiencies: useful time of ranks, or of threads,
     computed_by: np.ndarray  # and the rank of each
     profile: Profile
     waits: Waits
     regions: RegionProfile
     cpus: Cpus
-    others_ns: np.ndarray  # how long threads that make no call had or wanted a CPU, by rank
+    others_ns: np.ndarray  # time that threads without calls had or wanted a CPU, by rank
     even: Imbalance | None  # None: the run has no iterations, or they were not looked for
     threads: np.ndarray
     present: np.ndarray  # numbers of the ranks that could be read
-    after_ns: int  # how long the run went on after the last record
-    unfinished: tuple[UnfinishedCall, ...]  # calls that killed ranks did not come back from
+    after_ns: int  # time that the run went on after the last record
+    unfinished: tuple[UnfinishedCall, ...]  # calls from which killed ranks did not return
     tracer_ns: np.ndarray  # the tracer's own time, as far as it is no computation
 
 
 @dataclass(frozen=True)
 class Finding(InNotebook):
-    """`cost_ns` is what the run would be shorter without it, at most; costs of several findings may overlap."""
+    """One finding. `cost_ns` is how much shorter the run would be without it, at most.
+
+    Costs of several findings may overlap.
+    """
 
     kind: FindingKind
     cost_ns: int
     share: float  # of the run: cost_ns / runtime of the efficiencies
     sure: Certainty
-    rank: int = -1  # the one to look at; -1: all, or none
+    rank: int = -1  # the rank to look at; -1: all, or none
     call: str = ""  # procedure in which the time goes, or others wait
     region: str = ""  # of the program
-    number: int = 0  # of several findings of this kind which, from 0
+    number: int = 0  # number of the finding among those of this kind, from 0
 
 
 LEAST = 0.01
-"""Of the run; what costs less is no finding."""
+"""Share of the run; what costs less is no finding."""
 MOST = 3
 _EXPLAINS = 0.5
-"""Share of a cost from which on its reason is told instead."""
+"""Share of a cost from which on its reason is reported instead."""
 _EVIDENCE = 0.25
-"""The others count as waiting in one call if they spend more than this share of the imbalance there."""
+"""Share of the imbalance: other ranks count as waiting in one call if they spend more than this there."""
 _MAINLY = 0.5
-"""Share of a cost from which on a region is where it comes from."""
+"""Share of a cost from which on a region counts as its origin."""
 
 
 def find_findings(of: Evidence) -> list[Finding]:
-    """All that cost at least LEAST of the run, the most expensive first; before them what the run hung in."""
+    """Find all that costs at least LEAST of the run, the most expensive first; a hang comes before all others."""
     runtime = of.efficiency.runtime_ns
     if runtime <= 0 or not len(of.present):
         return []
@@ -141,7 +142,7 @@ def find_findings(of: Evidence) -> list[Finding]:
 
 
 def largest_findings(found: list[Finding], most: int = MOST) -> list[Finding]:
-    """Those to tell: a finding is left out where one of its reasons costs half as much."""
+    """Select the findings to report: one is left out where one of its reasons costs half as much."""
     explained = {
         whole
         for reason in found
@@ -152,12 +153,13 @@ def largest_findings(found: list[Finding], most: int = MOST) -> list[Finding]:
 
 
 def _counts(one: Finding, runtime_ns: int) -> bool:
-    """How long a run hung may not be known."""
+    """Return true if a finding costs enough to be reported. A hang always counts: its length may not be known."""
     return one.kind is FindingKind.HANG or one.cost_ns >= LEAST * runtime_ns
 
 
 def _hang(of: Evidence) -> Iterator[Finding]:
-    """Calls that ranks were in from some time on until they were killed: as long as all of these ranks were."""
+    """Find calls that ranks were in until they were killed. The cost is the time when all of these ranks were in
+    them."""
     main = [call for call in of.unfinished if call.thread == 0]
     if not main:
         return
@@ -170,7 +172,7 @@ def _hang(of: Evidence) -> Iterator[Finding]:
 
 
 def _factors(of: Evidence) -> Iterator[Finding]:
-    """Load imbalance, serialization and transfer; starting and ending MPI is told apart from transfer."""
+    """Find load imbalance, serialization and transfer; starting and ending MPI is separate from transfer."""
     useful, rank, efficiency = of.computed_ns, of.computed_by, of.efficiency
     if not efficiency.useful_max_ns:
         return
@@ -210,14 +212,14 @@ def _communication(of: Evidence, longest: int, unseen_ns: int) -> Iterator[Findi
 
 
 def starting_ns(of: Evidence, rest_ns: int) -> int:
-    """What of the time that is not computation every rank spends starting and ending MPI."""
+    """Return the part of the time without computation that every rank spends starting and ending MPI, in ns."""
     columns = np.flatnonzero(_starts_or_ends(of))
     inside = of.profile.inside_ns[of.present][:, columns].sum(axis=1)
     return min(int(inside.min(initial=rest_ns)), rest_ns)
 
 
 def waiting_call(calls: Profile, computed: Useful, present: np.ndarray, longest: int) -> str:
-    """The procedure in which the other ranks spend most time beyond what rank `longest` spends there.
+    """Find the procedure in which the other ranks spend most time beyond what rank `longest` spends there.
 
     "" where that is a small part of what the others compute less: then they did not wait in MPI.
     """
@@ -230,23 +232,23 @@ def waiting_call(calls: Profile, computed: Useful, present: np.ndarray, longest:
 
 
 def _costly_call(of: Evidence, rank: int, but_for: np.ndarray) -> str:
-    """In which a rank is longest, but for some procedures."""
+    """Find the procedure in which a rank is longest, except for the procedures `but_for`."""
     inside = np.where(but_for, 0, of.profile.inside_ns[rank])
     return of.profile.procedures[int(inside.argmax())] if inside.any() else ""
 
 
 def _starts_or_ends(of: Evidence) -> np.ndarray:
-    """Which procedures do."""
+    """Return a mask of the procedures that start or end MPI."""
     return np.array([name in INIT or name in FINALIZE for name in of.profile.procedures], bool)
 
 
 def _are_of_files(of: Evidence) -> np.ndarray:
-    """Which procedures are calls on files: a replay on an ideal network keeps their time."""
+    """Return a mask of the procedures on files: a replay on an ideal network keeps their time."""
     return np.array([is_of_files(name) for name in of.profile.procedures], bool)
 
 
 def _uneven_region(of: Evidence, longest: int, cost_ns: int) -> str:
-    """The innermost region, that is the shortest, that most of an imbalance comes from; "": none."""
+    """Find the innermost (shortest) region that most of an imbalance comes from; "": none."""
     useful = of.regions.useful_ns[of.present]
     more = of.regions.useful_ns[longest] - useful.mean(axis=0) if useful.size else np.zeros(0)
     chosen = np.flatnonzero(more >= _MAINLY * max(cost_ns, 1))
@@ -255,7 +257,7 @@ def _uneven_region(of: Evidence, longest: int, cost_ns: int) -> str:
 
 
 def _iterations(of: Evidence) -> Iterator[Finding]:
-    """What is uneven about the iterations of the main loop."""
+    """Find what is uneven about the iterations of the main loop."""
     if of.even is None:
         return
     uneven = of.even.uneven
@@ -271,11 +273,11 @@ def _iterations(of: Evidence) -> Iterator[Finding]:
 
 
 def _cpus(of: Evidence) -> Iterator[Finding]:
-    """Waiting for a CPU, and sleep outside MPI, of the rank that computes longest.
+    """Find waiting for a CPU, and sleep outside MPI, of the rank that computes longest.
 
     It waits while it computes, and in the time that an ideal network saves; or threads of a rank wait for each other.
     Where that was not recorded, it is what R ranks lose on C CPUs if none of them ever sleeps: 1 - C / R. Where only
-    CPU time was, sleep is not told from it: then ranks are said to wait only where they share CPUs.
+    CPU time was recorded, sleep is not told from it: then ranks count as waiting only where they share CPUs.
     """
     use, longest = of.cpus.use, int(of.computed_by[of.computed_ns.argmax()]) if len(of.computed_ns) else 0
     ratio = max((s.ranks / max(s.cpus, 1) for s in of.cpus.sharing), default=0.0)
@@ -290,14 +292,14 @@ def _cpus(of: Evidence) -> Iterator[Finding]:
     elif use is None and ratio > 1:
         yield Finding(FindingKind.CPUS, round(of.efficiency.runtime_ns * (1 - 1 / ratio)), 0.0, Certainty.ESTIMATED)
     if use is not None and use.tells_sleep:
-        # a thread that sleeps while another one of its rank works waits for that
+        # a thread that sleeps while another one of its rank works waits for that one
         asleep = (use.computing_asleep_ns - of.others_ns).clip(min=0)[of.present]
         most = int(asleep.argmax())
         yield Finding(FindingKind.ASLEEP, int(asleep[most]), 0.0, Certainty.MEASURED, int(of.present[most]))
 
 
 def _tracer(of: Evidence) -> Iterator[Finding]:
-    """The tracer's own time on the rank whose threads it holds longest."""
+    """Find the tracer's own time on the rank whose threads it holds longest."""
     by_thread = of.tracer_ns[of.present] / np.maximum(of.threads[of.present], 1)
     worst = int(by_thread.argmax())
     yield Finding(FindingKind.TRACER, round(float(by_thread[worst])), 0.0, Certainty.MEASURED, int(of.present[worst]))

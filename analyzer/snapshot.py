@@ -1,6 +1,6 @@
-"""A rank at a moment: the state and the call of each thread, its regions, and the messages that are on their way.
+"""A rank at a moment: state and call of each thread, its regions, and the messages that are on their way.
 
-The calls of a rank around a moment, read from there outwards: as few of its windows as it takes.
+The calls of a rank around a moment are read from there outwards, in as few of its windows as possible.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from analyzer.trace import CALL, EVENT, MARK, MESSAGE, REQUEST, CallPaths, Mark,
 from tracelib.schema import STARTED, is_one_of
 
 RECORDS = 4096
-"""Calls in a window: the first ones read are mostly enough."""
+"""Number of calls in a window: the first ones read are mostly enough."""
 
 
 class Calls(NamedTuple):
@@ -26,13 +26,15 @@ class Calls(NamedTuple):
     paths: np.ndarray
 
     def where(self, chosen: np.ndarray | slice) -> Calls:
-        """Some of them."""
+        """Select some calls."""
         return Calls(self.rows[chosen], self.paths[chosen])
 
 
 def calls_around(trace: Trace, rank: int, time: int, number: int) -> tuple[list[Calls], list[Calls]]:
-    """Of each thread of a rank the last calls that it entered until a moment, `number` and the one before them, and the
-    first `number` of later; in order of enter. time: ns."""
+    """Read the calls of each thread of a rank around a moment, in order of enter.
+
+    Returns the last `number` + 1 calls entered until then, and the first `number` entered later. `time` is in ns.
+    """
     windows = trace.windows_of(rank, RECORDS)
     here = max(int(np.searchsorted(windows, time, side="right")) - 1, 0)
     before = _Ends(int(trace.threads[rank]), number + 1, last=True)
@@ -67,11 +69,11 @@ class _Ends:
 
     @property
     def enough(self) -> bool:
-        """Whether each thread has as many as are wanted."""
+        """Return true if each thread has enough calls."""
         return all(len(calls.rows) >= self._number for calls in self.of_thread)
 
     def add(self, more: Calls) -> None:
-        """Those of the window before all that were added, or after them."""
+        """Add the calls of the window before all that were added, or after them."""
         for thread, known in enumerate(self.of_thread):
             lacking = self._number - len(known.rows)
             mine = np.flatnonzero(more.rows["thread"] == thread) if lacking > 0 else np.zeros(0, np.int64)
@@ -89,10 +91,10 @@ class ThreadSnapshot:
     state: int  # State; -1: nothing is recorded of the thread then
     begin_ns: int  # of the state
     end_ns: int
-    inside: bool  # the last of `before` is a call that it is in
+    inside: bool  # true: the last of `before` is a call that it is in
     before: Calls  # the calls that it entered until then, the last one last
-    after: Calls  # those that it entered later
-    regions: tuple[tuple[str, int], ...]  # those it is in, the outermost first: name and begin
+    after: Calls  # the calls that it entered later
+    regions: tuple[tuple[str, int], ...]  # name and begin of the regions it is in, the outermost first
 
 
 @dataclass(frozen=True)
@@ -109,8 +111,15 @@ class Snapshot:
 
 
 def take_snapshot(trace: Trace, rank: int, time: int, around: int = 3, *, messages: bool = True) -> Snapshot:
-    """What a rank did at a moment (ns), with so many calls before and after. messages: also those on their way, for
-    which the messages of all ranks until then are looked through; requests and events with them."""
+    """Read what a rank does at a moment.
+
+    Args:
+        trace: The trace.
+        rank: The rank.
+        time: The moment, ns.
+        around: Number of calls before and after it.
+        messages: Also read messages on their way, requests and events. All messages until then are searched.
+    """
     before, after = calls_around(trace, rank, time, around)
     begins = [int(calls.rows["enter"][-1]) if len(calls.rows) else 0 for calls in before]
     states = trace.rank_states(min(begins, default=0), time + 1, range(rank, rank + 1))
@@ -135,7 +144,7 @@ def take_snapshot(trace: Trace, rank: int, time: int, around: int = 3, *, messag
 
 
 def _state_at(states: np.ndarray, time: int) -> tuple[int, int, int]:
-    """State, begin and end of what is at a moment; -1 where nothing is."""
+    """Return state, begin and end of the state at a moment; -1 where there is none."""
     here = np.flatnonzero((states["begin"] <= time) & (time < states["end"]))
     if not len(here):
         return -1, time, time
@@ -144,7 +153,7 @@ def _state_at(states: np.ndarray, time: int) -> tuple[int, int, int]:
 
 
 def open_regions(marks: np.ndarray) -> np.ndarray:
-    """The begins (MARK) of the regions of one thread that are open behind these marks of it, the outermost first."""
+    """Return the begins (MARK) of one thread's regions that are open after its marks, the outermost first."""
     edges = marks[np.isin(marks["what"], (Mark.BEGIN, Mark.END))]
     if not len(edges):
         return np.zeros(0, MARK)
@@ -155,7 +164,7 @@ def open_regions(marks: np.ndarray) -> np.ndarray:
 
 
 def _on_their_way(trace: Trace, rank: int, time: int) -> np.ndarray:
-    """MESSAGE from or to a rank that are sent, and not yet received."""
+    """Return the messages (MESSAGE) from or to a rank that are sent, and not yet received."""
     trace.match()
     found = []
     for begin, end in pairwise(trace.message_windows().tolist()):
@@ -169,7 +178,7 @@ def _on_their_way(trace: Trace, rank: int, time: int) -> np.ndarray:
 
 
 def _open(trace: Trace, rank: int, time: int) -> np.ndarray:
-    """REQUEST of a rank that are posted, and complete later."""
+    """Return the requests (REQUEST) of a rank that are posted, and complete later."""
     found = []
     for rows in trace.requests(rank, time + 1):
         done = ~is_one_of(rows["what"], STARTED)

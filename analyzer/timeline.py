@@ -1,8 +1,8 @@
-"""The time that each line of ranks spends in each state in each bin of time, added up window by window.
+"""Timelines: the time that each line of ranks spends in each state in each bin of time, window by window.
 
-What the lines of a timeline stand for: a rank each, or, of many ranks, groups that behave alike.
+A line is a rank, or, of many ranks, a group that behaves alike.
 
-What is marked in a timeline: the outermost regions of a rank, flushes, the edges of iterations.
+Marks of a timeline are the outermost regions of a rank, flushes, and the edges of iterations.
 """
 
 from __future__ import annotations
@@ -26,28 +26,30 @@ from analyzer.waits.analysis import Waits
 from analyzer.waits.wait_states import WaitSearch
 
 MOST_RANKS = 128
-"""Of more ranks, lines are groups."""
+"""Maximum number of ranks with a line each; with more ranks, lines are groups."""
 _LONGEST = 24
 
 
 @dataclass(frozen=True)
 class TimelineLines:
-    """A line for each of `names`."""
+    """The lines of a timeline, one for each of `names`."""
 
     names: tuple[str, ...]
     of_rank: np.ndarray  # int64 (ranks,): the line that each rank is in; -1: in none
-    threads: np.ndarray  # int64 (lines,): of all ranks of a line
+    threads: np.ndarray  # int64 (lines,): number of threads of all ranks of a line
     typical: np.ndarray  # int64 (lines,): a rank that stands for each line
 
     @property
     def grouped(self) -> bool:
-        """Whether some lines stand for several ranks."""
+        """Return true if some lines stand for several ranks."""
         return bool(np.bincount(self.of_rank[self.of_rank >= 0]).max(initial=0) > 1)
 
 
 def lines_of(trace: Trace, calls: Profile, computed: Useful, waited: Waits) -> TimelineLines:
-    """A line for each rank that could be read; above MOST_RANKS one for each group of ranks that behave alike by
-    computing, time in MPI and waiting, and one for each rank that is in none."""
+    """Make a line for each rank that could be read, or, above MOST_RANKS, for each group of ranks that behave alike.
+
+    Groups are made by computing, time in MPI and waiting. A rank in no group has its own line.
+    """
     present = np.setdiff1d(np.arange(trace.size), trace.extra(Losses).missing)
     if len(present) <= MOST_RANKS:
         return _lines(trace, [(str(rank), np.array([rank]), rank) for rank in present.tolist()])
@@ -58,7 +60,15 @@ def lines_of(trace: Trace, calls: Profile, computed: Useful, waited: Waits) -> T
 def line_groups(
     trace: Trace, present: np.ndarray, computing: np.ndarray, in_mpi: np.ndarray, waiting: np.ndarray
 ) -> TimelineLines:
-    """The same of any number of ranks (`present`), by the ns that each of them has of these."""
+    """Make a line for each group of ranks that behave alike.
+
+    Args:
+        trace: The trace.
+        present: Numbers of the ranks.
+        computing: Time that each of them computes, ns.
+        in_mpi: Time that each of them is in MPI, ns.
+        waiting: Time that each of them waits, ns.
+    """
     columns = Column("computing", computing), Column("in MPI", in_mpi), Column("waiting", waiting)
     found = groups_of(present, columns)
     members = [(_named(group.ranks), group.ranks, group.typical) for group in found.groups]
@@ -83,7 +93,7 @@ def _lines(trace: Trace, members: list[tuple[str, np.ndarray, int]]) -> Timeline
 
 
 class Doing(IntEnum):
-    """What a thread does. What is none of these is not known, or no thread is there."""
+    """Activities of a thread. Time without any of them is not known, or the thread does not exist."""
 
     COMPUTING = 0
     WAITING = 1  # in MPI, for others
@@ -96,33 +106,33 @@ NAMES = ("computing", "waiting for others", "rest of MPI", "the tracer")
 
 @dataclass(frozen=True)
 class Timeline:
-    """[begin, end) of a run in bins of one width; the last one may be shorter."""
+    """The times of a timeline: [begin, end) of a run in bins of one width; the last one may be shorter."""
 
     begin_ns: int
     end_ns: int
     width_ns: int
     lines: TimelineLines
-    ns: np.ndarray  # int64 (states, lines, bins): of all threads of a line together
+    ns: np.ndarray  # int64 (states, lines, bins): sum of all threads of a line
 
     @property
     def bins(self) -> int:
-        """Number of bins."""
+        """Return the number of bins."""
         return int(self.ns.shape[2])
 
     @property
     def edges(self) -> np.ndarray:
-        """Begins of the bins and the end, int64 (bins + 1,)."""
+        """Return the begins of the bins and the end, int64 (bins + 1,)."""
         return np.minimum(self.begin_ns + np.arange(self.bins + 1, dtype=np.int64) * self.width_ns, self.end_ns)
 
     @property
     def shares(self) -> np.ndarray:
-        """float64 (states, lines, bins): of the time of all threads of a line; they add up to 1 at most."""
+        """Return shares of the time of all threads of a line, float64 (states, lines, bins); their sum is at most 1."""
         whole = np.maximum(self.lines.threads, 1)[:, None] * np.maximum(np.diff(self.edges), 1)[None, :]
         shares = self.ns / whole
         return shares / np.maximum(shares.sum(axis=0), 1.0)
 
     def coarser(self, together: int) -> Timeline:
-        """The same with so many bins as one."""
+        """Join each `together` bins into one."""
         firsts = np.arange(0, self.bins, together)
         sums = np.add.reduceat(self.ns, firsts, axis=2)
         return Timeline(self.begin_ns, self.end_ns, self.width_ns * together, self.lines, sums)
@@ -138,9 +148,9 @@ def timeline(
     begin_ns: int = 0,
     end_ns: int | None = None,
 ) -> Timeline:
-    """What the ranks of each line do in [begin, end) of the run, in at most so many bins. Collective over the team.
+    """Sum the activities of the ranks of each line in [begin, end) of the run, in at most `bins` bins. Collective.
 
-    calls: the profile of the run. Waiting is that of the wait states of `analyze waits`, as far as it is in MPI.
+    `calls` is the profile of the run. Waiting is the time of wait states of `analyze waits`, as far as it is in MPI.
     """
     end_ns = trace.duration_ns if end_ns is None else end_ns
     width = max(-(-(end_ns - begin_ns) // bins), 1)
@@ -158,14 +168,14 @@ def timeline(
 
 
 class _Filled:
-    """Intervals counted in bins of one width, of which only changes are kept: an interval costs two of them."""
+    """Sums of intervals in bins of one width. Only changes are kept: an interval makes two."""
 
     def __init__(self, begin_ns: int, width_ns: int, bins: int, lines: int) -> None:
         self._begin, self._width, self._bins = begin_ns, width_ns, bins
         self._change, self._area = np.zeros((2, lines * (bins + 1)), np.int64)
 
     def add(self, line: np.ndarray, begin: np.ndarray, end: np.ndarray) -> None:
-        """Intervals (ns) of lines; those of line -1 do not count."""
+        """Add intervals (ns) of lines; intervals of line -1 do not count."""
         known = (line >= 0) & (end > begin)
         line = line[known].astype(np.int64) * (self._bins + 1)
         last = self._bins * self._width
@@ -184,14 +194,14 @@ class _Filled:
         self._area[here] += by_index(key - low, area, length)
 
     def ns(self) -> np.ndarray:
-        """int64 (lines, bins)."""
+        """Return the time in each bin, int64 (lines, bins)."""
         change, area = (table.reshape(-1, self._bins + 1) for table in (self._change, self._area))
         before = np.cumsum(change, axis=1) - change
         return (before * self._width + area)[:, : self._bins]
 
 
 class _Calls(Sums[None]):
-    """Computing, calls, and what the tracer took after them."""
+    """Sums of computing, calls, and the tracer's time after calls."""
 
     def __init__(self, table: list[_Filled], lines: TimelineLines) -> None:
         self._table, self._lines = table, lines
@@ -205,7 +215,7 @@ class _Calls(Sums[None]):
         self._table[Doing.IN_MPI].add(self._lines.of_rank[rank], calls["enter"], calls["enter"] + calls["inside"])
 
     def total(self, team: Team) -> None:
-        """The tables are added up together with what does not come in parts."""
+        """Return nothing: the tables are added up later, together with data that does not come in parts."""
 
 
 def _flushes(trace: Trace, team: Team, table: _Filled, lines: TimelineLines) -> None:
@@ -218,7 +228,7 @@ def _flushes(trace: Trace, team: Team, table: _Filled, lines: TimelineLines) -> 
 
 MOST_FLUSHES, MOST_EDGES = 400, 200
 _SLOTS = 1000
-"""Regions that are shorter than the run divided by this are not told apart."""
+"""Number of slots of a run; shorter regions are not distinguished."""
 
 
 @dataclass(frozen=True)
@@ -232,18 +242,18 @@ class TimelineSpan:
 
 @dataclass(frozen=True)
 class TimelineMarks:
-    """Times in ns."""
+    """The marks of a timeline; times in ns."""
 
     regions: tuple[TimelineSpan, ...] = ()  # of `rank`, outermost ones, in order
     rank: int = -1
     flushes: tuple[tuple[int, int], ...] = ()  # (line, begin), the longest ones
     edges: tuple[int, ...] = ()  # between iterations
-    every: int = 1  # each so many-th edge is there
+    every: int = 1  # only one edge in `every` is kept
     edges_rank: int = -1
 
 
 def regions_of(trace: Trace, rank: int) -> tuple[TimelineSpan, ...]:
-    """The outermost regions of the first thread of a rank, sampled in the middle of equal slots of the run."""
+    """Find the outermost regions of the first thread of a rank, sampled in the middle of equal slots of the run."""
     known = trace.extra(Regions)
     rows = known.marks(rank)
     rows = rows[(rows["thread"] == 0) & ((rows["what"] == Mark.BEGIN) | (rows["what"] == Mark.END))]
@@ -267,7 +277,7 @@ def regions_of(trace: Trace, rank: int) -> tuple[TimelineSpan, ...]:
 
 
 def flushes_of(trace: Trace, of_rank: np.ndarray) -> tuple[tuple[int, int], ...]:
-    """The longest flushes, (line, begin) in order of time; of_rank: the line of each rank."""
+    """Find the longest flushes, (line, begin) in order of time; of_rank: the line of each rank."""
     found: list[tuple[int, int, int]] = []
     for rank in np.flatnonzero(of_rank >= 0).tolist():
         rows = trace.extra(TracerTime).flushes(rank)
@@ -279,7 +289,10 @@ def flushes_of(trace: Trace, of_rank: np.ndarray) -> tuple[tuple[int, int], ...]
 
 
 def marks_of(trace: Trace, of_rank: np.ndarray, rank: int, iterations: Iterations | None) -> TimelineMarks:
-    """Those of a timeline; `rank`: whose regions are shown. Edges are those of the first rank that has iterations."""
+    """Collect the marks of a timeline; `rank`: the rank whose regions are shown.
+
+    Edges are between iterations of the first rank that has any.
+    """
     edges: np.ndarray = np.zeros(0, np.int64)
     whose, every = -1, 1
     if iterations is not None and iterations.known.any():
