@@ -198,8 +198,7 @@ class Groups:
         """Make one join of all members that give, for all members that take.
 
         A member that left before the last giver came (an Alltoallv, or clocks that contradict each other) waited for
-        the
-        givers that were present.
+        the givers that were present.
         """
         if not len(m.group):
             return

@@ -70,8 +70,7 @@ def path_priorities(path: CriticalPath) -> np.ndarray:
     """Build changes of priority (EVENT) in order of time.
 
     CRITICAL: where a rank enters the call in which it waits for the path. OUTSIDE: where it has left the call that
-    hands
-    the path on, and at the begin of each rank that is not on the path then.
+    hands the path on, and at the begin of each rank that is not on the path then.
     """
     begins, ends, ranks = _favoured(path)
     known = np.setdiff1d(np.arange(len(path.nodes.first_thread)), ranks[begins <= 0])

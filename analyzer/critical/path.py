@@ -82,8 +82,7 @@ def critical_path(trace: Trace, eager_limit: int | None = None, poll_gap_ns: int
     """Find the critical path of a measured, imported or predicted run.
 
     Needs memory of about 12 bytes for each call, and 72 for each call that is noted (NodeTimeline.noted). The rest is
-    in
-    temporary files.
+    in temporary files.
 
     Args:
         trace: The trace; its messages must have been matched.

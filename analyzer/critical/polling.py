@@ -68,8 +68,7 @@ class Polls:
         """Join each failing poll and the call that follows at once, under the name of the last call (DONE, one thread).
 
         Times that are not the program's (FLUSH) do not count. In a prediction only calls that complete something wait:
-        the time
-        between two polls is computing.
+        the time between two polls is computing.
         """
         failed = calls["failed"] > 0
         if self._trace.origin.predicted or not failed.any():

@@ -21,8 +21,7 @@ class Collective:
     """One procedure on one communicator, sum of its members.
 
     The time of a nonblocking one is the time of the calls that began it. A persistent one (MPI_Allreduce_init) counts
-    each
-    time that it was started.
+    each time that it was started.
     """
 
     comm: int  # index in Trace.communicators

@@ -52,8 +52,7 @@ def shown_eager_limit(trace: Trace, team: Team | None = None) -> int:
     """Find the bytes up to which the run shows that blocking sends do not wait for their receives. Collective.
 
     With this limit a completed run cannot block in a replay where larger sends wait: in a circle of ranks that send
-    first,
-    the first to post its receive had sent before.
+    first, the first to post its receive had sent before.
     """
     found, team = EagerLimit(trace), team or Team()
     trace.match()

@@ -27,12 +27,10 @@ OF_RANK = np.dtype(
 """Sums of one rank that was sampled; times in ns.
 
 computing_ns is its computing time. idle_ns is the part of it in which threads had no CPU (they slept, waited for a
-file,
-or for a CPU). mpi_ns is CPU time in MPI. samples and lost are numbers of samples, tasks of threads. `others` of them
-make no call: their part of computing_ns is CPU time (others_ns). waits_ns is the part of idle_ns in which threads
-waited
-for a CPU; negative: idle_ns is an estimate by samples, and its parts are not known. before_ns is computing before
-samples of the thread began (before MPI_Init, say), which is not part of computing_ns.
+file, or for a CPU). mpi_ns is CPU time in MPI. samples and lost are numbers of samples, tasks of threads. `others` of
+them make no call: their part of computing_ns is CPU time (others_ns). waits_ns is the part of idle_ns in which threads
+waited for a CPU; negative: idle_ns is an estimate by samples, and its parts are not known. before_ns is computing
+before samples of the thread began (before MPI_Init, say), which is not part of computing_ns.
 """
 
 _BETWEEN = np.dtype([("begin", "<i8"), ("end", "<i8")])
@@ -107,8 +105,7 @@ class HotSums(Sums[Hot]):
 
     A sample counts as computing if its thread was in state Running, and no function of MPI was on its stack. (A thread
     without calls has no states.) A sample stands for the CPU time since the sample before. The sum of a thread's
-    samples is
-    scaled to the measured computing time of the thread, less the time in which it had no CPU.
+    samples is scaled to the measured computing time of the thread, less the time in which it had no CPU.
 
     Args:
         trace: The trace.

@@ -106,8 +106,7 @@ def bytes_of_calls(part: Part, completes: np.ndarray) -> tuple[np.ndarray, np.nd
     """Compute the bytes that each call of a part hands over and takes.
 
     Bytes of nonblocking and persistent operations are at the call that posted or started them. `completes` is
-    `completing`
-    of the trace.
+    `completing` of the trace.
     """
     calls = part.calls.rows
     sent, received = part.posted_bytes

@@ -22,8 +22,7 @@ def parents(visits: np.ndarray) -> np.ndarray:
     """Find for each visit the row of the visit immediately around it; -1: none.
 
     Visits (VISIT) are by thread and begin, an outer one before those inside. The visit around is the last one before
-    that
-    is one less deep.
+    that is one less deep.
     """
     found = np.full(len(visits), -1, np.int64)
     rows = np.arange(len(visits))
@@ -37,8 +36,7 @@ def parameters(trace: Trace, rank: int, visits: np.ndarray) -> dict[str, np.ndar
     """Return the parameters of each visit by name: int64 where all visits have an integer, else float64.
 
     A visit without a parameter has the value of the visit around it. So the values that a driver gives to the region
-    that
-    it measures are known in the regions inside (Rodriguez 2011, section 5.3: the network's alpha and beta by NWS).
+    that it measures are known in the regions inside (Rodriguez 2011, section 5.3: the network's alpha and beta by NWS).
     """
     names = trace.extra(Regions).parameters
     marks = trace.extra(Regions).marks(rank)

@@ -67,8 +67,7 @@ def region_sums(trace: Trace, team: Team) -> RegionSums:
     """Sum the regions of all threads, one window of time after the other. Collective.
 
     With U(t) the useful time of a thread up to t, the useful time of a region is the sum of U over its ends less the
-    sum
-    over its begins. So it does not matter in which window a region began.
+    sum over its begins. So it does not matter in which window a region began.
     """
     rank_of = np.repeat(np.arange(trace.size), trace.threads)
     first = np.concatenate(([0], np.cumsum(trace.threads)))

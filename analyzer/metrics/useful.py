@@ -38,8 +38,7 @@ class Useful:
         """Return the mean useful time of a thread of each rank, float64 of shape (ranks,).
 
         Each thread counts for the part of the runtime that it lives. So a thread of short life changes the mean by no
-        more than
-        its own life.
+        more than its own life.
         """
         count = np.bincount(self.rank, self.room_ns(runtime_ns)) / max(runtime_ns, 1)
         return np.bincount(self.rank, self.time_ns) / np.maximum(count, 1)
@@ -132,8 +131,7 @@ class BurstSums(Sums[Bursts]):
     """Sums of bursts.
 
     Percentiles come from a histogram of 64 classes to each power of two, since all lengths need not fit into memory.
-    The
-    50th is the smallest class bound that half of the bursts do not exceed.
+    The 50th is the smallest class bound that half of the bursts do not exceed.
     """
 
     def __init__(self) -> None:

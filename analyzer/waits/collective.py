@@ -56,8 +56,8 @@ def fence_waits(trace: Trace, lanes: Lanes, team: Team) -> Iterator[np.ndarray]:
 def collective_waits(trace: Trace, lanes: Lanes, team: Team) -> Iterator[CollectiveWaits]:
     """Find the wait states of the blocking collectives, window by window.
 
-    A member that takes data waits until the last member that it takes from enters. Members that give no data
-    delay nobody, and members that take none do not wait. In a barrier all wait for all.
+    A member that takes data waits until the last member that it takes from enters. Members that give no data delay
+    nobody, and members that take none do not wait. In a barrier all wait for all.
     """
     patterns = _patterns(trace)
     for rows, group in collectives(trace, team):
@@ -104,8 +104,7 @@ def _by_pattern(
     """Split collectives by their pattern.
 
     Yields members of collectives, their pattern (None: not known) and the WaitKind of each row. `patterns` has the
-    number
-    of the pattern of each procedure.
+    number of the pattern of each procedure.
     """
     barriers = np.array([blocking_name(base_name(p)) == "MPI_Barrier" for p in trace.procedures], bool)
     for number, pattern in enumerate((*PATTERNS, None)):

@@ -6,10 +6,10 @@ Source: Böhme et al. (see the package), sections on delay costs. For a wait of 
 the time since they were last in step: since a message between them (or between root and member of a collective), or a
 collective of both that nobody leaves before all have come. The time starts when the first of the two went on. d(a) is
 by how much longer the cause did activity a (computing in a region, time in an MPI call; waiting apart), t(v) how long
-it waited in wait v. With S = sum of d and t, activity a is charged w d(a) / S: the direct cost. Wait v is charged
-w t(v) / S. It hands this on to its own causes, together with what is charged to w itself: the indirect cost. So the
-costs of all delays add up to all waiting. A cause that did nothing longer is charged by what it did while the other
-thread waited.
+it waited in wait v. With S = sum of d and t, activity a is charged w d(a) / S: the direct cost. Wait v is charged w
+t(v) / S. It hands this on to its own causes, together with what is charged to w itself: the indirect cost. So the costs
+of all delays add up to all waiting. A cause that did nothing longer is charged by what it did while the other thread
+waited.
 
 The module also finds what lies behind wait states: the paths of regions they are on, and what all threads did
 meanwhile.
@@ -129,9 +129,8 @@ class Costs:
     """Costs of delays in ns.
 
     `by_lane` is float64 of shape (lanes, activities, 2): direct and indirect. `activities` has shape (activities, 2):
-    path
-    and what is done there (`Activities.table`). For each wait, in the order of WaitStates, there are float64 `indirect`
-    (the part that is due to waits of its cause) and `caused` (the waiting that it causes later).
+    path and what is done there (`Activities.table`). For each wait, in the order of WaitStates, there are float64
+    `indirect` (the part that is due to waits of its cause) and `caused` (the waiting that it causes later).
     """
 
     by_lane: np.ndarray

@@ -26,9 +26,8 @@ def one_sided_candidates(trace: Trace, lanes: Lanes, team: Team) -> np.ndarray:
     """Find candidates (CANDIDATE) of waits for other sides of RMA windows. Collective; each member gets all.
 
     Late post: until the target enters MPI_Win_post. It may happen in any call of the epoch (MPI_Win_start, an
-    operation,
-    or MPI_Win_complete), as the MPI has it. Early wait: until the last origin enters MPI_Win_complete. Lock contention:
-    until the holder of a lock that excludes this one, and that was released first, enters MPI_Win_unlock.
+    operation, or MPI_Win_complete), as the MPI has it. Early wait: until the last origin enters MPI_Win_complete. Lock
+    contention: until the holder of a lock that excludes this one, and that was released first, enters MPI_Win_unlock.
     """
     reader = EpochReader(trace)
     if not reader.has_any:
@@ -108,8 +107,7 @@ class FenceCalls(CollectiveCalls):
     """The fences of each RMA window brought together. All members give and take, as in a barrier.
 
     Fences that were not recorded cannot be counted. After the first time in which a rank recorded nothing, all fences
-    are
-    left out.
+    are left out.
     """
 
     def __init__(self, trace: Trace, team: Team, is_fence: np.ndarray) -> None:

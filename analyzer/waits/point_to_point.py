@@ -62,10 +62,9 @@ def message_waits(
     """Find the waits (WAIT) of calls of some ranks, in no order.
 
     A receive (or the call that completes it) waits until the send is entered. A send waits until the receive is posted,
-    if
-    it has not returned before: a message that MPI buffers delays no sender. For a call that completes several messages,
-    the wait that ended last counts, so no call waits longer than it lasts. Failing polls waited for what the next
-    completing call completed, from when that was posted on.
+    if it has not returned before: a message that MPI buffers delays no sender. For a call that completes several
+    messages, the wait that ended last counts, so no call waits longer than it lasts. Failing polls waited for what the
+    next completing call completed, from when that was posted on.
 
     Args:
         trace: The trace.
