@@ -31,9 +31,7 @@ class ComputingSums(Sums[np.ndarray]):
 
     def __init__(self, trace: Trace) -> None:
         self._known = trace.extra(CallPaths).known
-        self._last: dict[
-            tuple[int, int], tuple[int, int]
-        ] = {}  # for each thread: when it left its last call, and the path of that call
+        self._last: dict[tuple[int, int], tuple[int, int]] = {}  # by thread: when it left a call, and its path
         self._rows: list[np.ndarray] = []
 
     def add(self, part: Part) -> None:

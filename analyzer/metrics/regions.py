@@ -119,9 +119,7 @@ def region_visits(trace: Trace, rank: int) -> np.ndarray:
     every = trace.extra(Regions).marks(rank)
     marks = every[every["what"] <= Mark.END]
     is_begin = marks["what"] == Mark.BEGIN
-    depth = (
-        np.cumsum(np.where(is_begin, 1, -1)) - is_begin
-    )  # a thread begins at 0: the thread before it has ended all its regions
+    depth = np.cumsum(np.where(is_begin, 1, -1)) - is_begin  # a thread begins at 0: the one before it has ended all
     order = np.argsort(depth, kind="stable")
     begin, end = order[::2], order[1::2]
     begin, end = begin[np.argsort(begin)], end[np.argsort(begin)]

@@ -111,9 +111,7 @@ class Bursts:
     count: int
     time_ns: int
     longest_ns: int
-    percentiles_ns: dict[
-        int, int
-    ]  # by percentage: the smallest upper bound of a class that this share of the bursts does not exceed
+    percentiles_ns: dict[int, int]  # smallest upper bound of a class that this share of the bursts stays below
     by_length: tuple[int, ...] = field(default=(), compare=False)
     """Number of bursts that last from 2^(k-1) ns on, and less than 2^k; k from 0."""
 
