@@ -158,8 +158,7 @@ def _counts(one: Finding, runtime_ns: int) -> bool:
 
 
 def _hang(of: Evidence) -> Iterator[Finding]:
-    """Find calls that ranks were in until they were killed. The cost is the time when all of these ranks were in
-    them."""
+    """Find calls that ranks were in until they were killed; the cost is the time when all these ranks were in."""
     main = [call for call in of.unfinished if call.thread == 0]
     if not main:
         return

@@ -43,8 +43,7 @@ class Partitions:
         self._nodes = nodes
 
     def senders(self, messages: np.ndarray, sender: np.ndarray) -> np.ndarray:
-        """Return the calls (node) that sent messages (MESSAGE): of a partitioned one, the last that handed over a
-        part."""
+        """Return the calls (node) that sent messages (MESSAGE): of a partitioned one, the last that handed over."""
         if not len(self._handed):
             return sender
         at = self._handed.completing(messages)
@@ -114,7 +113,7 @@ def add_messages(found: Dependences, trace: Trace, nodes: NodeTimeline, eager_li
 
     Args:
         found: Gets the dependences.
-        trace: The trace; its messages must have been matched.
+        trace: The trace.
         nodes: The nodes of the trace.
         eager_limit: Bytes up to which senders do not wait. None: taken from the run, as the largest message whose
             sending call ended before its receive was posted.

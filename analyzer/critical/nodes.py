@@ -1,5 +1,4 @@
-"""Reads a trace into the nodes of its threads: calls, begins and ends of regions, and time that is not the
-program's."""
+"""The reader of the nodes of threads: calls, begins and ends of regions, and time that is not the program's."""
 
 from __future__ import annotations
 

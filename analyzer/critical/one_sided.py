@@ -47,8 +47,7 @@ def last_while_locking(held: np.ndarray) -> np.ndarray:
 
 
 def _excluding(held: np.ndarray, order: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """Find for each lock, among the first `count` in this order, the excluding one whose release began last; -1:
-    none."""
+    """Find for each lock, among the first `count` in order, the excluding one whose release began last; -1: none."""
     time = held["last"][order]
     every, exclusive = _latest(time, np.ones(len(order), bool)), _latest(time, held["exclusive"][order])
     at = np.where(held["exclusive"], np.append(-1, every)[count], np.append(-1, exclusive)[count])

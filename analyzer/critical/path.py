@@ -47,8 +47,7 @@ class CriticalPath:
 
     @property
     def slack(self) -> np.ndarray:
-        """Return the ns by which each node may be entered later without making the run longer: (nodes,) int64,
-        mapped."""
+        """Return the ns by which each node may be entered later without a longer run: (nodes,) int64, mapped."""
         return self.slack_file.mapped()[: len(self.nodes)]
 
     @cached_property
@@ -85,7 +84,7 @@ def critical_path(trace: Trace, eager_limit: int | None = None, poll_gap_ns: int
     in temporary files.
 
     Args:
-        trace: The trace; its messages must have been matched.
+        trace: The trace.
         eager_limit: Bytes up to which a sender does not wait for its receiver. None: taken from the run, as the largest
             message whose sending call ended before its receive was posted, at least 1024.
         poll_gap_ns: See POLL_GAP_NS.
@@ -139,8 +138,7 @@ class _Graph:
         self._latest.forget()
 
     def latest(self, end: int) -> Rows:
-        """Find the latest time (ns) at which each node may be entered so that the run ends at `end`; then of the
-        joins."""
+        """Find the latest time (ns) at which each node, then each join, may be entered for the run to end at `end`."""
         lib.path_begin(self._path, end)
         self._forget()
         while lib.path_latest(self._path, PIECE):

@@ -58,8 +58,7 @@ class Efficiency:
 
     @property
     def transfer_efficiency(self) -> float | None:
-        """Return communication efficiency / serialization efficiency: nearly, but not quite, ideal runtime /
-        runtime."""
+        """Return communication / serialization efficiency: nearly, but not quite, ideal runtime / runtime."""
         communication, serialization = self.communication_efficiency, self.serialization_efficiency
         return communication / serialization if communication and serialization else None
 

@@ -85,8 +85,7 @@ def reference_of(runs: Sequence[Work]) -> int:
 
 
 def kind_of_scaling(runs: Sequence[Work]) -> str:
-    """Return WEAK if the work of the largest run grew more like the number of threads than stayed the same, else
-    STRONG."""
+    """Return WEAK if the work of the largest run grew with the threads rather than stayed the same, else STRONG."""
     small, large = min(runs, key=lambda run: run.threads), max(runs, key=lambda run: run.threads)
     both = [run.instructions is not None for run in (small, large)]
     before, after = (small.amount, large.amount) if all(both) else (small.useful_ns, large.useful_ns)

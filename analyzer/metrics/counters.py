@@ -22,8 +22,7 @@ _WINDOW = 1 << 15
 
 @dataclass(frozen=True)
 class UsefulCounts:
-    """Sums over the bursts in which both counters were read, int64 of shape (ranks,). `time_ns` is their useful
-    time."""
+    """Sums over the bursts in which both counters were read, int64 (ranks,). `time_ns` is their useful time."""
 
     instructions_by_rank: np.ndarray
     cycles_by_rank: np.ndarray

@@ -32,8 +32,7 @@ class RegionProfile:
         return sorted(entered.tolist(), key=lambda r: (-int(self.time_ns[:, r].sum()), self.names[r]))
 
     def balance(self, region: int) -> float | None:
-        """Return the load balance, mean / max of the useful time of the ranks that entered the region; None: no
-        useful time."""
+        """Return the load balance: mean / max useful time of ranks that entered the region; None: no useful time."""
         useful = self.useful_ns[self.count[:, region] > 0, region]
         return float(useful.mean() / useful.max()) if len(useful) and useful.max() > 0 else None
 
@@ -203,8 +202,7 @@ class Accumulated:
         self._before = 0
 
     def append(self, begin: np.ndarray, end: np.ndarray, weight: np.ndarray) -> None:
-        """Append disjoint intervals in order of time, after all earlier ones; the last one may reach into later
-        windows."""
+        """Append disjoint intervals in order, after all earlier ones; the last one may reach into later windows."""
         self._before += int(self._weight[:-1].sum())
         columns = zip((self._begin, self._end, self._weight), (begin, end, weight), strict=True)
         self._begin, self._end, self._weight = (np.concatenate([old[-1:], new]) for old, new in columns)

@@ -123,7 +123,7 @@ def analyze_waits(
     Collective: the team shares the search and the reading of what threads did. The first member adds up the costs.
 
     Args:
-        trace: The trace; its messages must have been matched.
+        trace: The trace.
         team: The processes that share the work.
         calls: The profile of the run.
         longest: Number of longest single waits to list.

@@ -111,8 +111,7 @@ class Segments:
         return np.concatenate(self._starts)
 
     def add_lanes(self, first: np.ndarray, start: np.ndarray) -> None:
-        """Add the next lanes, with `first` and `start` as another process has them. Their rows must be added to
-        `rows`."""
+        """Add the next lanes, with another process's `first` and `start`. The caller adds their rows to `rows`."""
         self._counts.append(np.diff(first))
         self._starts.append(start)
 

@@ -64,7 +64,7 @@ class WaitSearch:
         """Prepare a search.
 
         Args:
-            trace: The trace; its messages must have been matched.
+            trace: The trace.
             team: The processes that share the work. None: this process alone.
             with_syncs: Also find when threads were in step.
             used: Procedures that were called, or that matter: waits are searched only in these. None: in all.
@@ -137,8 +137,7 @@ class WaitStates:
         return self.rows.mapped()
 
     def syncs(self, window: int) -> np.ndarray:
-        """Return the SYNC rows whose key is in a window, on the first member of the team; none on others.
-        Collective."""
+        """Return the SYNC rows with a key in a window, on the first member of the team; else none. Collective."""
         if self.search.syncs is None:
             raise ValueError("the search was made without syncs")
         return to_first(self.search.syncs.read(window), self.search.team)
