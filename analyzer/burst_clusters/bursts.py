@@ -50,12 +50,12 @@ def labelled_counters(trace: Trace) -> tuple[str, ...]:
 def bursts(
     trace: Trace, ranks: range, counters: tuple[str, ...] = (), stretches: np.ndarray | None = None
 ) -> Iterator[BurstTable]:
-    """All bursts of some ranks, those that begin in a window of time together.
+    """Yield all bursts of some ranks, window of time by window. A burst belongs to the window in which it begins.
 
-    stretches: int64 (ranks of the trace, 2), begin and end in ns of what is looked at of each rank; bursts that are not
+    stretches: int64 (ranks of the trace, 2), begin and end in ns of the stretch of each rank. Bursts that are not
     wholly inside are left out.
 
-    What an event says was counted since the one before, so a burst's counts are those of the first event at its end.
+    An event's counts are since the previous event. So the counts of a burst are those at the first event at its end.
     """
     if not len(ranks):
         return

@@ -93,7 +93,7 @@ KINDS = 4
 REACH = 0.1
 _SEED = 0
 _STARTS = 10
-"""k-means depends on where it starts: the best of so many is taken."""
+"""Number of starts of k-means. The result depends on the start; the best of these is taken."""
 
 
 @dataclass(frozen=True)

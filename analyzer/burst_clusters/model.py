@@ -85,7 +85,11 @@ def write_clusters(clusters: BurstClusters, path: Path) -> None:
 
 
 def read_clusters(path: Path, trace: Trace) -> BurstClusters:
-    """Those of a trace. Raises TracelibError where there are none, or they are of another run."""
+    """Read the clusters of a trace's bursts from a file.
+
+    Raises:
+        TracelibError: The file has no clusters, or the clusters of another run.
+    """
     try:
         data = json.loads(path.read_text())
         if data["format"] != FORMAT:

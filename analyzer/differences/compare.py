@@ -26,10 +26,10 @@ Value = TypeVar("Value")
 
 
 def align_moved_places(before: Sequence[Measured], after: Sequence[Measured]) -> tuple[list[Measured], int]:
-    """The runs of the second side with the names of places that the first one has, and how many were renamed.
+    """Rename places of the second side to the names that the first side has, and count the renamed places.
 
-    Of the places that only one side has, those of the same call in the same function and file are the same ones in the
-    order of their lines, if there are equally many on both sides.
+    Considered are places that only one side has. Places of the same call in the same function and file are paired in
+    the order of their lines, if both sides have equally many.
     """
     one, other = (_places(side) for side in (before, after))
     gone, new = _alike(one - other), _alike(other - one)
@@ -68,7 +68,7 @@ def _renamed(run: Measured, names: dict[str, str]) -> Measured:
 
 
 LEAST_RUNS = 4
-"""Of both sides together: with fewer the t-test has a single degree of freedom, or none."""
+"""Smallest number of runs, of both sides together, for a t-test. With fewer it has one degree of freedom, or none."""
 LEAST_SHARE = 0.005
 """Times below this share of the run time, on both sides, are not tested: they would only take certainty from the
 others."""
@@ -95,7 +95,7 @@ class Difference:
         return next((row for row in self.rows if row.figure == figure), DifferenceRow(figure, None, None))
 
     def of(self, family: Family) -> list[DifferenceRow]:
-        """Those of a family."""
+        """Return the rows of a family."""
         return [row for row in self.rows if row.figure.family is family]
 
     @property
@@ -124,7 +124,7 @@ def compare(before: Sequence[Measured], after: Sequence[Measured]) -> Difference
 
 
 def _basis(before: Sequence[Measured], after: Sequence[Measured]) -> tuple[Basis, list[str]]:
-    """What noise is known from, and what cannot be compared."""
+    """Decide from which samples noise is known, and list notes on what cannot be compared."""
     every, one, other = [*before, *after], before[0], after[0]
     notes = list(dict.fromkeys(f"{run.file}: {note}." for run in every for note in run.notes))
     commands = dict.fromkeys(run.command for run in every if run.command)
@@ -188,7 +188,7 @@ def _group(
 def _samples(
     figure: Figure, before: Sequence[Measured], after: Sequence[Measured], basis: Basis
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """Of each side, float64 (samples,); None: there are none of both."""
+    """Return the samples of a figure for each side, float64 (samples,). None: not both sides have samples."""
     if basis is Basis.REPETITIONS:
         values = [[_value(run, figure) for run in side] for side in (before, after)]
         return None if any(None in side for side in values) else (np.array(values[0]), np.array(values[1]))
@@ -205,7 +205,7 @@ def _samples(
 
 
 def _ranks(before: Sequence[Measured], after: Sequence[Measured], basis: Basis) -> list[DifferenceRow]:
-    """What each rank computes; none where the ranks are not the same."""
+    """Compare the computing of each rank. Empty where the two sides have different numbers of ranks."""
     if len({run.ranks for run in (*before, *after)}) > 1:
         return []
     first, second = (np.stack([run.by_rank for run in side]) for side in (before, after))

@@ -11,7 +11,10 @@ from analyzer.program.model import LeftOut
 
 
 class Family(Enum):
-    """What a figure is of. Times of PART are a decomposition of the run time; those of others overlap with them."""
+    """Family of figures.
+
+    Times of PART are a decomposition of the run time; times of other families overlap with them.
+    """
 
     RUN = "run"  # the run time
     PART = "part"  # what a thread does on average: the sum of all parts is the run time
@@ -29,7 +32,7 @@ class Family(Enum):
 
 
 class Unit(Enum):
-    """What the value of a figure is."""
+    """Unit of a figure's value."""
 
     NS = "s"  # written in seconds, held in ns
     FRACTION = ""
@@ -56,7 +59,7 @@ TRANSFER = Figure(Family.PART, "MPI and the network")
 TRACER = Figure(Family.PART, "the tracer")
 REST = Figure(Family.PART, "the rest")
 PARTS = (COMPUTING, NO_CPU, WAITING, TRANSFER, STARTING, TRACER, REST)
-"""Of the run time, in the order in which they are told."""
+"""Parts of the run time, in the order in which reports list them."""
 
 PARALLEL, BALANCE, COMMUNICATION, SERIALIZATION, TRANSFER_FACTOR = EFFICIENCIES = tuple(
     Figure(Family.EFFICIENCY, name, Unit.FRACTION)
@@ -65,7 +68,7 @@ PARALLEL, BALANCE, COMMUNICATION, SERIALIZATION, TRANSFER_FACTOR = EFFICIENCIES 
 IPC = Figure(Family.COUNTER, "instructions per cycle", Unit.FRACTION)
 
 ADDITIVE = frozenset(Family) - {Family.EFFICIENCY, Family.ITERATION, Family.RUN}
-"""What a run does not have, it has 0 of."""
+"""Families in which a figure that a run does not have counts as 0."""
 
 
 @dataclass(frozen=True)

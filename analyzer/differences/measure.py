@@ -1,4 +1,4 @@
-"""One run as figures that can be compared with those of another."""
+"""Measurement of one run as named figures, which can be compared with the figures of another run."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def measure(trace: Trace, team: Team) -> Measured:
 
 @dataclass(frozen=True)
 class _Sums:
-    """What is added up over the calls and states of a run."""
+    """Sums over the calls and states of a run."""
 
     trace: Trace
     calls: Profile
@@ -126,7 +126,7 @@ class _Sums:
 
     @property
     def threads(self) -> int:
-        """Of these ranks."""
+        """Number of threads of the ranks that could be read, at least 1."""
         return max(int(np.asarray(self.trace.threads)[self.present].sum()), 1)
 
     @property
@@ -151,7 +151,7 @@ def _starts(procedure: str) -> bool:
 
 
 def _parts(of: _Sums, waiting: Waits, no_cpu: np.ndarray) -> Values:
-    """What a thread does on average, in sum the run time."""
+    """Split the run time into what a thread does on average, ns. The sum of all parts is the run time."""
     mpi = int(of.calls.mpi_ns().sum())
     ns = {
         COMPUTING: int(of.computed.time_ns.sum()),

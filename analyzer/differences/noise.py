@@ -21,7 +21,7 @@ _SEED = 1
 
 
 class Verdict(Enum):
-    """What is known of a difference."""
+    """Result of the test of a difference."""
 
     MORE = "more than noise"
     WITHIN = "within noise"
@@ -40,10 +40,10 @@ class Basis(Enum):
 
 @dataclass(frozen=True)
 class Tested:
-    """Of each column of samples; float64 of shape (columns,).
+    """Results of the test of each column of samples; float64 of shape (columns,).
 
-    p: how often chance alone makes the difference at least as large. low, high: 95 % interval of the difference of the
-    means, after less before.
+    p: probability that chance alone makes the difference at least as large. low, high: 95 % interval of the difference
+    of the means, after minus before.
     """
 
     p: np.ndarray

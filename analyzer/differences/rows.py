@@ -63,8 +63,11 @@ class DifferenceRow:
 
 @dataclass(frozen=True)
 class FigureSamples:
-    """Of some rows, on both sides: float64 (samples, rows). iterations: of each side's run, where samples are means of
-    one; the times of a run are as many times as long."""
+    """Samples of some rows on both sides, float64 (samples, rows).
+
+    iterations: number of iterations of each side's run, where samples are means of one iteration. The times of a run
+    are that many times as long.
+    """
 
     before: np.ndarray
     after: np.ndarray
@@ -131,8 +134,10 @@ def _by_number(row: DifferenceRow, first: float, second: float, iterations: tupl
 
 
 def _scale(figure: Figure, iterations: tuple[int, int]) -> float | None:
-    """What a difference of one iteration is multiplied by to be one of the run; None: the runs have not equally many,
-    so that there is no such number."""
+    """Return the factor from a difference of one iteration to a difference of the run.
+
+    None: the runs have different numbers of iterations, so there is no such factor.
+    """
     if figure.unit is not Unit.NS or figure.family is Family.ITERATION:
         return 1.0
     return float(iterations[0]) if iterations[0] == iterations[1] else None

@@ -62,8 +62,15 @@ class Axis:
         return np.concatenate([np.zeros(0, np.int64), *parts]).reshape(places.shape)
 
     def places(self, lanes: np.ndarray, times: np.ndarray) -> np.ndarray:
-        """Of each of some lanes and each of some times (ns; those outside count as the first or the end): int64 of
-        shape (lanes, times)."""
+        """Find the places of times on the axis of each lane.
+
+        Args:
+            lanes: Numbers of lanes.
+            times: Times in ns. Times outside the run count as its begin or its end.
+
+        Returns:
+            int64 of shape (lanes, times).
+        """
         return lanes[:, None] * self.length_ns + np.clip(times, 0, self.length_ns)[None, :]
 
     def times(self, lanes: np.ndarray, edges: np.ndarray) -> np.ndarray:

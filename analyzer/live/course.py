@@ -19,7 +19,7 @@ _TOGETHER = 16
 
 
 class Stretches(NamedTuple):
-    """Of rows in stretches of time, float64 (rows, stretches) each; NaN: no value is known there."""
+    """Values of rows in stretches of time, float64 (rows, stretches) each. NaN: no value is known there."""
 
     mean: np.ndarray
     least: np.ndarray
@@ -30,7 +30,13 @@ class Course:
     """Bursts of rows, one row's after the other's, in temporary files: 32 bytes a burst."""
 
     def __init__(self, every: Iterable[ViewBursts], rows: int, duration_ns: int) -> None:
-        """every: all bursts of a view of so many rows, those of a row in order of time."""
+        """Store the bursts of all rows on one axis.
+
+        Args:
+            every: All bursts of a view. The bursts of one row come in order of time.
+            rows: Number of rows of the view.
+            duration_ns: Length of the run.
+        """
         self.rows, self.duration_ns = rows, duration_ns
         aside = Spill(_BURST)
         for some in every:
@@ -66,7 +72,10 @@ class Course:
         return len(self._axis)
 
     def stretches(self, rows: np.ndarray, edges: np.ndarray) -> Stretches:
-        """Of some rows between neighbouring edges (ns). A mean is over the time in which a value is known."""
+        """Return mean, least and largest value of some rows between neighbouring edges (ns).
+
+        A mean is over the time in which a value is known.
+        """
         edges = np.clip(edges, 0, self.duration_ns)
         places = self._axis.places(rows, edges)
         first, last = self._axis.at(places[:, :-1]), self._axis.at(places[:, 1:] - 1)
@@ -130,7 +139,7 @@ def _levels(values: Rows, of: np.ufunc) -> list[Rows]:
 
 
 def _reduced(of: np.ufunc, values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Of values [low, high), of which there are at most as many as in a group; NaN: there are none."""
+    """Reduce the values [low, high) of each pair. NaN: the range is empty. A range has at most the size of a group."""
     steps = np.arange(min(int((high - low).max(initial=0)), 2 * _TOGETHER))
     if not len(steps):
         return np.full(len(low), np.nan)

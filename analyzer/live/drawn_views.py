@@ -1,6 +1,6 @@
-"""A view of a run (analyzer.views) at any zoom: numbers by mean and extremes, names by shares of time.
+"""Views of a run (analyzer.views) at any zoom: numbers by mean and extremes, names by shares of time.
 
-Which views (analyzer.views) may be drawn: those that the user gave, and those of the library, by name.
+The views that may be drawn are the user's, and the views of the library, by name.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ROWS = 64
 
 
 class DrawnTile(NamedTuple):
-    """Of the rows that have some of these ranks: level, number of the stretch and of the block of rows (live.tiles)."""
+    """Key of a tile: ranks whose rows are drawn, level, number of the stretch and of the block of rows (live.tiles)."""
 
     ranks: str
     level: int
@@ -67,9 +67,15 @@ class DrawnViews:
     """One view of one run, in temporary files."""
 
     def __init__(self, file: ViewFile, run: ViewRun, lanes: Lanes) -> None:
-        """file: the view, and which of its rows are shown; lanes: those of the live view.
+        """Compute the bursts of the view for the rows that are shown.
 
-        Raises TracelibError where the run does not have what the view looks at.
+        Args:
+            file: The view, and which of its rows are shown.
+            run: The run as views read it.
+            lanes: Lanes of the live view.
+
+        Raises:
+            TracelibError: The run does not have what the view looks at.
         """
         view = file.view
         rows = view.rows(run)
@@ -159,7 +165,7 @@ class DrawnViews:
         return self._names.get(int(value), "") if value.is_integer() else ""
 
     def measured(self, ranks: str, begin: int, end: int) -> DrawnMeasure:
-        """Of the rows that have some of these ranks, in [begin, end) ns."""
+        """Measure the rows that have some of these ranks, in [begin, end) ns."""
         numbers, edges = self.chosen(ranks).numbers, np.array([begin, end])
         found = self.course.stretches(numbers, edges)
         seconds = [axis.times(numbers, edges)[:, 0] / 1e9 for axis in self._axes] if self.is_named else []
@@ -167,8 +173,11 @@ class DrawnViews:
         return DrawnMeasure(found.mean[:, 0], found.least[:, 0], found.most[:, 0], table)
 
     def overview(self, ranks: str) -> np.ndarray:
-        """Of all rows together in equal stretches of the run: the mean of numbers, (1, stretches); the shares of the
-        values with a colour, (colours, stretches)."""
+        """Summarize all rows together in equal stretches of the run.
+
+        Returns:
+            The mean of numbers, (1, stretches), or the shares of the values with a colour, (colours, stretches).
+        """
         edges = np.linspace(0, self.course.duration_ns, _STRETCHES + 1).astype(np.int64)
         numbers = self.chosen(ranks).numbers
         sums = np.zeros((len(self.colours) or 1, _STRETCHES))
@@ -197,8 +206,11 @@ class DrawnViews:
         return (least, most, peak) if most >= least else (0.0, 0.0, 0.0)
 
     def _tile(self, tile: DrawnTile) -> bytes:
-        """Of numbers the mean, the least and the largest, float32 of shape (rows, BINS, 3), NaN where nothing is known;
-        of names shares of time in steps of 1 / STEPS, uint8 of shape (rows, BINS, colours)."""
+        """Compute the cells of a tile, as bytes.
+
+        Numbers: mean, least and largest, float32 of shape (rows, BINS, 3), NaN where nothing is known. Names: shares of
+        time in steps of 1 / STEPS, uint8 of shape (rows, BINS, colours).
+        """
         numbers = self.chosen(tile.ranks).numbers[tile.block * BLOCK : (tile.block + 1) * BLOCK]
         edges = (np.arange(BINS + 1, dtype=np.int64) + tile.stretch * BINS) << tile.level
         if not self.is_named:

@@ -25,7 +25,7 @@ class FoundNumbers:
 
 @dataclass(frozen=True)
 class IntervalNumbers:
-    """Of a view."""
+    """Numbers of the stretch and the rows that a view shows."""
 
     view: Viewport
     rows: RowSet
@@ -42,7 +42,7 @@ class IntervalNumbers:
 
 @dataclass(frozen=True)
 class DrawnNumbers:
-    """Of a view that is drawn, in the stretch that is looked at."""
+    """Numbers of one drawn view, in the stretch that is looked at."""
 
     name: str
     unit: str
@@ -53,7 +53,11 @@ class DrawnNumbers:
 
 
 def drawn_numbers(reading: Reading, view: Viewport, views: ViewChoice) -> list[DrawnNumbers]:
-    """Of each view that is drawn. Raises TracelibError where the run does not have what it looks at."""
+    """Measure each view that is drawn, in the stretch of `view`.
+
+    Raises:
+        TracelibError: The run does not have what a view looks at.
+    """
     found = []
     for draw in view.draws:
         if draw.view != STATES:
@@ -66,7 +70,10 @@ def drawn_numbers(reading: Reading, view: Viewport, views: ViewChoice) -> list[D
 
 
 def numbers(run: LiveRun, view: Viewport, hits: Hits | None) -> IntervalNumbers:
-    """hits: those of the view's search; None where it searches for nothing."""
+    """Add up states, messages and hits in the stretch of `view`.
+
+    hits: calls that the view's search finds; None: the view searches for nothing.
+    """
     rows = run.rows(view.by, view.ranks)
     edges = np.array([view.begin_ns, view.end_ns])
     ns = np.stack([rows.summed(of_lanes) for of_lanes in run.times(rows.lanes, edges)[:, :, 0]])

@@ -1,4 +1,4 @@
-"""What is marked in a stretch of time: regions of a rank, iterations, flushes."""
+"""Marks in a stretch of time: regions of a rank, iterations, flushes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Edges:
 
 
 class Marker:
-    """Of one run."""
+    """Finder of the marks of one run."""
 
     def __init__(self, run: LiveRun) -> None:
         self._run = run
@@ -40,7 +40,10 @@ class Marker:
         self._flushes: tuple[RowSet | None, tuple[tuple[int, int], ...]] = (None, ())
 
     def regions(self, rank: int, begin: int, end: int) -> tuple[TimelineSpan, ...]:
-        """Those that the first thread of a rank is in, as "solve/exchange", sampled in the middle of equal slots."""
+        """List the regions that the first thread of a rank is in, as "solve/exchange".
+
+        They are sampled in the middle of equal slots of [begin, end) ns.
+        """
         with self._run.reading:
             changes = self._changes(rank)
         edges = np.linspace(begin, end, _SLOTS + 1)
@@ -62,7 +65,7 @@ class Marker:
 
 
 def edges_of(iterations: Iterations | None, rank: int, begin: int, end: int) -> Edges | None:
-    """Those of the rank, or of the first one that has iterations; None: there are none."""
+    """Return the iterations' edges of the rank, or of the first rank that has iterations. None: no rank has them."""
     if iterations is None or not iterations.known.any():
         return None
     whose = rank if iterations.known[rank] else int(iterations.known.argmax())

@@ -16,8 +16,11 @@ ARROW = np.dtype([
     ("send", "<i8"), ("receive", "<i8"), ("size", "<i8"), ("tag", "<i8"), ("source", "<i4"), ("source_thread", "<i4"),
     ("destination", "<i4"), ("destination_thread", "<i4"), ("leaves", "<i8"), ("posted", "<i8"),
 ])  # fmt: skip
-"""A message (ns): when its send is called and when its data have been received; when its data leave, and when its
-receive is called: those of Paraver's logical and physical lines are send to posted, and leaves to receive."""
+"""One message, times in ns.
+
+send: its send is called. receive: its data have been received. leaves: its data leave. posted: its receive is called.
+Paraver's logical line is from send to posted, its physical line from leaves to receive.
+"""
 
 
 class MessageLines(StrEnum):
@@ -37,7 +40,7 @@ _ENDS = {
 }  # fmt: skip
 
 MOST = 1000
-"""Of more messages in sight only the number is told."""
+"""Largest number of messages in sight that are drawn. If there are more, only their number is given."""
 _MOST_LOOKED_AT = 1 << 16
 _TOGETHER = 1 << 12
 """Messages of which the earliest receive is kept as one number."""
@@ -95,8 +98,11 @@ class MessageIndex:
         return np.minimum.accumulate(np.array(least, np.int64)[::-1])[::-1]
 
     def between(self, begin: int, end: int, ranks: np.ndarray, lines: MessageLines = MessageLines.WHOLE) -> InSight:
-        """Those whose lines are in [begin, end) ns and that come from or go to one of these ranks (bool by rank); the
-        number of all that are sent there is that of all ranks where they are too many to look at."""
+        """Find messages whose lines are in [begin, end) ns and that come from or go to one of `ranks` (bool by rank).
+
+        The number and the bytes are of those messages that are sent in the stretch. If there are too many to look at,
+        they are of the messages that all ranks send there.
+        """
         count, size = self.until(np.array([begin, end]))
         low, high = int(np.searchsorted(self._latest.mapped(), begin, side="left")), int(count[1])
         if lines in (

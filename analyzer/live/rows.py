@@ -1,4 +1,4 @@
-"""Which threads a row of the view stands for: one thread, those of a rank, or those of ranks that behave alike."""
+"""Threads that a row of the view stands for: one thread, the threads of a rank, or of ranks that behave alike."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from analyzer.waits.threads import Lanes
 
 
 class RowGrouping(StrEnum):
-    """What a row is."""
+    """Kind of the rows of a view."""
 
     RANKS = "ranks"
     THREADS = "threads"
@@ -37,7 +37,7 @@ class RowSet:
 
     @property
     def threads(self) -> np.ndarray:
-        """Of each row, int64 (rows,)."""
+        """Number of threads of each row, int64 (rows,)."""
         return np.diff(self.first)
 
     def part(self, low: int, high: int) -> RowSet:
@@ -77,7 +77,11 @@ def rows_of(trace: Trace, lanes: Lanes, by: RowGrouping, ranks: str, sums: Sums)
 
 
 def present_ranks(trace: Trace, ranks: str) -> np.ndarray:
-    """Those among `ranks` ("0-63,1000"; "": all) that could be read. Raises TracelibError where there are none such."""
+    """Return the ranks among `ranks` ("0-63,1000"; "": all) that could be read.
+
+    Raises:
+        TracelibError: `ranks` is not a list of ranks.
+    """
     present = np.setdiff1d(np.arange(trace.size), trace.extra(Losses).missing)
     if not ranks:
         return present

@@ -138,7 +138,7 @@ class LiveRun:
 
     @cached_property
     def by_rank(self) -> np.ndarray:
-        """The same of each rank and the whole run, int64 of shape (doings, ranks)."""
+        """Times of each rank in the whole run, by what it does, in ns: int64 of shape (doings, ranks)."""
         edges = np.array([0, self.trace.duration_ns])
         of_lanes = self.times(np.arange(len(self.lanes)), edges)[:, :, 0]
         return np.stack([np.bincount(self.lanes.rank, row, self.trace.size) for row in of_lanes]).astype(np.int64)

@@ -1,4 +1,4 @@
-"""What is looked at: a stretch of time, rows, and calls that are searched for. As a small TOML file it can be kept."""
+"""Selection of a live view: a stretch of time, rows, and a search for calls. A small TOML file can keep it."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ class CallSearch:
 
 
 STATES = "states"
-"""What is drawn where it is no view: computing, waiting, the rest of MPI, the tracer."""
+"""Name of the drawing that is no view: it shows computing, waiting, the rest of MPI, and the tracer."""
 
 
 @dataclass(frozen=True)
 class Draw:
-    """What is drawn under each other: states, or a view (analyzer.views) by name, on a level ("": the view's own)."""
+    """One drawing of the stack: states, or a view (analyzer.views) by name, on a level ("": the view's own level)."""
 
     view: str = STATES
     level: str = ""
@@ -76,11 +76,11 @@ class Viewport:
     draws: tuple[Draw, ...] = (Draw(),)
 
     def within(self, duration_ns: int) -> Viewport:
-        """The part of it that is in a run so long."""
+        """Return the selection cut to a run of `duration_ns`."""
         return replace(self, begin_ns=min(self.begin_ns, duration_ns), end_ns=min(self.end_ns, duration_ns))
 
     def toml(self, name: str) -> str:
-        """Of the view of a run of this name, in full: read again it is the same view."""
+        """Write the selection in full as TOML; read again it gives the same selection. name: the name of the run."""
         search = {one.name: getattr(self.search, one.name) for one in fields(CallSearch)}
         given = {key: value for key, value in search.items() if value not in ("", None)}
         lines = [
@@ -97,7 +97,11 @@ class Viewport:
 
 
 def read_view(path: str | Path, duration_ns: int) -> Viewport:
-    """Of a file. What it leaves out is that of the whole run. Raises TracelibError of one that cannot be read."""
+    """Read a selection from a file. Fields that are missing there select the whole run.
+
+    Raises:
+        TracelibError: The file cannot be read, or is no view.
+    """
     try:
         given = tomllib.loads(Path(path).read_text(), parse_float=Decimal)
     except OSError as error:

@@ -25,7 +25,7 @@ from analyzer.views.view_file import ViewFile
 _SEARCHES = 4
 """Searches that are kept."""
 MOST_CALLS = 20_000_000
-"""Of a run with more calls iterations are not looked for."""
+"""Number of calls of a run above which iterations are not looked for."""
 _VIEWS = 12
 """Views that are kept."""
 _PAUSE_S = 1.0
@@ -50,7 +50,7 @@ class Reading:
         self._drawing, self._keeping = Lock(), Lock()
 
     def hits(self, wanted: CallSearch) -> Hits | None:
-        """What a search finds; None: it searches for nothing."""
+        """Return the calls that a search finds. None: it searches for nothing."""
         if not wanted.anything:
             return None
         with self._searching:
@@ -89,7 +89,8 @@ class Reading:
         return made
 
     def close(self) -> None:
-        """Remove temporary files. Those of a view that is being computed vanish with it: nobody waits for it."""
+        """Remove temporary files, without waiting for a view that is being computed: it removes its own when it
+        ends."""
         self.run.close()
         if self._drawing.acquire(blocking=False):
             self._drawn.clear()
@@ -132,7 +133,7 @@ class RunSession:
             self._before, self.now, self.follows = self.now, now, follows
 
     def find_iterations(self) -> None:
-        """Of the newest reading, by a trace of its own: looking at the run goes on meanwhile."""
+        """Find the iterations of the newest reading. It uses a trace of its own, so the run can be viewed meanwhile."""
         reading = self.now
         with suppress(TracelibError, OSError):
             if reading.run.calls <= MOST_CALLS:

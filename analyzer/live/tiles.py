@@ -23,7 +23,7 @@ MOST_BYTES = 64 << 20
 
 
 class TileCache:
-    """What a function makes of keys, so that it is not made again soon. Several threads may ask."""
+    """Cache of the results of a function by key, limited in bytes. Several threads may use it."""
 
     def __init__(self, make: Callable[..., bytes], most_bytes: int = MOST_BYTES) -> None:
         self._make, self._most = make, most_bytes
@@ -31,7 +31,7 @@ class TileCache:
         self._bytes, self._lock = 0, Lock()
 
     def get(self, key: Hashable) -> bytes:
-        """Of a key, made now unless it is there."""
+        """Return the bytes of a key; make them now unless they are kept."""
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
@@ -47,7 +47,7 @@ class TileCache:
 
     @property
     def bytes(self) -> int:
-        """Of all that is kept."""
+        """Size of everything that is kept, in bytes."""
         return self._bytes
 
 
@@ -71,7 +71,7 @@ class Tile(NamedTuple):
 
     @property
     def edges(self) -> np.ndarray:
-        """Of its cells, ns."""
+        """Edges of the tile's cells, ns."""
         return (np.arange(BINS + 1, dtype=np.int64) + self.stretch * BINS) << self.level
 
 
@@ -116,5 +116,5 @@ class Tiles:
 
     @property
     def kept_bytes(self) -> int:
-        """Of all tiles that are kept."""
+        """Size of all tiles that are kept, in bytes."""
         return self._kept.bytes
