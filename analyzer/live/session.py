@@ -89,8 +89,7 @@ class Reading:
         return made
 
     def close(self) -> None:
-        """Remove temporary files, without waiting for a view that is being computed: it removes its own when it
-        ends."""
+        """Remove temporary files. It waits for no view that is being computed: such a view removes its own files."""
         self.run.close()
         if self._drawing.acquire(blocking=False):
             self._drawn.clear()

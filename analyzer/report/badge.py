@@ -22,7 +22,7 @@ _WIDTH = 6.8
 
 @dataclass(frozen=True)
 class Badge:
-    """What it says; colour as #rrggbb."""
+    """Text and colour of a badge; colour as #rrggbb."""
 
     label: str
     message: str
@@ -30,7 +30,7 @@ class Badge:
 
     @property
     def text(self) -> str:
-        """What screen readers read."""
+        """Text for screen readers."""
         return f"{self.label}: {self.message}"
 
 

@@ -26,7 +26,7 @@ def _seconds(value: float) -> str:
 
 
 def expectation_line(expected: Expectation) -> str:
-    """What a plan expects, in one sentence."""
+    """Say in one sentence what a plan expects."""
     return (
         f"Expected: {_seconds(expected.time_s)} ({_seconds(expected.low_s)} to {_seconds(expected.high_s)}); with "
         f"equal shares {_seconds(expected.even_s)}: {units.percent(abs(expected.gain))} "
@@ -107,7 +107,7 @@ def print_proposal(asked: Asked, console: Console) -> None:
 
 @dataclass(frozen=True)
 class Compared:
-    """What a plan expected, and what a run under it took."""
+    """Comparison of a plan's expectation with a run under the plan."""
 
     file: str
     expected: Expectation
@@ -173,7 +173,7 @@ def learned_json(found: list[Learned]) -> list[dict[str, object]]:
 
 
 def print_models(models: dict[str, MachineModel], console: Console) -> None:
-    """What a repository holds."""
+    """Print the models that a repository holds."""
     table = plain_table("machine", "fitted to n", "parts", "features")
     for model in models.values():
         sizes = f"{model.sizes[0]:g} to {model.sizes[1]:g}" if model.sizes else "-"

@@ -85,7 +85,7 @@ def print_critical_path(found: Found, console: Console) -> None:
 
 
 def _print_at(found: Found, console: Console) -> None:
-    """Of the whole path only what is at the places that were chosen."""
+    """Print the part of the critical path at the places that were chosen."""
     if (table := _places(found)) is None:
         console.print(f"\nNothing at {found.place} is on the critical path.", markup=False)
         return

@@ -60,7 +60,7 @@ def print_compared(found: Study, models: Mapping[str, Model], console: Console) 
 
 
 def _compared(found: Study, models: Mapping[str, Model]) -> list[tuple[str, np.ndarray, Model]]:
-    """Of each model its name, and the relative differences of the measurements from it, where they are known."""
+    """List name and model, with the relative differences of the measurements from it where they are known."""
     every = []
     for name, model in {"this one": found.model, **models}.items():
         away = apply_to(model, found.measurements.values, found.measurements.observed).differences

@@ -98,7 +98,7 @@ def _parameters(found: Fit) -> Table:
 
 
 def meaning(found: Fit) -> list[str]:
-    """What the machines that are near say: one sentence for each parameter."""
+    """Say what the machines near the runs mean: one sentence for each parameter."""
     if found.region.ranges:
         return [*(_sentence(found, k) for k in range(len(found.samples.varied))), *_at_an_end(found)]
     if found.wanted.worst(found.best.times) < found.wanted.tolerance:

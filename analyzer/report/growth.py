@@ -1,4 +1,4 @@
-"""What will take a growing part of a run, in words, as a table and as JSON."""
+"""Parts that will take a growing share of a run: in words, as a table and as JSON."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SURE = 2.0
 
 
 def print_growth(found: Growth, console: Console) -> None:
-    """Who takes a growing part of the run; a table of the largest growths; what is doubtful."""
+    """Print the parts that take a growing share, a table of the largest growths, and what is doubtful."""
     last = found.points[-1]
     console.print(Text(f"{plural(found.runs, 'run')}; largest setting: {_setting(found.largest)}"))
     for point, run_s in zip(found.points, found.run_s, strict=True):
@@ -46,7 +46,7 @@ def print_growth(found: Growth, console: Console) -> None:
 
 
 def sentences(found: Growth) -> list[str]:
-    """Of the parts whose share grows most: "MPI_Allreduce at solve.c:88 will take 41 % of the run at 4096 ranks"."""
+    """Name the parts whose share grows most: "MPI_Allreduce at solve.c:88 will take 41 % of the run at 4096 ranks"."""
     spoken = [part for part in found.parts if _matters(part)]
     if not spoken:
         return [f"No part takes a growing share of the run up to {_setting(found.points[-1])}."]

@@ -64,7 +64,7 @@ def hot_functions(hot: Hot, places: Places) -> list[HotPlace]:
 
 
 def hot_lines(hot: Hot, places: Places) -> list[HotPlace]:
-    """The same of lines."""
+    """List the lines of the program by samples."""
     return _hot(hot, places, lambda place: (places.labelled(place), places.file(place), places.line(place) or -place))
 
 
@@ -150,7 +150,7 @@ def _others(hot: Hot) -> str:
 
 
 def notes(hot: Hot) -> list[str]:
-    """What the tables do not show."""
+    """List what the tables do not show."""
     said = []
     idle, lost = (float(hot.ranks[name].sum()) for name in ("idle_ns", "lost"))
     if hot.before_ns > NOTEWORTHY_IDLE * (hot.computing_ns + hot.before_ns):

@@ -1,4 +1,4 @@
-"""What is uneven about a run's iterations: in words, as a map of ranks over iterations, and as plain data."""
+"""Imbalance of a run's iterations: in words, as a map of ranks over iterations, and as plain data."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def evenness_json(evenness: Imbalance) -> dict[str, Any]:
 
 
 def print_evenness(evenness: Imbalance, runtime_ns: int, next_command: str, console: Console) -> None:
-    """What is uneven, what to type next, and a map of ranks over iterations."""
+    """Print what is uneven, the command to type next, and a map of ranks over iterations."""
     sentences = told(evenness, runtime_ns)
     for one in sentences:
         console.print()

@@ -1,4 +1,4 @@
-"""Batch schedulers as tables: those of the scheduling study, and of one log.
+"""Tables of batch schedulers: of the scheduling study, and of one log.
 
 Source: "TIA specification", section 4.8 (tables 5.6, 5.7 and 5.8).
 """
@@ -26,7 +26,7 @@ from analyzer.report.words import units
 from analyzer.report.words.table import plain_table
 
 _SHORT_S = 10.0
-"""Runs shorter than this count as so long in slowdowns, as usual: else the shortest decide them."""
+"""Shortest run time in a slowdown, s: shorter runs count as this long, as usual. Else the shortest runs decide it."""
 
 
 def study_json(
@@ -194,7 +194,7 @@ class Simulated:
 
 
 def node_time_of_study(study: Study, runs: pd.DataFrame) -> list[tuple[str, list[NodeTime]]]:
-    """What the nodes did, and its title, for each share of the application."""
+    """List the node time by policy, with a title, for each share of the application."""
     name = study.design.application.name
     return [
         (f"{name} with {share:.1%} of the node time", [*node_times(runs[runs.share == share])])
@@ -203,7 +203,7 @@ def node_time_of_study(study: Study, runs: pd.DataFrame) -> list[tuple[str, list
 
 
 def node_time_of_log(title: str, found: list[Simulated]) -> list[tuple[str, list[NodeTime]]]:
-    """The same of a log."""
+    """List the node time by policy of a log, with its title."""
     return [(title, [NodeTime.of(one.policy, one.estimates, one.outcome) for one in found])]
 
 

@@ -1,4 +1,4 @@
-"""What limits a run, as tables, in words, and as plain data."""
+"""Limits of a run: as tables, in words, and as plain data."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NEXT = 0.05
 """From this share of the time on, the second largest part is mentioned; another gain, if it is larger by this share."""
 _CALLS_NAMED = 2
 _LEAST_NAMED = 0.01
-"""Of the time of all ranks; calls of a place that take less are not named."""
+"""Share of the time of all ranks below which calls of a place are not named."""
 _ROUNDED = 0.0005
 """Parts that are below 0 by less than this share of the time are rounding errors."""
 OUTSIDE = "outside the replay"
@@ -242,7 +242,7 @@ def _gains(found: Limits) -> str:
 
 
 def below_zero(run: Limited) -> list[str]:
-    """What parts below 0 mean, in one line for each reason."""
+    """Explain parts below 0, in one line for each reason."""
     found, reasons = run.found, dict[str, list[str]]()
     parts = [*found.parts, Loss("by blocking", round(found.latency.induced_ns)), Loss(OUTSIDE, run.outside_ns or 0)]
     for part in parts:

@@ -19,7 +19,7 @@ def prepare() -> None:
 
 
 def _folders() -> list[Path]:
-    """Those that matplotlib asks for: one for what it makes, one for the user's settings."""
+    """List the folders that matplotlib asks for: for its caches, and for the user's settings."""
     if chosen := os.environ.get("MPLCONFIGDIR"):
         return [Path(chosen)]
     found = []

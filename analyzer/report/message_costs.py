@@ -1,4 +1,4 @@
-"""What a run's messages say of latency and bandwidth: as a table, in words, and as plain data."""
+"""Latency and bandwidth from a run's messages: as a table, in words, and as plain data."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _DIGITS, _MANY_DECIMALS = 5, 4
 
 
 def print_head(measurement: Measurement, console: Console) -> None:
-    """What was measured, on what."""
+    """Print what was measured, with which MPI and when."""
     about = measurement.attributes
     mpi = (str(about.get("mpi", "")).splitlines() or ["MPI"])[0].split(",")[0]
     console.print(f"{measurement.path}: {mpi}, {about.get('date', '')}", markup=False, soft_wrap=True)

@@ -19,7 +19,7 @@ from analyzer.speedup_model.held_out import MODEL, HeldOut
 from analyzer.speedup_model.prediction import CONFIDENCE, Interval, Predicted, Prediction
 
 _EXACT, _MOST_CLOSER, _MOST_OFF = 1e-9, 100.0, 10.0
-"""No error is smaller, no method is said to be so many times better, and no error to be a larger share."""
+"""Smallest error that is reported, largest factor that one method is said to be better, largest error as a share."""
 
 
 def prediction_tables(found: Prediction) -> Iterator[Table | Text]:
@@ -92,7 +92,7 @@ def _bounds(interval: Interval, text: Callable[[float], str]) -> str:
 
 
 def sentence(predicted: Predicted) -> str:
-    """What is expected at a rank count, and what will undermine it."""
+    """Say what is expected at a rank count, and what will undermine it."""
     worst = predicted.worst
     head = f"At {units.plural(predicted.ranks, 'rank')}: {predicted.expected.value:.3g} times, where "
     head += f"{predicted.linear:.3g} would be linear."
@@ -138,7 +138,7 @@ def _notes(found: Prediction) -> list[str]:
 
 
 def _held_out(shown: HeldOut) -> str:
-    """What the smaller runs said of the larger ones, and what is taken for it."""
+    """Say how well the smaller runs predict the larger ones, and which method is taken."""
     which = f"{', '.join(map(str, shown.ranks[:-1]))}{' and ' if len(shown.ranks) > 1 else ''}{shown.ranks[-1]}"
     off = ", ".join(f"{_method(name)} {_off(expm1(error))}" for name, error in shown.errors.items())
     taken = f"{_method(shown.chosen)} is taken"

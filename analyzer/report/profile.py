@@ -86,7 +86,7 @@ def _places_table(found: Parallelism) -> Table:
 
 
 def _verdict(found: Parallelism, dips: list[Dip]) -> str:
-    """What the dips say, in a sentence or two."""
+    """Say what the dips mean, in one or two sentences."""
     if not found.mean():
         return "No thread computes."
     if not dips:

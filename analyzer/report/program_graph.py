@@ -17,7 +17,7 @@ WORDS = {
     Differs.WHO: "who", Differs.TIMES: "how often", Differs.BYTES: "bytes", Differs.SPEED: "time",
 }  # fmt: skip
 COLOURS = {False: "#cfe3f1", True: "#f6cfb3"}
-"""Of parts that all processes execute alike, and of those that heterogeneity touches."""
+"""Colours of parts: False, all processes execute the part alike; True, heterogeneity touches it."""
 
 
 def print_graph(found: ProgramGraph, console: Console) -> None:

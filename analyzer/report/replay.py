@@ -163,7 +163,7 @@ def _table(prediction: Prediction) -> Table:
 
 
 def _print_closed(files: Sequence[str], closed: Closed, console: Console) -> None:
-    """What sharing costs each application, and whether it pays."""
+    """Print what sharing costs each application, and whether it pays."""
     names = file_names(files)
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
     for name in ("", "alone", "together", "runs", "speed kept"):

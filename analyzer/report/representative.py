@@ -143,7 +143,7 @@ def plan_tables(plan: Plan) -> Iterator[Table | Text]:
 
 
 def plan_command(plan: Plan, path: str) -> str:
-    """What to type to follow a plan."""
+    """Return the command that follows a plan."""
     return f'TRACELIB_COUNTERS="{";".join(plan.sets)}" TRACELIB_ROTATE=file:{path} tracelib run -- mpirun ...'
 
 

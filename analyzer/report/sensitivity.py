@@ -1,4 +1,4 @@
-"""What the machine's parameters do to a run, as text and as plain data."""
+"""Effects of the machine's parameters on a run, as text and as plain data."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def _background(one: ThreadSnapshot, places: Places) -> Iterator[str]:
 
 
 def _calls_table(trace: Trace, one: ThreadSnapshot, places: Places) -> Table:
-    """Those before, the one it is in (>), and those after."""
+    """Build the table of a thread's calls: the calls before, the call that it is in (>), and the calls after."""
     table = plain_table("", "enters", "takes", "sent", "received")
     table.add_column("call")
     table.add_column("place", overflow="fold")

@@ -162,7 +162,7 @@ def variants_tables(found: Variants) -> Iterator[Table | Text]:
 
 
 def difference_sentence(one: Difference) -> str:
-    """What the second variant gains and what it loses at one rank count."""
+    """Say what the second variant gains and what it loses at one rank count."""
     first, second = one.speedups
     alike = "both have the same speedup" if one.same_speedup else "the speedups are"
     figures = f"{first:.3g} and {second:.3g}"
@@ -211,7 +211,7 @@ def _run_json(found: Speedup, run: Parameters) -> dict[str, Any]:
 
 
 def variants_json(found: Variants) -> dict[str, Any]:
-    """The same of two variants."""
+    """Convert two variants and their differences to plain data."""
     return {
         "first": speedup_json(found.first),
         "second": speedup_json(found.second),

@@ -107,7 +107,7 @@ def print_structure(structure: Structure, console: Console) -> None:
 
 
 def _metrics(structure: Structure) -> Table:
-    """What each signal says of the main loop, those that agree best first; "-": it has no period."""
+    """Build the table of each signal's result for the main loop, best agreement first. "-": it has no period."""
     main = structure.main
     table = plain_table("signal", "period", "#", "off")
     for metric in ranked(structure):
@@ -169,7 +169,10 @@ def _percent(share: float | None) -> str:
 
 
 def structure_json(structure: Structure) -> dict[str, Any]:
-    """What `analyze structure --json` prints. `levels`: all loops as they are numbered (Structure.loops)."""
+    """Convert a structure to what `analyze structure --json` prints.
+
+    `levels`: all loops as they are numbered (Structure.loops).
+    """
     main = structure.main
     alpha = {signal.name: signal.alpha_hz for signal in structure.signals}
     return {

@@ -111,7 +111,7 @@ def _percent(share: float | None) -> str:
 
 
 def meaning(validated: Validated) -> list[str]:
-    """What the errors say, in sentences."""
+    """Say what the errors mean, in sentences."""
     lines = [_sentence(run, validated) for run in validated.runs if len(validated.runs) == 1]
     took, said = (spread(times) for times in _spreads(validated))
     if took is not None and said is not None:

@@ -206,7 +206,7 @@ def _largest(waits: Waits) -> WaitKind:
 
 
 def sentences(waits: Waits, cpus: Cpus = NOT_KNOWN) -> list[str]:
-    """What the numbers mean for this run."""
+    """Say what the wait states mean for this run."""
     if not waits.total_ns:
         return [*_nothing(waits), *waiting_for_cpus(cpus), *_not_counted(waits)]
     kind = _largest(waits)
@@ -226,8 +226,11 @@ def sentences(waits: Waits, cpus: Cpus = NOT_KNOWN) -> list[str]:
 
 
 def _in_mpi(waits: Waits, cpus: Cpus) -> str:
-    """What the time in MPI consists of. Without waiting for others, MPI_Init and calls that did not return, the rest is
-    MPI's and the network's only while ranks had a CPU; without one they waited for it, or slept."""
+    """Say what the time in MPI consists of.
+
+    The rest is without waiting for others, MPI_Init and calls that did not return. It belongs to MPI and the network
+    only while ranks had a CPU; without one they waited for it, or slept.
+    """
     mpi = int(waits.mpi_ns.sum())
     rest = max(mpi - waits.total_ns - waits.starting_ns - waits.unfinished_ns, 0)
     parts = [f"{units.time(waits.total_ns)} ({units.percent(waits.total_ns / mpi)}) is waiting for other ranks"]
@@ -289,7 +292,7 @@ def _blame(waits: Waits) -> list[str]:
 
 
 def _doing(what: str) -> str:
-    """What a delay consists of (`Cause.what`), as a verb."""
+    """Turn the content of a delay (`Cause.what`) into a verb."""
     if what.startswith("MPI_"):
         return f"is in {what}"
     others = {"computing": "computes", "waiting for a CPU": "waits for a CPU", "not recorded": "is not recorded"}

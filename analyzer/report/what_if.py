@@ -1,4 +1,4 @@
-"""What a run would gain from faster computation, as tables, in words, and as plain data."""
+"""Gain of a run from faster computation: as tables, in words, and as plain data."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ COLUMNS = (
 
 
 def difference_json(of: Difference) -> dict[str, Any]:
-    """What `analyze diff --json` prints: seconds, bytes and fractions."""
+    """Convert a difference to what `analyze diff --json` prints: seconds, bytes and fractions."""
     row = of.run_time
     return {
         "before": _side(of.before),
@@ -69,8 +69,10 @@ def difference_csv(of: Difference) -> str:
 
 
 def condition_names(of: Difference) -> dict[str, Any]:
-    """What a condition may speak of besides `difference_json`: short names, which docs/analyze-diff.md lists, and each
-    figure as family.name.column."""
+    """Collect the names that a condition may use besides `difference_json`.
+
+    These are the short names that docs/analyze-diff.md lists, and each figure as family.name.column.
+    """
     row, parallel = of.run_time, of.row(PARALLEL)
     slower, sure = row.relative or 0.0, row.verdict is Verdict.MORE
     found = {

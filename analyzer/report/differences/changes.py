@@ -1,4 +1,4 @@
-"""What changed between two sides, one sentence each, those first that matter most for the run time."""
+"""Sentences on the changes between two sides, the most important for the run time first."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from analyzer.report.words import units
 from tracelib.schema.procedures import FINALIZE, INIT
 
 LEAST = 0.01
-"""Of the longer run time: a smaller change is no sentence."""
+"""Share of the longer run time below which a change has no sentence."""
 MOST = 5
 _MAINLY = 0.5
-"""From this share on a change is said to be mostly that of a part of it."""
+"""Share of a change from which on the change is said to be mostly that of one part."""
 _NAMED = 3
-"""So many ranks are named."""
+"""Largest number of ranks that are named."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def _who(moved: Sequence[DifferenceRow], ranks: int) -> str:
 
 
 def _where(of: Difference, ns: float) -> str:
-    """Where most of a change of computing of so many ns, a thread on average, is; "": not at one place."""
+    """Say where most of a change of computing is; "": not at one place. ns: the change of a thread on average."""
     rows = [row for row in of.of(Family.COMPUTING) if row.difference * ns > 0]
     if not rows or abs(rows[0].difference) < _MAINLY * abs(ns):
         return ""
@@ -135,7 +135,7 @@ def _called(of: Difference, procedure: str) -> str:
 
 
 def _parts(of: Difference) -> Iterator[Change]:
-    """What neither ranks nor places say."""
+    """Yield the changes that neither ranks nor places explain."""
     texts = {
         STARTING: "Starting and ending MPI takes {} {}",
         NO_CPU: "A thread waits {} {} for a CPU",

@@ -92,4 +92,4 @@ BASES = {
         "Name them: analyze diff A1 A2 A3 --against B1 B2 B3."
     ),
 }
-"""What a verdict stands on."""
+"""Texts on how noise is known, by the basis of the verdicts."""

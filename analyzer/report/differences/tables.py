@@ -30,7 +30,7 @@ from analyzer.report.words.table import plain_table
 
 MOST_ROWS = 8
 _SMALL_PART = 0.05
-"""Of a difference: a smaller part of it is not in the first sentences."""
+"""Share of a difference below which a part of it is not in the first sentences."""
 _TITLES = {
     Family.EFFICIENCY: "Efficiency (differences in points)",
     Family.RANK: "Computing, rank by rank",
@@ -71,7 +71,7 @@ def explained(of: Difference) -> str:
 
 
 def basis_line(of: Difference) -> str:
-    """What noise is known from."""
+    """Say how noise is known."""
     batches = f"{of.before[0].batches} and {of.after[0].batches}"
     return BASES[of.basis].format(batches)
 

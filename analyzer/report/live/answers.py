@@ -1,4 +1,4 @@
-"""What the server of the live view answers: names of requests, and plain data or bytes for each."""
+"""Answers of the live view's server: names of requests, and plain data or bytes for each."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MOST_STRIPS = 2000
 """Stretches in which messages and hits are counted."""
 _LARGEST = 2**62
 _OF_VIEWS = ("draw", "each")
-"""What a request says of the view that is drawn."""
+"""Parameters of a request that concern the view that is drawn."""
 
 
 class Answers:
@@ -65,11 +65,23 @@ class Answers:
         return self._at.now
 
     def data(self, name: str, query: Query) -> Any:
-        """What is sent as JSON. Raises KeyError of a request that there is none, TracelibError of a bad one."""
+        """Answer a request with data that are sent as JSON.
+
+        Raises:
+            KeyError: There is no such request.
+            TracelibError: A parameter of the request is wrong.
+        """
         return self._data[name](self._at.now, query)
 
     def tile(self, query: Query) -> bytes:
-        """Of states uint8 of shape (rows, BINS, doings); of views as `Drawn` says. Raises TracelibError."""
+        """Answer a request for a tile, as bytes.
+
+        Returns:
+            States: uint8 of shape (rows, BINS, doings). Views: as `DrawnViews` describes.
+
+        Raises:
+            TracelibError: A parameter of the request is wrong.
+        """
         level = _whole(query, "level", MOST_LEVELS)
         place = (
             level,
@@ -150,7 +162,7 @@ class Answers:
         return moment_at(reading.run, rank, _whole(query, "at", _LARGEST))
 
     def _messages(self, reading: Reading, query: Query) -> dict[str, Any]:
-        """Those of the rows [from, to)."""
+        """Find the messages of the rows [from, to) in a stretch of time."""
         begin, end = _stretch(query)
         lines = query.get("lines") or MessageLines.WHOLE
         if lines not in list(MessageLines):
@@ -167,7 +179,7 @@ class Answers:
         return {"count": found.count, "bytes": found.size_bytes, "counts": counts, "arrows": arrows}
 
     def _hits(self, reading: Reading, query: Query) -> dict[str, Any]:
-        """Of the rows [from, to) how many hits each stretch has; and of all rows in all."""
+        """Count the hits of the rows [from, to) in each strip of the stretch, and of all rows in the whole run."""
         view = self._view(reading, _without(query, "from", "to", "strips", *_OF_VIEWS))
         hits = reading.hits(view.search)
         if hits is None:
@@ -197,7 +209,7 @@ class Answers:
         return reading.drawn((name, level), self._views.find(name, level))
 
     def _drawn(self, reading: Reading, query: Query) -> dict[str, Any]:
-        """What a view is."""
+        """Describe a view: unit, level, colours, scale and number of bursts."""
         found = self._view_of(reading, query)
         scale = None if found.is_named else dict(zip(("least", "most", "peak"), found.scale, strict=True))
         return {
@@ -250,7 +262,7 @@ def _without(query: Query, *names: str) -> dict[str, str]:
 
 
 def _draws(query: Query) -> tuple[Draw, ...]:
-    """What is drawn, as a list in JSON."""
+    """Read the list of drawings from JSON."""
     try:
         given = json.loads(query.get("draws", "[{}]"))
     except ValueError:
@@ -261,7 +273,7 @@ def _draws(query: Query) -> tuple[Draw, ...]:
 
 
 def _counted(hits: Marked, rows: RowSet, query: Query, stretch: tuple[int, int], reading: Reading) -> dict[str, Any]:
-    """Of the rows [from, to) how many each strip of the stretch has; and of all rows in all."""
+    """Count the hits of the rows [from, to) in each strip of the stretch, and of all rows in the whole run."""
     part = _part(rows, query)
     counts = part.summed(hits.between(part.lanes, _edges(query, *stretch))[0])
     return {
@@ -315,6 +327,6 @@ def _stretch(query: Query) -> tuple[int, int]:
 
 
 def _edges(query: Query, begin: int, end: int) -> np.ndarray:
-    """Of stretches about as long as each other."""
+    """Divide a stretch into strips of about the same length; return their edges, ns."""
     strips = _whole(query, "strips", _MOST_STRIPS)
     return begin + (np.arange(strips + 1) * (end - begin)) // max(strips, 1)

@@ -19,7 +19,8 @@ _KEYS = ("computing_s", "waiting_s", "rest_of_mpi_s", "tracer_s")
 
 
 def numbers_json(of: IntervalNumbers, names: bool = True) -> dict[str, Any]:
-    """All of it; times in seconds, summed over the threads of a row. names: also those of the rows."""
+    """Convert numbers to plain data; times in seconds, summed over the threads of a row. names: also the rows'
+    names."""
     found = of.found
     return {
         "begin_s": of.view.begin_ns / 1e9,
@@ -45,7 +46,7 @@ def numbers_json(of: IntervalNumbers, names: bool = True) -> dict[str, Any]:
 
 
 def print_numbers(of: IntervalNumbers, console: Console) -> None:
-    """What the rows do in the view, in sum and each; the calls that were searched for."""
+    """Print what the rows do in the view, in sum and row by row, and the calls that were searched for."""
     view, whole = of.view, int(of.whole_ns.sum())
     threads = units.plural(int(of.rows.threads.sum()), "thread")
     long = units.time(view.end_ns - view.begin_ns)

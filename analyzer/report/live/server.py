@@ -34,9 +34,11 @@ class Runs:
         self.every = tuple(every)
 
     def data(self, name: str, query: Mapping[str, str]) -> Any:
-        """What is sent as JSON: `runs` tells what runs there are, all else is of one of them.
+        """Answer a request with data that are sent as JSON. `runs` lists the runs; all other requests are of one run.
 
-        Raises KeyError of a request that there is none, TracelibError of a bad one.
+        Raises:
+            KeyError: There is no such request.
+            TracelibError: A parameter of the request is wrong.
         """
         if name == "runs":
             return {"runs": [one.data("about", {}) for one in self.every]}

@@ -29,7 +29,7 @@ from analyzer.trace.error_classes import error_name
 
 
 def summary_json(summary: Summary) -> dict[str, Any]:
-    """What `analyze look --no-files --json` prints."""
+    """Convert a summary to what `analyze look --no-files --json` prints."""
     trace, bursts = summary.trace, summary.bursts
     present = summary.present
     useful, inside = summary.useful.by_rank()[present], summary.mpi_ns[present]

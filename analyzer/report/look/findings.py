@@ -60,7 +60,7 @@ def findings(summary: Summary) -> list[Finding]:
 
 
 def evidence(summary: Summary) -> Evidence:
-    """What findings are made of."""
+    """Collect the numbers that findings are made from."""
     threads = ThreadNames(summary)
     return Evidence(
         efficiency=summary.efficiency,
@@ -110,7 +110,7 @@ def sentence(one: Finding, summary: Summary) -> str:
 
 
 def command(one: Finding, summary: Summary) -> str:
-    """What to type next."""
+    """Return the command to type next."""
     if one.kind is FindingKind.TRACER:
         buffer = sufficient_buffer_bytes(summary) if summary.flushes.during.any() else 0
         paths, writing = (int(of[one.rank]) for of in (summary.flushes.paths_ns, summary.flushes.writing_ns))
@@ -131,7 +131,7 @@ def _of_imbalance(one: Finding, summary: Summary) -> str:
 
 
 def what(one: Finding, summary: Summary) -> str:
-    """What it is, who and where, without its cost."""
+    """Describe a finding: kind, rank and place, without its cost."""
     if one.kind is FindingKind.IMBALANCE:
         return _imbalance(one, summary)
     if one.kind is FindingKind.SERIALIZATION:
@@ -165,7 +165,7 @@ def what(one: Finding, summary: Summary) -> str:
 
 
 def _cpus(one: Finding, summary: Summary) -> str:
-    """Who shares CPUs; where no ranks of the run do, others have them."""
+    """Name the ranks that share CPUs. If none do, other programs run on the CPUs."""
     if summary.cpus.sharing:
         which = f", and rank {one.rank}, which computes longest, waits for one" if one.rank >= 0 else ""
         return f"{crowds(summary.cpus.sharing)}{which}"

@@ -54,7 +54,10 @@ def _number(value: float) -> str:
 
 
 def counters_json(counted: Counted, present: np.ndarray) -> dict[str, Any]:
-    """By counter: sums over ranks, those of each rank, and the part of all bursts that was counted with it."""
+    """Convert counters to plain data.
+
+    By counter: the sum over ranks, the sum of each rank, and the share of all bursts that was counted with it.
+    """
     calls = int(counted.calls.sum())
     return {
         counter.name: {
@@ -84,7 +87,7 @@ MOST_NODES = 8
 
 
 def nodes_title(nodes: list[NodeSummary]) -> str:
-    """What the table holds: "Nodes, sampled every 500 ms"."""
+    """Return the table's title: "Nodes, sampled every 500 ms"."""
     return f"{'Nodes' if len(nodes) > 1 else 'Node'}, sampled every {units.time(nodes[0].period_ns)}"
 
 
@@ -117,7 +120,7 @@ def _size(number: int | None) -> str:
 
 
 def node_notes(nodes: list[NodeSummary]) -> list[str]:
-    """What the table leaves out."""
+    """List what the table leaves out."""
     found = []
     if len(nodes) > MOST_NODES:
         found.append(f"and {units.plural(len(nodes) - MOST_NODES, 'less busy node')}")
@@ -159,8 +162,11 @@ MEASURED, ESTIMATED, ELSEWHERE = "measured", "calls times a measured cost", "in 
 
 @dataclass(frozen=True)
 class Cost:
-    """What one driver took. count: its calls, answers, samples, or writings; time_s: of all ranks, None: none of
-    theirs."""
+    """Cost of one driver.
+
+    count: its calls, answers, samples, or writings. time_s: the time of all ranks; None: the driver takes none of
+    theirs.
+    """
 
     driver: str
     what: str

@@ -22,8 +22,10 @@ _MOST = 3
 
 
 def iterations_lines(summary: Summary) -> list[str]:
-    """What the run is made of, and the findings that cost most; nothing where no iterations were found. Of a run
-    that is too long to look for them here it says so."""
+    """Describe the run's iterations and the findings on them that cost most.
+
+    Empty where no iterations were found. If the run is too long to look for them, one line says so.
+    """
     if summary.structure is None and summary.is_long:
         calls = units.count(int(summary.profile.count.sum()))
         return [f"Not looked for in {calls} calls, nor what is uneven about them: analyze structure"]

@@ -1,8 +1,7 @@
-"""What the efficiencies mean for this run, in one sentence each: the rank and the call that matter.
+"""Sentences on what the efficiencies mean for this run: the rank and the call that matter.
 
-The buffer that a run would have needed.
-
-The ranks of a run, or in traces of other tools their threads, by what they compute, and their names in sentences.
+Also the buffer that a run would have needed, and the names of ranks in sentences. In traces of other tools the threads
+stand for ranks.
 """
 
 from __future__ import annotations
@@ -78,7 +77,7 @@ def parallel_efficiency(summary: Summary) -> str:
 
 
 def load_balance(summary: Summary) -> str:
-    """Who computes longest, and where the others wait."""
+    """Say which thread computes longest, and where the others wait."""
     threads = ThreadNames(summary)
     useful = threads.time_ns
     if len(useful) == 1:
@@ -120,7 +119,7 @@ def _without_cpu(summary: Summary, rank: int) -> str:
 
 
 def communication_efficiency(summary: Summary) -> str:
-    """What the thread that computes longest does when it does not compute."""
+    """Say what the thread that computes longest does when it does not compute."""
     threads, efficiency = ThreadNames(summary), summary.efficiency
     longest = int(threads.time_ns.argmax())
     inside = summary.profile.inside_ns[int(threads.rank[longest])]
@@ -152,7 +151,7 @@ def bursts(summary: Summary) -> str:
 
 
 def tracer(summary: Summary) -> str:
-    """What the tracer's own time consists of; "" where it is too short to matter, or not in the trace."""
+    """Say what the tracer's own time consists of. "": it is too short to matter, or not in the trace."""
     present, lost = summary.present, summary.flushes
     whole, own = summary.whole_ns, int(summary.tracer_ns[present].sum())
     if not summary.trace.origin.tracer_times or own <= whole * MUCH_TRACING:
@@ -190,7 +189,7 @@ def flushes(summary: Summary) -> str:
 
 
 def _flushed_as(summary: Summary) -> str:
-    """What the flushes of an imported trace count as: that is for its states to say."""
+    """Say what the flushes of an imported trace count as: its states decide."""
     lost, computing = int((summary.flushes.time_ns - summary.flushes.clocks_ns).sum()), summary.flushes.computing_ns
     replayed = "a replay takes it as computing, as prv2dim does"
     if computing >= lost:
@@ -202,7 +201,7 @@ def _flushed_as(summary: Summary) -> str:
 
 
 def left_out(summary: Summary) -> list[str]:
-    """What was not recorded because of the user's settings or a limit, one line each."""
+    """List what was not recorded because of the user's settings or a limit, one line each."""
     missed, whole = summary.unrecorded, summary.whole_ns
     lines = []
     if missed.time_ns.any():
@@ -241,7 +240,7 @@ def messages_of(found: Sequence[Unmatched], most: int = 8) -> list[str]:
 
 
 def problems(summary: Summary, most: int = 8) -> list[str]:
-    """What the source found wrong, one line each."""
+    """List what the source found wrong, one line each."""
     found = summary.trace.problems[len(summary.trace.extra(Losses).ending) :]
     lines = few_lines([problem.line for problem in found], most, "; `analyze check` says more")
     if summary.messages.backwards:

@@ -45,7 +45,7 @@ def no_step(label: str) -> AbstractContextManager[None]:
 
 
 MOST_CALLS = 300_000
-"""Of a run with more calls the first look does not say what it is made of: `analyze structure` does."""
+"""Number of calls above which the first look does not look for iterations: `analyze structure` does."""
 
 
 @dataclass(frozen=True)
@@ -80,10 +80,12 @@ class Summary:
     structure: Structure | None  # None: it was not looked for
     even: Imbalance | None  # of the main loop; None: there is none
     shown: Profile
-    """Of the calls that were chosen by their places; `profile` is of all."""
+    """Sums of the calls that were chosen by their places; `profile` has all calls."""
     place: str = ""
-    """What they were chosen by; empty: all are. `messages`, `collectives`, `accesses`, `callers` and `unmatched` are of
-    these calls only."""
+    """Place that calls were chosen by; empty: all calls.
+
+    If a place is given, `messages`, `collectives`, `accesses`, `callers` and `unmatched` are of the chosen calls only.
+    """
 
     @property
     def present(self) -> np.ndarray:
@@ -97,7 +99,7 @@ class Summary:
 
     @property
     def transfer_waits_ns(self) -> int | None:
-        """What part of the time that an ideal network would save is waiting for a CPU; None where it is not known."""
+        """Part of the time that an ideal network would save that is waiting for a CPU, ns. None: it is not known."""
         return self.cpus.of_transfer_ns(self.efficiency, int(self.useful.of_ranks(self.efficiency.runtime_ns).argmax()))
 
     @property
@@ -136,7 +138,7 @@ class Summary:
 
     @property
     def whole_ns(self) -> int:
-        """The same of all ranks that could be read: what shares of the run are of."""
+        """Time of all ranks that could be read, ns. Shares of the run refer to it."""
         return int(self.room_ns[self.present].sum())
 
     @property
@@ -146,9 +148,14 @@ class Summary:
 
 
 def summarize(trace: Trace, team: Team, step: Step = no_step, place: PlaceChoice | None = None) -> Summary:
-    """All metrics of a trace; `step(label)` is entered around each, to show progress. Collective over the team.
+    """Compute all metrics of a trace. Collective over the team.
 
-    place: calls, their messages and their accesses are those of the calls that it chooses. All else is of the whole.
+    Args:
+        trace: The run.
+        team: The processes that share the work.
+        step: `step(label)` is entered around each metric, to show progress.
+        place: Restrict calls, their messages and their accesses to the calls through these places. All else is of the
+            whole run.
     """
     paths = place.paths(trace) if place else None
     some = trace if paths is None else AtPlaces(trace, paths)
@@ -208,7 +215,7 @@ def summarize(trace: Trace, team: Team, step: Step = no_step, place: PlaceChoice
 
 
 def _structure(trace: Trace, team: Team, calls: Profile) -> tuple[Structure | None, Imbalance | None]:
-    """What the sequences of calls say of the run's iterations, where that is quickly found."""
+    """Find the run's iterations from the sequences of calls, where that is quick, and how uneven they are."""
     chosen = trace.extra(Chosen)
     if chosen.ranks is not None or chosen.cluster or not 0 < calls.count.sum() <= MOST_CALLS:
         return None, None
@@ -218,7 +225,7 @@ def _structure(trace: Trace, team: Team, calls: Profile) -> tuple[Structure | No
 
 
 def _sums(trace: Trace, team: Team) -> tuple[Profile, Useful, Bursts, list[Collective], Callers, Hot, list[Asleep]]:
-    """What is added up of each rank alone, in one go through all of them."""
+    """Add up everything that needs one rank at a time, in one pass through all ranks."""
     calls, computed, pieces, groups = ProfileSums(trace), UsefulSums(trace), BurstSums(), CollectiveSums(trace)
     callers, samples, asleep = CallerSums(trace), HotSums(trace), AsleepSums(trace)
     add_all(trace, team, calls, computed, pieces, groups, callers, samples, asleep)
@@ -227,7 +234,7 @@ def _sums(trace: Trace, team: Team) -> tuple[Profile, Useful, Bursts, list[Colle
 
 
 def _sums_of_calls(trace: Trace, team: Team) -> tuple[Profile, list[Collective], Callers]:
-    """The same of calls alone."""
+    """Add up calls only, in one pass through all ranks."""
     calls, groups, callers = ProfileSums(trace), CollectiveSums(trace), CallerSums(trace)
     add_all(trace, team, calls, groups, callers)
     return calls.total(team), groups.total(team), callers.total(team)

@@ -183,8 +183,10 @@ def accesses_table(summary: Summary, kind: str) -> Table:
 
 
 def _members(communicator: Communicator) -> str:
-    """The number of members: of an intercommunicator those of both groups; members in other runs are a number of their
-    own."""
+    """Return the number of members as text.
+
+    An intercommunicator has the number of both groups; members in other runs are a number of their own.
+    """
     sizes = [len(communicator.members), len(communicator.remote), communicator.outside]
     return "+".join(str(size) for size in sizes if size)
 
@@ -248,7 +250,7 @@ def matrix_table(summary: Summary) -> Table:
 
 
 def matrix_unit(messages: Messages) -> str:
-    """What a cell of the matrix shows."""
+    """Return the unit of the matrix's cells."""
     if len(messages.matrix_bytes) > WIDEST_IN_BYTES:
         return f"% of all {'bytes' if messages.bytes else 'messages'}"
     return "bytes" if messages.bytes else "messages"

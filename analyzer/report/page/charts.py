@@ -162,7 +162,7 @@ def bursts(runs: Sequence[PageRun]) -> str:
 
 
 def path(runs: Sequence[PageRun]) -> str:
-    """What the critical path consists of."""
+    """Draw what the critical path consists of."""
     if not all(run.path and run.shares and run.path.length_ns for run in runs):
         return ""
 
@@ -183,7 +183,7 @@ def path(runs: Sequence[PageRun]) -> str:
 
 
 def structure(runs: Sequence[PageRun]) -> str:
-    """What each rank computes in each iteration."""
+    """Draw what each rank computes in each iteration."""
     if not all(run.even is not None and run.even.computing_ns.any() for run in runs):
         return ""
     tops = [float(run.even.computing_ns.max()) / 1e9 for run in runs if run.even is not None]

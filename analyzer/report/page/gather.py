@@ -29,7 +29,7 @@ from analyzer.trace.trace import check_computing
 Step = Callable[[str], AbstractContextManager]
 
 MOST_CELLS = 400_000
-"""Of the finest level of all timelines of a page; with the coarser levels it is at most a third more."""
+"""Largest number of cells in the finest level of all timelines of a page. The coarser levels add at most a third."""
 _MOST_BINS = 32_768
 _MOST_READ = 20_000_000
 """Calls; of a run with more its critical path is not followed for a page, and iterations are not looked for."""
@@ -62,8 +62,13 @@ class PageRun:
 def gather(
     file: str, trace: Trace, team: Team, runs: int = 1, step: Step = lambda label: nullcontext(), name: str = ""
 ) -> PageRun:
-    """All of one run, of so many on the page. Collective over the team; the path and the limits are known to its first
-    member only. Raises TracelibError."""
+    """Gather everything that a page shows of one run. Collective over the team.
+
+    runs: number of runs on the page. The path and the limits are known to the team's first member only.
+
+    Raises:
+        TracelibError: The trace has no times of calls (a Dimemas trace), or does not say what is computing.
+    """
     if not trace.has_call_times:
         raise TracelibError(f"{trace.path}: a Dimemas trace has no times", "report on the run that it was made of")
     check_computing(trace)
@@ -107,7 +112,7 @@ def gather(
 
 
 def iterations(made_of: Structure | None) -> Iterations | None:
-    """Those of the main loop."""
+    """Return the iterations of the main loop. None: there are none."""
     main = made_of.main if made_of else None
     return main.iterations if main else None
 

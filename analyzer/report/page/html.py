@@ -27,7 +27,8 @@ from analyzer.timeline import NAMES, Doing, Timeline
 from analyzer.trace import Losses
 
 MARKED = 0.05
-"""A difference of this share of the first run's number, and more, is marked; of a share one of so many points."""
+"""Smallest difference that is marked, as a share of the first run's number. Of a number that is a share itself: 5
+points."""
 
 
 def _numbers(run: PageRun) -> dict[str, tuple[float | None, Callable[[float], str]]]:
@@ -84,9 +85,9 @@ def _cell(value: float | None, form: Callable[[float], str], first: float | None
 
 
 STEPS = 15
-"""A share is stored as a whole number of fifteenths."""
+"""Number of steps of a share: it is stored as a whole number of fifteenths."""
 _TOGETHER, _FEWEST = 4, 256
-"""Each level has a quarter of the bins of the one before, down to so many."""
+"""Number of bins that are joined for the next level, and the smallest number of bins of a level."""
 
 
 def packed_cells(of: Timeline) -> tuple[str, list[int]]:
@@ -112,7 +113,7 @@ def _cells(shares: np.ndarray) -> np.ndarray:
 
 
 def timeline_json(run: PageRun) -> dict[str, Any]:
-    """What the page's script draws; times in s."""
+    """Convert a timeline to the data that the page's script draws; times in s."""
     of, marks = run.timeline, run.marks
     cells, bins = packed_cells(of)
     return {

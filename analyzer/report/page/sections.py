@@ -23,7 +23,7 @@ from analyzer.report.words.replays import basis_phrase
 
 @dataclass(frozen=True)
 class Section:
-    """What a page shows under one title. `svg` is "" where it has no chart; sentences say why."""
+    """Section of a page. `svg` is "" where it has no chart; sentences say why."""
 
     name: str  # its anchor
     title: str

@@ -69,7 +69,7 @@ class Chart:
 
 
 def style() -> AbstractContextManager:
-    """What is drawn inside has the look of the page's charts."""
+    """Give everything that is drawn inside the look of the page's charts."""
     return rc_context(_STYLE)
 
 

@@ -1,4 +1,4 @@
-"""A picture of the kinds of bursts: those of the sample by duration and the first counter, or by duration alone."""
+"""Picture of the kinds of bursts: the sample by duration and the first counter, or by duration alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from analyzer.report.words import units
 Colour = str | tuple[float, float, float, float]
 _BARS = 80
 _COLOURS = (0, 1, 2, 3, 4, 5, 6, 8, 9)
-"""Of matplotlib's ten all but grey, which noise has."""
+"""Numbers of matplotlib's ten colours without grey, which stands for noise."""
 _NAMED = 12
 """Kinds that the legend has room for; further ones are drawn in the same colours again."""
 

@@ -51,7 +51,7 @@ def draw_heats(figure: Any, heats: Sequence[Heat]) -> None:
 
 
 def largest_of(values: np.ndarray, rows: int, columns: int) -> np.ndarray:
-    """The largest of neighbours, so that there are no more than so many rows and columns."""
+    """Reduce values to the largest of neighbours, so that at most `rows` rows and `columns` columns are left."""
     for axis, most in enumerate((rows, columns)):
         together = -(-values.shape[axis] // most)
         if together > 1:

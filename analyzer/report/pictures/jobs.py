@@ -52,7 +52,7 @@ def draw_schedules(
 
 
 def _run_times(axes: Axes, found: Distribution) -> None:
-    """Sums of run times, those of the application below those of all other jobs."""
+    """Draw sums of run times, the application's below the sum of all other jobs."""
     at = np.arange(len(found.rows))
     own = np.array([row.application_h.value for row in found.rows])
     others = np.array([row.total_h.value for row in found.rows]) - own

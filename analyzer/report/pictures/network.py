@@ -118,7 +118,7 @@ def draw_tree(of: Clusters, axes: Axes) -> None:
 
 
 def _sizes(of: Clusters) -> list[tuple[int, int, int]]:
-    """Of each node of the tree, rows first: smallest and largest size in bytes, and number of rows."""
+    """List smallest size in bytes, largest size in bytes and number of rows of each node of the tree, rows first."""
     found = [(int(size), int(size), 1) for size in of.size]
     for left, right in of.tree[:, :2].astype(np.int64).tolist():
         a, b = found[left], found[right]

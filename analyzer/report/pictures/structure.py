@@ -57,7 +57,10 @@ def draw_details(signal: Signal, axes: Axes) -> None:
 
 
 def phases(values: np.ndarray) -> list[np.ndarray]:
-    """Of each level that is drawn the stretches of high frequency, int64 (n, 2); none where it has no information."""
+    """Find the stretches of high frequency of each level that is drawn.
+
+    Each is int64 (n, 2); n is 0 where a level has no information.
+    """
     found, least = [], NOTHING * float(np.abs(values).max(initial=0))
     for level, coefficients in enumerate(details(values)[:_LEVELS], 1):
         size = np.abs(coefficients)

@@ -17,7 +17,7 @@ from analyzer.report.words import units
 from analyzer.timeline import NAMES, Timeline, TimelineMarks
 
 COLOURS = (BLUE, ORANGE, "#f0c808", "#000000")
-"""Of Doing; told apart by all eyes, and in shades of grey."""
+"""Colours by `Doing`. Colour-blind readers can tell them apart, also in shades of grey."""
 NOTHING = "#ffffff"
 ENDINGS = (".png", ".svg")
 _WIDTH, _LEAST, _MOST = 11.0, 2.6, 12.0  # inches
@@ -74,7 +74,7 @@ def draw_timeline(
 
 
 def _when(span_s: float) -> Callable[[float, int], str]:
-    """How times along the axis are written, so that those of a short part of a run differ."""
+    """Return the function that writes times along the axis, so that times of a short part of a run differ."""
 
     def text(s: float, _: int) -> str:
         usual = units.time(s * 1e9) if s else "0"

@@ -38,9 +38,12 @@ _PALETTE = (
 
 
 def draw_profiles(every: Sequence[tuple[str, ViewProfile]], title: str, path: Path) -> None:
-    """Rows of the picture are those of a view, run by run, on one scale of time and of values; whole or not at all.
+    """Draw the rows of a view, run by run, on one scale of time and of values. The file is written whole or not at all.
 
-    every: what each run is called, and the view of it. Raises TracelibError.
+    every: name of each run, and its view.
+
+    Raises:
+        TracelibError: The picture cannot be written.
     """
     profiles = [of for _, of in every]
     named = any(of.names for of in profiles)
@@ -211,7 +214,7 @@ def draw_histograms(every: Sequence[tuple[str, Histogram]], title: str, path: Pa
 
 
 def _columns(every: Sequence[Histogram]) -> list[str]:
-    """Those of all runs: in order of their values; a name is where the first run has it."""
+    """List the columns of all runs in order of their values. A name is where the first run has it."""
     places: dict[str, float] = {}
     for of in every:
         for name, edge in zip(of.columns, of.edges.tolist(), strict=True):
@@ -220,7 +223,7 @@ def _columns(every: Sequence[Histogram]) -> list[str]:
 
 
 def _aligned(values: np.ndarray, own: Sequence[str], columns: Sequence[str]) -> np.ndarray:
-    """Values of rows and own columns, as those of the columns of all runs; NaN: the run does not have them."""
+    """Place the values of rows and own columns into the columns of all runs. NaN: the run does not have the column."""
     place = {name: at for at, name in enumerate(columns)}
     found = np.full((len(values), len(columns)), np.nan)
     found[:, [place[name] for name in own]] = values

@@ -21,14 +21,14 @@ from analyzer.views.run import ViewRun
 from analyzer.views.view_file import ViewFile
 
 BINS = 1200
-"""Of a picture."""
+"""Number of bins of a picture."""
 _NS = 10**9
 _PRINTED_BURSTS = 20
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What of a run is looked at, and where it goes."""
+    """Request for a part of a run: its time, its bins, and the files to write."""
 
     begin_ns: int
     end_ns: int | None
@@ -56,7 +56,10 @@ def asked_of(
     spans: Sequence[tuple[int, int | None]], traces: Sequence[Trace], bins: int | None, csv: str | None,
     picture: str | None,
 ) -> list[Asked]:  # fmt: skip
-    """What is asked of each of some runs, on one scale of time; spans: from when to when each is looked at, ns."""
+    """Convert options to one request for each run, on one scale of time.
+
+    spans: begin and end of the part of each run, ns. An end of None is the end of the run.
+    """
     lengths = [
         max((trace.duration_ns if end is None else min(end, trace.duration_ns)) - begin, 0)
         for (begin, end), trace in zip(spans, traces, strict=True)
@@ -108,7 +111,7 @@ class ShownView:
         return {**head, **getattr(data, f"{self.file.show}_json")(self.found)}
 
     def lines(self) -> Iterator[Sequence[Any]]:
-        """Of a CSV, the names first."""
+        """Yield the lines of a CSV, the names first."""
         if self.file.show == "bursts":
             return data.bursts_csv(self.file.view.name, self._names, self._bursts())
         found: Iterator[Sequence[Any]] = getattr(data, f"{self.file.show}_csv")(self.found)

@@ -42,7 +42,7 @@ def plain(values: np.ndarray) -> Any:
 
 
 MOST_ROWS = 24
-"""Of more rows only the mean and the extremes are said."""
+"""Number of rows above which only the mean and the extremes are printed."""
 _MOST_BESIDE = 4
 """Rows that stand beside each other where columns are lines."""
 _SUMMED = ("mean", "lowest", "highest")
@@ -60,7 +60,7 @@ def print_library(known: dict[str, str], console: Console) -> None:
 
 
 def print_title(name: str, unit: str, says: str, console: Console) -> None:
-    """What a view is."""
+    """Print name, unit and meaning of a view."""
     console.print(f"{name}{f' ({unit})' if unit else ''}{f': {says}' if says else ''}", markup=False)
 
 

@@ -1,1 +1,1 @@
-"""What reports share: numbers with units, names of files, the plain table, sentences that several of them say."""
+"""Words that reports share: numbers with units, names of files, the plain table, common sentences."""

@@ -59,6 +59,6 @@ def clocks_json(trace: Trace) -> list[dict[str, Any]]:
 
 
 def repair_json(trace: Trace) -> dict[str, Any] | None:
-    """What --repair-clocks did; None: it was not asked for."""
+    """Convert the repair by --repair-clocks to plain data. None: no repair was asked for."""
     repair = trace.extra(Clocks).repair
     return None if repair is None else {"ranks": repair.ranks, "furthest_s": repair.furthest_ns / 1e9}

@@ -18,7 +18,7 @@ from analyzer.report.words.table import plain_table
 from analyzer.trace.description import ranks_named, ranks_text
 
 FEW = 16
-"""So many ranks or lines fit a table one by one."""
+"""Largest number of ranks or lines that a table lists one by one."""
 MOST_OUTLIERS = 4
 TITLE = "Ranks that behave alike (mean of each; the typical rank is nearest to it)"
 _TEXTS = {"time": lambda ns: units.time(ns, ""), "bytes": lambda size: units.size(size, "")}

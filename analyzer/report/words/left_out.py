@@ -1,4 +1,4 @@
-"""What a replay leaves out of a run, in words."""
+"""Parts of a run that a replay leaves out, in words."""
 
 from __future__ import annotations
 

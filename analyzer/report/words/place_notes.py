@@ -1,6 +1,6 @@
-"""What is to be said once of programs and libraries whose places have no good names: no -g, another file, no file.
+"""Notes on programs and libraries whose places have no good names: no -g, another file, no file.
 
-Places at which time is lost, in words and as plain data.
+Also places at which time is lost, in words and as plain data.
 """
 
 from __future__ import annotations

@@ -42,8 +42,10 @@ def serialization_text(efficiency: Efficiency) -> str:
 
 
 def transfer_text(efficiency: Efficiency, waits_ns: int | None = None) -> str:
-    """What would be gained if messages and calls took no time. waits_ns: at most so much of that gain is waiting for a
-    CPU."""
+    """Say what would be gained if messages and calls took no time.
+
+    waits_ns: upper bound of the part of the gain that is waiting for a CPU, ns.
+    """
     runtime = efficiency.ideal.runtime_ns
     if not runtime:
         return ""
@@ -57,7 +59,7 @@ def transfer_text(efficiency: Efficiency, waits_ns: int | None = None) -> str:
 
 
 def ideal_notes(ideal: Ideal) -> list[str]:
-    """What is to be known of the replay on the ideal network, in one sentence each."""
+    """List notes on the replay on the ideal network, one sentence each."""
     said = (
         _eager(ideal) if ideal.eager_shown else "",
         f"{ideal.left_over}: in the replay they wait for nobody." if ideal.left_over else "",

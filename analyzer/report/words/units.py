@@ -67,7 +67,7 @@ def plural(number: int, noun: str, many: str = "") -> str:
 
 
 def verb(number: int, one: str, many: str) -> str:
-    """What goes with so many things: "is" or "are", "lacks" or "lack"."""
+    """Choose the verb for a number of things: "is" or "are", "lacks" or "lack"."""
     return one if number == 1 else many
 
 
