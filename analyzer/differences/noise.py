@@ -1,4 +1,4 @@
-"""Whether two sets of samples differ by more than chance makes them."""
+"""Tests of whether two sets of samples differ by more than chance."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Stretches(NamedTuple):
 
 
 class Course:
-    """Bursts of rows, one row's after the other's, in temporary files: 32 bytes a burst."""
+    """Values of the bursts of all rows, one row after the other, in temporary files: 32 bytes a burst."""
 
     def __init__(self, every: Iterable[ViewBursts], rows: int, duration_ns: int) -> None:
         """Store the bursts of all rows on one axis.

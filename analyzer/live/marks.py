@@ -22,7 +22,7 @@ _RANKS = 16
 
 @dataclass(frozen=True)
 class Edges:
-    """Iterations of a stretch, on the rank whose they are."""
+    """Edges of iterations in a stretch, on one rank."""
 
     rank: int
     first: int  # number of the iteration that begins at the first edge, from 0

@@ -30,7 +30,7 @@ _VIEWS = 12
 """Views that are kept."""
 _PAUSE_S = 1.0
 _REST = 4.0
-"""Between two readings of a run that is being written; at least so many times as long as a reading takes."""
+"""Pause between two readings of a run that is being written: in s, and at least this multiple of a reading's time."""
 
 
 class Reading:

@@ -46,7 +46,7 @@ def _call(trace: Trace, places: Places, call: int, path: int, side: str) -> str:
 
 
 def gaps_json(found: Gaps | None, trace: Trace) -> dict[str, Any]:
-    """All of them."""
+    """Convert all stretches to plain data."""
     if found is None:
         return {}
     places = trace.extra(CallPaths).named()

@@ -37,7 +37,7 @@ _OF_VIEWS = ("draw", "each")
 
 
 class Answers:
-    """All requests. Those for a reading that is there no more are answered from the newest."""
+    """Answers to all requests. A request for a reading that is gone is answered from the newest reading."""
 
     def __init__(
         self,

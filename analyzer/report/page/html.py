@@ -27,8 +27,7 @@ from analyzer.timeline import NAMES, Doing, Timeline
 from analyzer.trace import Losses
 
 MARKED = 0.05
-"""Smallest difference that is marked, as a share of the first run's number. Of a number that is a share itself: 5
-points."""
+"""Smallest difference that is marked, as a share of the first run's number. Shares: a difference in points."""
 
 
 def _numbers(run: PageRun) -> dict[str, tuple[float | None, Callable[[float], str]]]:

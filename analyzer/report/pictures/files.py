@@ -14,7 +14,7 @@ BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#888888"
 
 
 def new_figure(width: float = 9, height: float = 7) -> Figure:
-    """A figure of so many inches that needs no display."""
+    """Make a figure of this width and height in inches; it needs no display."""
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
