@@ -1,4 +1,4 @@
-/* Regions and events of a C or C++ program in its trace.
+/* Functions by which a C or C++ program names its regions and records events in its trace.
  *
  *     #include <tracelib.h>                   cc -I $(tracelib lib --include) app.c
  *
@@ -21,9 +21,9 @@
 extern "C" {
 #endif
 
-/* What libtrace.so offers under the name "tracelib_functions". It only ever grows at its end. */
+/* Table of functions that libtrace.so exports as "tracelib_functions". New versions only add members at its end. */
 struct tracelib_functions {
-    size_t bytes; /* of this struct as the library knows it */
+    size_t bytes; /* size of this struct in the loaded library */
     void (*region_begin)(const char *name, size_t length);
     void (*region_end)(const char *name, size_t length);
     void (*region_parameter)(const char *name, size_t length, double value);
@@ -36,18 +36,19 @@ struct tracelib_functions {
     void (*resume)(void);
 };
 
-/* With glibc before 2.34 dlsym is in libdl: a program without it links all the same, and is not traced. A weak
- * reference to the library's own symbols would not do, it is always NULL in programs linked with -no-pie. */
+/* With glibc before 2.34 dlsym is in libdl. The weak reference lets a program link without libdl; such a program is not
+ * traced. A weak reference to the library's own symbols does not work: it is NULL in programs linked with -no-pie. */
 #pragma weak dlsym
 
-/* The library, if it is loaded into this process, else NULL. */
+/* Return the functions of the library; NULL if this process has not loaded it, or has loaded an older one that lacks
+ * some of them. The first call looks them up, later calls return the same answer. Any thread. */
 static inline const struct tracelib_functions *tracelib_library(void)
 {
     static const struct tracelib_functions absent = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     static const struct tracelib_functions *known;
     const struct tracelib_functions *f = __atomic_load_n(&known, __ATOMIC_ACQUIRE);
     if (!f) {
-        void *everywhere = 0; /* RTLD_DEFAULT, which not all settings of the compiler define */
+        void *everywhere = 0; /* RTLD_DEFAULT; the macro is not defined in strict C */
         f = dlsym ? (const struct tracelib_functions *)dlsym(everywhere, "tracelib_functions") : 0;
         if (!f || f->bytes < sizeof *f) f = &absent;
         __atomic_store_n(&known, f, __ATOMIC_RELEASE);
@@ -55,66 +56,71 @@ static inline const struct tracelib_functions *tracelib_library(void)
     return f->bytes ? f : 0;
 }
 
+/* Return the length of a name in bytes; 0 for NULL. */
 static inline size_t tracelib_length(const char *name)
 {
     return name ? strlen(name) : 0;
 }
 
-/* A region of the program begins, on this thread. Regions nest. */
+/* Begin a region on this thread. Regions nest. The name is copied. */
 static inline void tracelib_region_begin(const char *name)
 {
     const struct tracelib_functions *f = tracelib_library();
     if (f) f->region_begin(name, tracelib_length(name));
 }
 
-/* It ends; NULL ends the innermost one. Regions inside it that were left open end with it. */
+/* End the region of this name on this thread; NULL ends the innermost region. Open regions inside it end, too. */
 static inline void tracelib_region_end(const char *name)
 {
     const struct tracelib_functions *f = tracelib_library();
     if (f) f->region_end(name, tracelib_length(name));
 }
 
-/* What the innermost region is working on: a size, a number of iterations, ... */
+/* Record a parameter of this thread's innermost region: a size, a number of iterations, ... */
 static inline void tracelib_region_parameter(const char *name, double value)
 {
     const struct tracelib_functions *f = tracelib_library();
     if (f) f->region_parameter(name, tracelib_length(name), value);
 }
 
+/* As tracelib_region_parameter, for a whole number. */
 static inline void tracelib_region_parameter_integer(const char *name, long long value)
 {
     const struct tracelib_functions *f = tracelib_library();
     if (f) f->region_parameter_integer(name, tracelib_length(name), value);
 }
 
-/* What if the innermost region ran on so many threads? Its computation stands for theirs together. */
+/* Declare that the computation of the innermost region stands for the work of this number of threads together. A replay
+ * then shows how long the region takes on as many threads. */
 static inline void tracelib_region_parallel(long long threads)
 {
     const struct tracelib_functions *f = tracelib_library();
     if (f) f->region_parallel(threads);
 }
 
-/* An event at this moment, as Paraver shows it. Types from 40000000 to 69999999 belong to the tracer. */
+/* Record an event of this thread at this moment, as Paraver shows it. Types from 40000000 to 69999999 belong to the
+ * tracer. */
 static inline void tracelib_event(unsigned type, long long value)
 {
     const struct tracelib_functions *f = tracelib_library();
     if (f) f->event(type, value);
 }
 
-/* What the events of a type are, and what one of their values means. */
+/* Give the events of a type a name. */
 static inline void tracelib_label_type(unsigned type, const char *name)
 {
     const struct tracelib_functions *f = tracelib_library();
     if (f) f->label_type(type, name, tracelib_length(name));
 }
 
+/* Give one value of the events of a type a name. */
 static inline void tracelib_label_value(unsigned type, long long value, const char *name)
 {
     const struct tracelib_functions *f = tracelib_library();
     if (f) f->label_value(type, value, name, tracelib_length(name));
 }
 
-/* No calls of this process are recorded from here on, of no thread; messages are counted, so that the later ones find
+/* Stop recording the calls of this process, in all threads. Messages are still counted, so that later messages find
  * their partners. Regions and events are recorded all the time. */
 static inline void tracelib_pause(void)
 {
@@ -122,7 +128,7 @@ static inline void tracelib_pause(void)
     if (f) f->pause();
 }
 
-/* They are again. */
+/* Record the calls of this process again, after tracelib_pause. */
 static inline void tracelib_resume(void)
 {
     const struct tracelib_functions *f = tracelib_library();

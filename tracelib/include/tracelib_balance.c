@@ -1,4 +1,4 @@
-/* What tracelib_balance.f90 calls: compile it with mpicc, and link it to a Fortran program. */
+/* The C functions that tracelib_balance.f90 calls. Compile this file with mpicc and link it to a Fortran program. */
 #include "tracelib_balance.h"
 
 int tracelib_f_shares(long long items, MPI_Fint comm, long long *counts);

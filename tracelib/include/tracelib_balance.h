@@ -1,11 +1,12 @@
-/* How much each rank of an MPI program should compute, in C or C++, by a plan or by what was measured in the run.
+/* Shares of work for the ranks of an MPI program in C or C++, by a plan or by times that are measured in the run.
  *
  *     #include <tracelib_balance.h>           mpicc -I $(tracelib lib --include) app.c -lm
  *
- *     tracelib_shares(rows, MPI_COMM_WORLD, counts);      counts[rank] rows for each rank; all of them know all
+ *     tracelib_shares(rows, MPI_COMM_WORLD, counts);      counts[rank] rows for each rank; all ranks get all counts
  *
  * The plan is the file that the variable TRACELIB_PLAN names (analyze balance writes one). Without it shares are equal.
- * Nothing is linked. Functions return 0, or say on stderr what is wrong. docs/balance.md says more. */
+ * There is nothing to link. A plan that is wrong is reported on stderr by rank 0, and shares are equal. No function may
+ * be called by several threads at once. docs/balance.md says more. */
 #ifndef TRACELIB_BALANCE_H
 #define TRACELIB_BALANCE_H
 
@@ -22,7 +23,8 @@
 extern "C" {
 #endif
 
-/* Take the numbers of a line. How many there are; -1: one is none. */
+/* Read the numbers of a line, which strtok changes, into numbers[most]. Returns how many there are; -1 if a word is no
+ * finite number, or there are more than `most`. */
 static inline int tracelib_numbers(char *text, double *numbers, int most)
 {
     int n = 0;
@@ -34,7 +36,9 @@ static inline int tracelib_numbers(char *text, double *numbers, int most)
     return n;
 }
 
-/* Read the speeds of a plan at one size, line by line. The number of a line that is wrong; 0: none is. */
+/* Read the speeds of a plan at one size into speeds[ranks]. line[room], numbers[ranks + 6] and before[ranks] are work
+ * space. Returns 0, or the number (from 1) of the first line that is wrong; the number after the last line if no line
+ * has speeds. */
 static inline int tracelib_read_lines(FILE *file, double size, int ranks, double *speeds, char *line, int room,
                                       double *numbers, double *before)
 {
@@ -53,7 +57,7 @@ static inline int tracelib_read_lines(FILE *file, double size, int ranks, double
             if (n != 1 || known++ || numbers[0] != ranks) return number;
         } else if (!strcmp(word, "expect")) {
             if (n != 5) return number;
-        } else if (!strcmp(word, "times")) { /* of each process, for analyze balance --plan */
+        } else if (!strcmp(word, "times")) { /* expected times of processes, for analyze balance --plan */
             if (n != 1 + ranks || !known) return number;
             for (int i = 1; i <= ranks; i++)
                 if (numbers[i] < 0) return number;
@@ -76,7 +80,8 @@ static inline int tracelib_read_lines(FILE *file, double size, int ranks, double
     return sizes ? 0 : number + 1;
 }
 
-/* The same of a file; -1: it cannot be read. */
+/* Open a plan and read its speeds at one size into speeds[ranks], as tracelib_read_lines. Returns -1 if the file cannot
+ * be read or there is no memory. */
 static inline int tracelib_read_plan(const char *path, double size, int ranks, double *speeds)
 {
     int room = 64 + 32 * (ranks + 6), wrong = -1;
@@ -93,7 +98,9 @@ static inline int tracelib_read_plan(const char *path, double size, int ranks, d
     return wrong;
 }
 
-/* Speeds of all ranks by the plan, at this size of the problem; equal ones without a plan. Collective over comm. */
+/* Set speeds[ranks of comm] by the plan at this size of the problem; without a plan, or if the plan is wrong, all
+ * are 1. Rank 0 reads the file and reports on stderr. Collective over comm. Returns TRACELIB_PLANNED, TRACELIB_EQUAL or
+ * TRACELIB_WRONG, the same at all ranks. */
 static inline int tracelib_speeds(double size, MPI_Comm comm, double *speeds)
 {
     const char *path = getenv("TRACELIB_PLAN");
@@ -117,8 +124,11 @@ static inline int tracelib_speeds(double size, MPI_Comm comm, double *speeds)
     return found;
 }
 
-/* The items of each rank, counts[ranks of comm]. Collective. TRACELIB_PLANNED, TRACELIB_EQUAL without a plan, or
- * TRACELIB_WRONG: then they are equal, too. */
+/* Set counts[ranks of comm] to the number of items of each rank. Collective over comm.
+ *
+ * Returns TRACELIB_PLANNED; TRACELIB_EQUAL if there is no plan; TRACELIB_WRONG if the plan is wrong, and shares are
+ * equal. Also returns TRACELIB_WRONG, with counts not set, if items are below 0 or above 2^50, or there is no memory.
+ */
 static inline int tracelib_shares(long long items, MPI_Comm comm, long long *counts)
 {
     double *speeds;
@@ -132,7 +142,7 @@ static inline int tracelib_shares(long long items, MPI_Comm comm, long long *cou
     return found;
 }
 
-/* The first item of a rank, when ranks have theirs one after the other. */
+/* Return the number of the first item of a rank, from 0, where items are dealt in order of rank. */
 static inline long long tracelib_first(const long long *counts, int rank)
 {
     long long first = 0;
@@ -140,8 +150,9 @@ static inline long long tracelib_first(const long long *counts, int rank)
     return first;
 }
 
-/* Where items go when shares change from `before` to `after`: how many this rank sends to each and receives from each,
- * in order of rank, as MPI_Alltoallv wants them. */
+/* Compute where items go when shares change from `before` to `after`, both [ranks]. Sets sent[ranks] and
+ * received[ranks]: numbers of items that this rank sends to each rank and receives from it, as MPI_Alltoallv takes
+ * them. A rank's items follow each other in order of rank. */
 static inline void tracelib_moves(const long long *before, const long long *after, int ranks, int rank, int *sent,
                                   int *received)
 {
@@ -159,26 +170,29 @@ static inline void tracelib_moves(const long long *before, const long long *afte
     }
 }
 
-/* Watches a run, and shares anew when ranks no longer finish together. Steps are counted; in each the program computes
- * between tracelib_monitor_begin and _end. Rank 0 decides for all, by tracelib_watch_look. */
+/* A monitor of a run, which changes shares when ranks no longer finish together. Steps are counted. In each step the
+ * program computes between tracelib_monitor_begin and _end. Rank 0 decides for all ranks, by tracelib_watch_look. */
 struct tracelib_monitor {
     MPI_Comm comm;
     int rank, ranks, planned;
     double seconds;
-    long long *counts, *before;        /* of all ranks, now and before the last change */
-    double begun, computing, interval; /* when; s since the last look; when that was */
+    long long *counts, *before;        /* [ranks], items now and before the last change */
+    double begun, computing, interval; /* time of _begin; s computed since the last look; time of that look */
     double started, looks_s, last_look_s;
     long long step, looked, next_look, looks, plans;
     int moving;                  /* the step is the first one after a change */
     struct tracelib_watch watch; /* on rank 0, as all below */
     double *gathered, *of_ranks;
-    double other_s, other_steps; /* what steps took besides computing and waiting, since the last plan */
-    double before_sum_s, expected_sum_s, taken_sum_s; /* of all steps under its plans */
+    double other_s, other_steps; /* s that steps took besides computing and waiting since the last plan; their number */
+    double before_sum_s, expected_sum_s, taken_sum_s; /* sums over all steps under the monitor's plans */
 };
 
-/* seconds: about so long between two looks at all ranks. threshold: the part of a step's time that new shares must
- * gain, such as 0.1. The first shares are those of tracelib_shares, but nobody has no item if there are enough.
- * Collective. */
+/* Start a monitor. Collective over comm. The first shares, m->counts, come from tracelib_shares; each rank has at least
+ * one item, if there are enough.
+ *
+ * seconds: about the time between two looks at all ranks. threshold: share of a step's time that new shares must save,
+ * such as 0.1. The caller owns `m`; tracelib_monitor_finish frees its memory. Returns as tracelib_shares. A rank
+ * without memory returns TRACELIB_WRONG before the collective part: the program has to abort. */
 static inline int tracelib_monitor_start(struct tracelib_monitor *m, long long items, MPI_Comm comm, double seconds,
                                          double threshold)
 {
@@ -204,18 +218,21 @@ static inline int tracelib_monitor_start(struct tracelib_monitor *m, long long i
     return m->planned = found;
 }
 
+/* Note that this rank begins to compute its share of a step. */
 static inline void tracelib_monitor_begin(struct tracelib_monitor *m)
 {
     m->begun = MPI_Wtime();
 }
 
+/* Note that this rank ends computing since tracelib_monitor_begin. A step may have several such pairs. */
 static inline void tracelib_monitor_end(struct tracelib_monitor *m)
 {
     m->computing += MPI_Wtime() - m->begun;
 }
 
-/* What all ranks measured since the last look, on rank 0: (s computing, s of the last look, s of all). Whether there
- * are new shares; the step of the next look. */
+/* Decide on new shares, on rank 0, by the times in m->gathered since the last look: for each rank (s computing, s of
+ * the last look, s in total). Sets *changed to 1 if m->counts has new shares, else to 0, and *next_look to the step of
+ * the next look. */
 static inline void tracelib_monitor_decide(struct tracelib_monitor *m, long long steps, long long *next_look,
                                            long long *changed)
 {
@@ -225,7 +242,7 @@ static inline void tracelib_monitor_decide(struct tracelib_monitor *m, long long
         const double *of = m->gathered + 3 * i;
         m->of_ranks[i] = of[0];
         if (of[0] > slowest) slowest = of[0];
-        if (i == 0 || of[1] < least) least = of[1]; /* who came last waited for nobody */
+        if (i == 0 || of[1] < least) least = of[1]; /* the rank that came last waited for no other */
         if (of[2] > longest) longest = of[2];
         if (i == 0 || of[2] - of[0] < other) other = of[2] - of[0];
     }
@@ -250,7 +267,8 @@ static inline void tracelib_monitor_decide(struct tracelib_monitor *m, long long
     if (*changed) *next_look = m->step + 1; /* that step shows what moving costs */
 }
 
-/* To be called by all ranks at the end of each step. 1: m->counts has new shares, and m->before those until now. */
+/* End a step. Collective over the monitor's communicator. Returns 1 if m->counts has new shares (m->before has the
+ * shares until now, for tracelib_moves), else 0. */
 static inline int tracelib_monitor_step(struct tracelib_monitor *m)
 {
     double mine[3], begun;
@@ -274,7 +292,8 @@ static inline int tracelib_monitor_step(struct tracelib_monitor *m)
     return m->moving;
 }
 
-/* Rank 0 prints what the monitor did and cost, if there were steps. Frees its memory. Collective. */
+/* End a monitor and free its memory. Rank 0 prints what the monitor did and what it cost, if there were steps.
+ * Collective. */
 static inline void tracelib_monitor_finish(struct tracelib_monitor *m)
 {
     double taken = MPI_Wtime() - m->started, least = 0;

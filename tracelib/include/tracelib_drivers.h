@@ -1,8 +1,9 @@
-/* Asks a driver of tracelib (docs/drivers.md) while a C or C++ program runs. `tracelib call` writes the calls.
+/* Function by which a running C or C++ program asks a driver of tracelib (docs/drivers.md). `tracelib call` writes the
+ * calls.
  *
  * The driver is a process of its own, which prints a line "name value" for each number. The numbers become parameters
- * of the innermost region, and so does the time that the program waited for them: ask_DRIVER_MOMENT_s. It takes some
- * tenths of a second: do not ask inside of what others measure. */
+ * of the innermost region. So does the time in seconds that the program waited for them: ask_DRIVER_MOMENT_s. An answer
+ * takes some tenths of a second: do not ask inside a region that is measured. */
 #ifndef TRACELIB_DRIVERS_H
 #define TRACELIB_DRIVERS_H
 
@@ -12,12 +13,12 @@
 
 #include "tracelib.h"
 
-/* The Python that has this package, where TRACELIB_PYTHON does not name one; `tracelib call` knows it. */
+/* The Python that has this package. The environment variable TRACELIB_PYTHON overrides it. `tracelib call` knows it. */
 #ifndef TRACELIB_PYTHON
 #define TRACELIB_PYTHON "python3"
 #endif
 
-/* popen is POSIX, which strict C does not declare. */
+/* Strict C does not declare popen, which is POSIX. */
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -27,8 +28,9 @@ extern int pclose(FILE *stream);
 }
 #endif
 
-/* `moment`: "begin" or "end". Names hold letters, digits and underscores only. Where nothing is recorded nobody is
- * asked. */
+/* Ask a driver, and record its numbers as parameters of this thread's innermost region. Blocks until the driver ends.
+ * `moment`: "begin" or "end". Names may hold letters, digits and underscores only: they become words of a shell
+ * command. Does nothing where the library is not loaded, or the driver cannot be started. */
 static inline void tracelib_driver(const char *driver, const char *moment, const char *experiment)
 {
     char command[1024], line[512], name[256];

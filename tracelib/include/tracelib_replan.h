@@ -1,6 +1,6 @@
-/* When the shares of a running program change: what its ranks measured in, the next shares out. No MPI is needed.
- * tracelib_balance.h includes it; tracelib/balance/replan.py is the same in Python, and docs/balance.md has the rule.
- */
+/* The rule by which the shares of a running program change: times of ranks in, the next shares out. Needs no MPI.
+ * tracelib_balance.h includes this file. tracelib/balance/replan.py is the same in Python. docs/balance.md has the
+ * rule. A watch may be used by one thread at a time. */
 #ifndef TRACELIB_REPLAN_H
 #define TRACELIB_REPLAN_H
 
@@ -13,45 +13,49 @@ extern "C" {
 #endif
 
 enum {
-    TRACELIB_WINDOWS = 4, /* of 3, 6, 12 and 24 looks */
+    TRACELIB_WINDOWS = 4, /* number of windows: 3, 6, 12 and 24 looks long */
     TRACELIB_FOLDS = 3,
-    TRACELIB_LOOKS = TRACELIB_FOLDS << (TRACELIB_WINDOWS - 1) /* the longest window */
+    TRACELIB_LOOKS = TRACELIB_FOLDS << (TRACELIB_WINDOWS - 1) /* length of the longest window */
 };
 
-/* What the mean gain must be above the threshold: parts of the distance between the thirds of a window, and of the
- * noise of a step / square root of looks. By simulation: of 100 looks at ranks that vary by up to 40 %, one plan in ten
- * runs or fewer; a rank that becomes 3 times as slow is found in 3 looks at up to 10 %, in 5 at 40 % (medians). */
+/* Margin of the mean gain above the threshold: SPREADS x the distance between the thirds of a window + NOISES x the
+ * noise of a step / square root of looks. Found by simulation. In 100 looks at ranks that vary by up to 40 %, there is
+ * one plan in ten runs or fewer. A rank that becomes 3 times as slow is found in 3 looks where ranks vary by up to 10
+ * %, in 5 looks at 40 % (medians). */
 #define TRACELIB_SPREADS 0.5
 #define TRACELIB_NOISES 1.0
 
-/* A rank with fewer items may be faster for each: with little to do it has its CPU as long as it needs it, with more it
- * waits for others. This is how far a change of shares must be (logarithm of items, squared) to say half of it. */
+/* A rank with fewer items may need less time for each item: a rank with little to do has its CPU as long as it needs
+ * it, with more it waits for others. LITTLE: size of a change of shares (logarithm of items, squared) of which half the
+ * bend that it shows is believed. MOST_BENT: the largest bend. */
 #define TRACELIB_LITTLE 0.1
 #define TRACELIB_MOST_BENT 2.0
 
+/* State of the rule. */
 struct tracelib_watch {
     long long items;
     int ranks;
     double threshold;
-    double *pace;    /* [TRACELIB_LOOKS][ranks], s an item: the latest looks since the last plan, in turn */
-    double *shares;  /* [ranks], of a candidate */
-    long long *next; /* [ranks], its items */
-    double *bend;    /* [ranks], pace ~ items ^ bend, as changes of shares showed it */
-    double *xy, *xx; /* [ranks], sums of logarithms: items times pace, items squared; of each change half of the last */
+    double *pace;    /* [TRACELIB_LOOKS][ranks], s per item: the latest looks since the last plan, as a ring */
+    double *shares;  /* [ranks], shares of a candidate */
+    long long *next; /* [ranks], whole items of a candidate */
+    double *bend;    /* [ranks], pace ~ items ^ bend, learned from changes of shares */
+    double *xy, *xx; /* [ranks], sums of logarithms: items x pace, items squared; a change halves the earlier sums */
     double *old_pace, *old_counts; /* [ranks], before the last change */
-    int bent;                      /* whether a bend is not 0 */
-    double steps[TRACELIB_LOOKS];  /* of each look in pace */
-    long long looks;               /* since the last plan */
-    int caution;                   /* no window shorter than this one counts */
-    double noise, last_s;          /* mean relative distance of a step from that of the look before; the last step */
-    long long distances;           /* how many noise is of */
-    double before_s, expected_s;   /* a step, without and with the last plan; 0: there was none */
-    double waited_s;               /* lost while the gain was seen, but did not yet pay for moving */
-    double move_s;                 /* what moving costs */
-    int moves;                     /* how often that was seen */
+    int bent;                      /* 1: a bend is not 0 */
+    double steps[TRACELIB_LOOKS];  /* number of steps of each look in `pace` */
+    long long looks;               /* number of looks since the last plan */
+    int caution;                   /* index of the shortest window that counts */
+    double noise, last_s;        /* mean relative distance of a step from that of the look before; s of the last step */
+    long long distances;         /* number of distances in `noise`, at most TRACELIB_LOOKS */
+    double before_s, expected_s; /* s of a step without and with the last plan; 0: there was no plan */
+    double waited_s;             /* s lost while a gain was seen that did not yet pay for moving */
+    double move_s;               /* s that moving items costs */
+    int moves;                   /* number of moves in `move_s` */
 };
 
-/* TRACELIB_WRONG: no memory. */
+/* Start a watch of `ranks` ranks with `items` items. threshold: share of a step's time that new shares must save. The
+ * caller frees its memory with tracelib_watch_end. Returns TRACELIB_PLANNED; TRACELIB_WRONG: no memory. */
 static inline int tracelib_watch_start(struct tracelib_watch *w, long long items, int ranks, double threshold)
 {
     memset(w, 0, sizeof *w);
@@ -70,6 +74,7 @@ static inline int tracelib_watch_start(struct tracelib_watch *w, long long items
     return TRACELIB_PLANNED;
 }
 
+/* Free the memory of a watch, also after a start that failed. */
 static inline void tracelib_watch_end(struct tracelib_watch *w)
 {
     free(w->pace);
@@ -77,20 +82,20 @@ static inline void tracelib_watch_end(struct tracelib_watch *w)
     memset(w, 0, sizeof *w);
 }
 
-/* What a move took, beyond what a step takes anyway. */
+/* Note the cost of a move: seconds that a step took beyond a usual step. */
 static inline void tracelib_watch_moved(struct tracelib_watch *w, double seconds)
 {
     double now = seconds > 0 ? seconds : 0;
     w->move_s = w->moves++ ? (w->move_s + now) / 2 : now;
 }
 
-/* The paces at the look that is k looks old; 0 is the latest. */
+/* Return the paces [ranks], s per item, at the look that is k looks old; 0 is the latest. */
 static inline const double *tracelib_pace(const struct tracelib_watch *w, int k)
 {
     return w->pace + (size_t)((w->looks - 1 - k) % TRACELIB_LOOKS) * (size_t)w->ranks;
 }
 
-/* The mean without the lowest and the highest quarter. Sorts. */
+/* Return the mean without the lowest and the highest quarter. Sorts values[n]. */
 static inline double tracelib_middle(double *values, int n)
 {
     double sum = 0;
@@ -104,7 +109,7 @@ static inline double tracelib_middle(double *values, int n)
     return sum / (n - 2 * (n / 4));
 }
 
-/* The pace of a rank by the looks of a window that are not in this fold; fold -1: by all of them. */
+/* Return the pace of a rank, s per item, from the looks of a window that are not in this fold; fold -1: from all. */
 static inline double tracelib_window_pace(const struct tracelib_watch *w, int rank, int window, int fold)
 {
     double values[TRACELIB_LOOKS];
@@ -114,7 +119,7 @@ static inline double tracelib_window_pace(const struct tracelib_watch *w, int ra
     return tracelib_middle(values, n);
 }
 
-/* Shares with which all ranks finish together: items x speed / sum of speeds. */
+/* Set w->shares such that all ranks finish together: items x speed / sum of speeds. */
 static inline void tracelib_straight_shares(struct tracelib_watch *w, int window, int fold)
 {
     double sum = 0;
@@ -122,8 +127,8 @@ static inline void tracelib_straight_shares(struct tracelib_watch *w, int window
     for (int i = 0; i < w->ranks; i++) w->shares[i] = (double)w->items * (w->shares[i] / sum);
 }
 
-/* The same where paces depend on shares: items of i = now x (time / time now) ^ (1 / (1 + bend)); the time by Newton's
- * method, in logarithms. */
+/* Set w->shares such that all ranks finish together where paces depend on shares: items of rank i = items now x (time /
+ * time now) ^ (1 / (1 + bend)). The time is found by Newton's method, in logarithms. */
 static inline void tracelib_bent_shares(struct tracelib_watch *w, const long long *counts, int window, int fold)
 {
     double at = 0, change = 1;
@@ -144,6 +149,7 @@ static inline void tracelib_bent_shares(struct tracelib_watch *w, const long lon
     for (int i = 0; i < w->ranks; i++) w->shares[i] = (double)counts[i] * exp((at - w->shares[i]) / (1 + w->bend[i]));
 }
 
+/* Set w->shares such that all ranks finish together, by the looks of a window that are not in this fold. */
 static inline void tracelib_window_shares(struct tracelib_watch *w, const long long *counts, int window, int fold)
 {
     if (w->bent)
@@ -152,13 +158,13 @@ static inline void tracelib_window_shares(struct tracelib_watch *w, const long l
         tracelib_straight_shares(w, window, fold);
 }
 
-/* For w->shares: how many items at the pace of now take as long as a rank's share would. */
+/* Replace each of w->shares by the number of items that take as long at the present pace. */
 static inline void tracelib_bend_shares(struct tracelib_watch *w, const long long *counts)
 {
     for (int i = 0; i < w->ranks && w->bent; i++) w->shares[i] *= pow(w->shares[i] / (double)counts[i], w->bend[i]);
 }
 
-/* When the last rank is done. */
+/* Return when the last rank ends, in s: the largest share x pace. */
 static inline double tracelib_last_of(const double *shares, const double *pace, int ranks)
 {
     double most = 0;
@@ -167,6 +173,7 @@ static inline double tracelib_last_of(const double *shares, const double *pace, 
     return most;
 }
 
+/* As tracelib_last_of, for whole items. */
 static inline double tracelib_last_end(const long long *counts, const double *pace, int ranks)
 {
     double most = 0;
@@ -175,7 +182,8 @@ static inline double tracelib_last_end(const long long *counts, const double *pa
     return most;
 }
 
-/* The part of the time that a third of the looks would have saved with the shares that the others ask for. */
+/* Return the share of time that the looks of one third (fold) would have saved with the shares that the other two
+ * thirds give. */
 static inline double tracelib_fold_gain(struct tracelib_watch *w, const long long *counts, int window, int fold)
 {
     double now = 0, then = 0;
@@ -188,7 +196,7 @@ static inline double tracelib_fold_gain(struct tracelib_watch *w, const long lon
     return 1 - then / now;
 }
 
-/* How much a step takes more or less than at the look before, on average; the latest looks count most. */
+/* Update w->noise, the mean relative distance of a step from that of the look before. The latest looks count most. */
 static inline void tracelib_note_noise(struct tracelib_watch *w, double step_s)
 {
     if (w->looks > 1) {
@@ -199,7 +207,7 @@ static inline void tracelib_note_noise(struct tracelib_watch *w, double step_s)
     w->last_s = step_s;
 }
 
-/* Whether a window's thirds agree that other shares gain enough. */
+/* Return 1 if the thirds of a window agree that other shares save enough time. */
 static inline int tracelib_window_agrees(struct tracelib_watch *w, const long long *counts, int window)
 {
     double sum = 0, low = 0, high = 0;
@@ -213,8 +221,8 @@ static inline int tracelib_window_agrees(struct tracelib_watch *w, const long lo
            w->threshold + TRACELIB_NOISES * w->noise / sqrt((double)window);
 }
 
-/* Seconds that the next shares would have saved in a window; 0: not enough of them. Before and expected are of a step.
- */
+/* Compute the next shares, w->next, by a window. Returns the seconds that they would have saved in the window; 0 if
+ * that is less than the threshold. Sets the mean s of a step without them (*before_s) and with them (*expected_s). */
 static inline double tracelib_window_saves(struct tracelib_watch *w, const long long *counts, int window,
                                            double *before_s, double *expected_s)
 {
@@ -235,7 +243,8 @@ static inline double tracelib_window_saves(struct tracelib_watch *w, const long 
     return then < now * (1 - w->threshold) ? now - then : 0;
 }
 
-/* A plan under which steps took nearer to what they had taken without it makes the next ones wait for more looks. */
+/* Judge the last plan. If its steps took nearer to the time without the plan than to the expected time, the next plans
+ * need a longer window. */
 static inline void tracelib_judge(struct tracelib_watch *w, const long long *counts)
 {
     double took[TRACELIB_LOOKS];
@@ -245,7 +254,7 @@ static inline void tracelib_judge(struct tracelib_watch *w, const long long *cou
     if (w->caution >= TRACELIB_WINDOWS) w->caution = TRACELIB_WINDOWS - 1;
 }
 
-/* What the first looks after a change of shares say of how a rank's pace depends on its share. */
+/* Learn how each rank's pace depends on its share, from the first looks after a change of shares. */
 static inline void tracelib_learn_bends(struct tracelib_watch *w, const long long *counts)
 {
     w->bent = 0;
@@ -259,7 +268,7 @@ static inline void tracelib_learn_bends(struct tracelib_watch *w, const long lon
     }
 }
 
-/* The next shares are those of now. */
+/* Make the next shares the present ones: counts[ranks] = w->next. */
 static inline void tracelib_take_shares(struct tracelib_watch *w, long long *counts, int window)
 {
     for (int i = 0; i < w->ranks; i++) {
@@ -271,8 +280,10 @@ static inline void tracelib_take_shares(struct tracelib_watch *w, long long *cou
     w->waited_s = 0;
 }
 
-/* What all ranks measured: seconds that each computed its counts[rank] items, in so many steps. 1: counts has new
- * shares. */
+/* Take the times of all ranks at one look, and decide on new shares.
+ *
+ * seconds[ranks]: s that each rank computed its counts[rank] items, in `steps` steps together. Returns 1 if counts has
+ * new shares, else 0. A look at which a rank has no items or no time is ignored. */
 static inline int tracelib_watch_look(struct tracelib_watch *w, long long *counts, const double *seconds, double steps)
 {
     double *pace = w->pace + (size_t)(w->looks % TRACELIB_LOOKS) * (size_t)w->ranks;

@@ -1,4 +1,4 @@
-/* Work in whole items: who gets how many, by how fast each rank is. tracelib_balance.h includes it. */
+/* Functions that divide whole items of work among ranks by their speeds. tracelib_balance.h includes this file. */
 #ifndef TRACELIB_SPLIT_H
 #define TRACELIB_SPLIT_H
 
@@ -9,13 +9,16 @@
 extern "C" {
 #endif
 
+/* Shares come from a plan; shares are equal, without a plan; something is wrong. */
 enum { TRACELIB_PLANNED = 0, TRACELIB_EQUAL = 1, TRACELIB_WRONG = -1 };
 
+/* A rank, and the time at which it would end with one more item. */
 struct tracelib_rank_order {
     double end;
     int rank;
 };
 
+/* Compare two ranks for qsort: the earlier end first, then the lower rank. */
 static int tracelib_by_end(const void *left, const void *right)
 {
     const struct tracelib_rank_order *a = (const struct tracelib_rank_order *)left;
@@ -24,9 +27,11 @@ static int tracelib_by_end(const void *left, const void *right)
     return (a->rank > b->rank) - (a->rank < b->rank);
 }
 
-/* Whole numbers that add up to `items`, each at most 1 from items x speed / sum of speeds, so that the last is done as
- * early as possible. The same numbers as tracelib.balance.split of Python. Speeds are above 0, else it is
- * TRACELIB_WRONG. */
+/* Divide items among ranks. counts[ranks] are whole numbers that add up to `items`. Each is at most 1 from items x
+ * speed / sum of speeds, and the last rank ends as early as possible. Equals tracelib.balance.split of Python.
+ *
+ * speeds[ranks]: items per time, in any unit, above 0. Returns TRACELIB_PLANNED. Returns TRACELIB_WRONG if a speed is
+ * not above 0 or infinite, items are below 0 or above 2^50, ranks are below 1, or there is no memory. */
 static inline int tracelib_split(long long items, const double *speeds, int ranks, long long *counts)
 {
     double total = 0;
@@ -61,7 +66,8 @@ static inline int tracelib_split(long long items, const double *speeds, int rank
     return TRACELIB_PLANNED;
 }
 
-/* Nobody has nothing to do where there are enough items: how fast a rank is would no longer be seen. */
+/* Give each rank at least one item, if there are enough, from the ranks that have most: the speed of a rank without
+ * items can no longer be measured. counts[ranks] is changed in place. */
 static inline void tracelib_one_each(long long *counts, int ranks)
 {
     long long items = 0;
