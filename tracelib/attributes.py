@@ -1,4 +1,4 @@
-"""What a rank file says of its process, for its recovery."""
+"""Attributes of a rank file that its recovery needs."""
 
 from __future__ import annotations
 

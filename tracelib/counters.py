@@ -48,17 +48,21 @@ class Counter:
 
     @property
     def call_ns(self) -> float:
-        """Of a recorded call, which reads at its entry and at its exit."""
+        """Cost of a recorded call in ns: it reads the counters at its entry and at its exit."""
         return 2 * self.reading_ns
 
     def share(self, calls_per_s: float) -> float:
-        """Part of one core that recording so many calls a second takes for this counter."""
+        """Return the share of one core that this counter takes.
+
+        Args:
+            calls_per_s: Number of calls that are recorded each second.
+        """
         return 2 * self.rested_ns * calls_per_s / 1e9
 
 
 @dataclass(frozen=True)
 class Papi:
-    """What pypapi knows: descriptions of PAPI's presets and native events by name. `trouble`: what it cannot list."""
+    """Descriptions of PAPI's presets and native events by name, from pypapi. `trouble`: why a list is missing."""
 
     presets: dict[str, str]
     native: dict[str, str]

@@ -86,7 +86,7 @@ def check_mpi() -> list[Finding]:
 
 
 def check_hdf5() -> Finding:
-    """What reads the result; the traced program itself loads no HDF5."""
+    """Report the versions of h5py and HDF5, which read the result. The traced program itself loads no HDF5."""
     return Finding("HDF5", "ok", f"h5py {h5py.version.version} with HDF5 {h5py.version.hdf5_version}")
 
 
@@ -119,7 +119,7 @@ def check_spool() -> Finding:
 
 
 def check_left_buffers() -> list[Finding]:
-    """What killed processes left behind."""
+    """Report the buffers that killed processes left on this node."""
     left = [one for one in left_buffers() if one.owner is not Owner.PROCESS]
     if not left:
         return []
@@ -156,7 +156,7 @@ def check_variables(environment: dict[str, str]) -> list[Finding]:
 
 
 def check_program(program: Program | None, command: list[str]) -> list[Finding]:
-    """What the file of the program shows without running it: cases in which a preloaded library sees no call."""
+    """Report cases, found in the program's file without running it, in which a preloaded library sees no call."""
     if program is None:
         return [
             Finding("program", "note", f"none of the words of `{' '.join(command)}` names a program on this machine")
@@ -206,7 +206,7 @@ def _own_wrappers(program: Program) -> Finding:
 
 @dataclass
 class Debug:
-    """What the library said in a run with TRACELIB_DEBUG=1."""
+    """Messages of the library in a run with TRACELIB_DEBUG=1."""
 
     loaded: int = 0
     mpi: str = ""
@@ -275,7 +275,7 @@ def _writable_folder() -> str | None:
 
 @dataclass
 class Recorded:
-    """What the rank files of a run hold; events are the program's own."""
+    """Contents of the rank files of a run: numbers of ranks, of calls, and of the program's own events."""
 
     ranks: int = 0
     calls: int = 0
@@ -283,7 +283,7 @@ class Recorded:
 
 
 def _recorded(result: Path) -> Recorded:
-    """Of the files beside a run.h5."""
+    """Count what the rank files of a run.h5 hold."""
     sums = Recorded()
     for path in run_command.rank_folder(result).glob("*.h5"):
         with h5py.File(path) as file:
@@ -345,7 +345,7 @@ def judge(debug: Debug, recorded: Recorded, program: Program | None) -> list[Fin
 
 
 def _missing_calls(program: Program | None) -> str:
-    """What to do where the library was loaded and saw no call of MPI."""
+    """Return the hint for a run in which the library was loaded and saw no call of MPI."""
     if program and program.libraries:
         return "does the program call MPI_Init at all?"
     if program and program.readable and not program.mentions:

@@ -1,4 +1,4 @@
-"""What an executable file tells without being run: which MPI it links, and why a preload may not see it."""
+"""Facts about an executable file, without running it: the MPI that it links, and why a preload may see no calls."""
 
 from __future__ import annotations
 

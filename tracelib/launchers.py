@@ -13,7 +13,7 @@ from tracelib.errors import TracelibError
 
 LIBRARY = Path(__file__).resolve().parent / "libtrace.so"
 INCLUDE = LIBRARY.with_name("include")
-"""What programs that name their regions include."""
+"""Folder of the headers for programs that name their regions."""
 PRELOAD = "LD_PRELOAD"
 LAUNCHER_NAME = re.compile(r"(mpirun|mpiexec|orterun|prterun|srun)([._-].*)?")
 
@@ -47,7 +47,7 @@ def library() -> Path:
 
 
 def version_text(launcher: str) -> str:
-    """What `launcher --version` says; empty if it cannot be asked."""
+    """Return the output of `launcher --version`; "" if the launcher cannot be run."""
     try:
         done = subprocess.run(
             [launcher, "--version"],
@@ -84,7 +84,7 @@ def with_library(value: str | None, added: str) -> str:
 
 
 def preloads(command: Sequence[str]) -> str:
-    """What LD_PRELOAD needs for a command: the library, behind the sanitizer that the program is linked with.
+    """Return the value of LD_PRELOAD for a command: the library, after the sanitizer that the program is linked with.
 
     Raises:
         TracelibError: The library cannot be preloaded.

@@ -29,7 +29,7 @@ _OWN_NAMESPACE = Path("/proc/self/ns/pid")
 
 
 class Owner(StrEnum):
-    """Who needs the buffers of a process."""
+    """The party that still needs the buffers of a process."""
 
     PROCESS = "process"  # it is running, or may be: it is of another PID namespace or says nothing of itself
     RUN = "run"  # the rank file needs them: they go into it by `tracelib recover`

@@ -1,4 +1,4 @@
-"""What a node tells about itself, read with psutil: load, memory, network, disk, CPU."""
+"""Quantities of a node, read with psutil: load, memory, network, disk, CPU."""
 
 from __future__ import annotations
 
@@ -96,6 +96,6 @@ class Quantities:
 
 
 def machine() -> dict[str, int]:
-    """What does not change: `cpus`, and `memory_total` in bytes (0: unknown)."""
+    """Return the constants of this node: `cpus`, and `memory_total` in bytes. 0: unknown."""
     memory = _read(lambda: {"total": psutil.virtual_memory().total})
     return {"cpus": psutil.cpu_count() or 0, "memory_total": int(memory.get("total", 0))}

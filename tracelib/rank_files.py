@@ -27,8 +27,14 @@ class RankFiles:
 
 
 def find_rank_files(name: str) -> RankFiles:
-    """The rank files that `name` (run.h5, written or not, its folder, or one of them) stands for. Those of killed ranks
-    that lacked only their names have got them."""
+    """Find the rank files that a name stands for. Files of killed ranks that lack only their final names get them.
+
+    Args:
+        name: run.h5 (which need not exist), the folder of its rank files, or one rank file.
+
+    Raises:
+        TracelibError: There is no such folder, or it has no rank files.
+    """
     path = Path(name)
     if path.is_file():
         folder = _linked_folder(path)

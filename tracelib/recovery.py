@@ -43,7 +43,7 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was done for one rank."""
+    """Result of the recovery of one rank."""
 
     rank: int
     fate: Fate
@@ -71,7 +71,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Recovery:
-    """What was done for a run. `run`: run.h5, if it was written now."""
+    """Result of the recovery of a run. `run`: run.h5, if it was written now."""
 
     given: str
     outcomes: list[Outcome]
@@ -113,7 +113,7 @@ def recover(run: str) -> Recovery:
 
 @dataclass(frozen=True)
 class AllRecovered:
-    """What was done for all runs of this user that left buffers on this node."""
+    """Result of the recovery of all runs of this user that left buffers on this node."""
 
     runs: list[Recovery]
     failed: list[str]  # why runs could not be recovered, a line each
@@ -224,7 +224,7 @@ def _read_spools(file: h5py.File, name: str, contents: Sequence[bytes]) -> list[
 
 
 def _check_tables(file: h5py.File) -> None:
-    """Raise TypeError if a table is none, or has other columns than those of the format or of its beginnings."""
+    """Raise TypeError if a table is no table, or has columns that the format does not have."""
     for name, dtype in schema.TABLES.items():
         table = file.get(name)
         if table is not None and not (isinstance(table, h5py.Dataset) and is_sound(table.id.get_type())):
@@ -286,8 +286,11 @@ def _append_spool(file: h5py.File, spool: Spool) -> None:
 
 
 def _growing(file: h5py.File, table: str, length: int) -> h5py.Dataset:
-    """A table with room for so many rows. The tree in which an empty one would find its chunks has two levels from the
-    beginning, which HDF5 cannot fill: such a table is made anew."""
+    """Return a table with room for `length` rows.
+
+    The tree in which an empty table would find its chunks has two levels from the beginning, which HDF5 cannot fill.
+    So an empty table is made anew.
+    """
     dataset = file[table]
     if len(dataset) == 0:
         dtype, properties = dataset.id.get_type(), dataset.id.get_create_plist()

@@ -14,8 +14,8 @@ from pathlib import Path
 from tracelib.errors import TracelibError
 
 _PART_OF_RESULT = re.compile(r"\d{6,}\.h5(\.tmp)?|\.?system-.*\.h5(\.tmp)?|places\.h5")
-"""Files in a folder of rank files: those of ranks, those of nodes, the remains of a sampler that was killed, and the
-names of places that `analyze` keeps there."""
+"""Names of files in a folder of rank files: files of ranks and of nodes, the remains of a sampler that was killed, and
+the names of places that `analyze` keeps there."""
 
 
 def output_path(name: str) -> Path:

@@ -16,8 +16,11 @@ VARIABLE = "TRACELIB_PLAN"
 
 
 class Basis(Enum):
-    """What shares come from, as tracelib_shares says in C: a plan; nothing, so they are equal; or a plan that is wrong
-    or of another number of ranks, so they are equal, too."""
+    """Origin of shares, as tracelib_shares returns it in C.
+
+    PLANNED: a plan. EQUAL: there is no plan. WRONG: the plan is wrong or for another number of ranks, and shares are
+    equal.
+    """
 
     PLANNED = 0
     EQUAL = 1
@@ -43,19 +46,26 @@ class Share:
 
     @property
     def items(self) -> range:
-        """Those of this rank, when ranks have theirs one after the other."""
+        """Return the items of this rank, where items are dealt in order of rank."""
         return range(self.first, self.first + self.count)
 
 
 def shares(
     items: int, comm: Any = None, plan: str | os.PathLike[str] | Plan | None = None, size: float | None = None
 ) -> Share:
-    """This rank's share of so many items. Collective over comm (an mpi4py communicator; None: the world).
+    """Compute the shares of all ranks. Collective over comm.
 
-    plan: a plan or its file; None: the file that TRACELIB_PLAN names, and equal shares without one. size: of the
-    problem, where it is not the number of items. Rank 0 reads the file. If it is wrong, rank 0 says so on stderr, and
-    shares are equal (`Basis.WRONG`), as in C: a run goes on. Raises ValueError for a number of items that cannot be
-    shared.
+    Rank 0 reads the plan. If the plan is wrong, rank 0 reports it on stderr and shares are equal (`Basis.WRONG`), as in
+    C: the run goes on.
+
+    Args:
+        items: Number of items that all ranks share.
+        comm: An mpi4py communicator. None: the world.
+        plan: A plan or its file. None: the file that TRACELIB_PLAN names; without one, shares are equal.
+        size: Size of the problem, where it is not the number of items.
+
+    Raises:
+        ValueError: The number of items cannot be shared.
     """
     comm = _world() if comm is None else comm
     found = comm.bcast(_speeds(items if size is None else size, comm.size, plan) if comm.rank == 0 else None)
@@ -72,7 +82,7 @@ def _world() -> Any:
 def _speeds(
     size: float, ranks: int, plan: str | os.PathLike[str] | Plan | None
 ) -> tuple[Basis, list[float], Expectation | None]:
-    """What the shares come from, the speed of each rank, and what is expected."""
+    """Return the origin of the shares, the speed of each rank, and the plan's expectation (None: there is none)."""
     plan = os.environ.get(VARIABLE) or None if plan is None else plan
     if plan is None:
         return Basis.EQUAL, [1.0] * ranks, None

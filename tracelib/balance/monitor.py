@@ -35,9 +35,22 @@ class Monitor:
         threshold: float = 0.1,
         clock: Callable[[], float] = perf_counter,
     ) -> None:
-        """Collective. seconds: about so long between two looks at all ranks. threshold: the part of a step's time that
-        new shares must gain. clock: what ranks measure themselves with; time.process_time sees how fast CPUs are, and
-        not who else uses them. The first shares are those of `shares`, but nobody has no item if there are enough."""
+        """Start a monitor. Collective over comm.
+
+        The first shares are as `shares` computes them, but each rank has an item if there are enough.
+
+        Args:
+            items: Number of items that all ranks share.
+            comm: An mpi4py communicator. None: the world.
+            plan: As for `shares`.
+            seconds: About the time in s between two looks at all ranks.
+            threshold: Share of a step's time that new shares must save, 0 to below 1.
+            clock: Clock with which ranks time themselves, in s. time.process_time measures how fast CPUs are, without
+                the time that other processes used them.
+
+        Raises:
+            ValueError: `seconds` or `threshold` is out of its range.
+        """
         if not (0 <= seconds < float("inf") and 0 <= threshold < 1):
             raise ValueError("a monitor looks every 0 s or less often, for a gain of 0 to 1")
         if comm is None:
@@ -58,7 +71,7 @@ class Monitor:
 
     @contextmanager
     def computing(self) -> Iterator[None]:
-        """What this rank computes of its share, in one step."""
+        """Time the body of a `with`: this rank's computation in a step. A step may have several."""
         inside, begun = perf_counter(), self._clock()
         try:
             yield
@@ -123,7 +136,10 @@ class Monitor:
         return self.steps + 1 if changed else next_look, changed  # the step after a change shows what moving costs
 
     def report(self) -> str:
-        """What it did, what it cost, and whether steps took what it expected. Collective; the text is rank 0's."""
+        """Describe what the monitor did and cost, and compare times of steps with the expected ones.
+
+        Collective. Only rank 0 gets the text; the others get "".
+        """
         waits = self._gathered(self._last_look)
         if self._comm.rank:
             return ""

@@ -17,8 +17,8 @@ WINDOWS = (3, 6, 12, 24)
 """Looks that new shares may come from; the shortest that is enough counts."""
 FOLDS = 3
 SPREADS, NOISES = 0.5, 1.0
-"""What the mean gain must be above the threshold: parts of the distance between the thirds of a window, and of the
-noise of a step / square root of looks. `tracelib_replan.h` says what they were chosen by."""
+"""Margin of the mean gain above the threshold: SPREADS x the distance between the thirds of a window + NOISES x the
+noise of a step / square root of looks. `tracelib_replan.h` has the simulation by which they were chosen."""
 LITTLE = 0.1
 """How far a change of shares must be (logarithm of items, squared) to say half of how a pace depends on the share."""
 MOST_BENT = 2.0
@@ -68,13 +68,21 @@ class Watch:
         self.moves = 0  # how often that was seen
 
     def moved(self, seconds: float) -> None:
-        """What a move took, beyond what a step takes anyway."""
+        """Note the cost of a move: the seconds that a step took beyond a usual step."""
         now = max(seconds, 0.0)
         self.move_s = (self.move_s + now) / 2 if self.moves else now
         self.moves += 1
 
     def look(self, seconds: Sequence[float], steps: int) -> bool:
-        """What all ranks measured: s that each computed its items in so many steps. Whether `counts` is new."""
+        """Take the times of all ranks at one look, and decide on new shares.
+
+        Args:
+            seconds: Time in s that each rank computed its items, all steps together.
+            steps: Number of steps since the last look.
+
+        Returns:
+            True if `counts` has new shares.
+        """
         if not all(count > 0 and time > 0 for count, time in zip(self.counts, seconds, strict=True)):
             return False
         self._paces.appendleft([time / (count * steps) for count, time in zip(self.counts, seconds, strict=True)])
@@ -119,7 +127,7 @@ class Watch:
         return 1 - then / now
 
     def _pace(self, looks: Sequence[int]) -> list[float]:
-        """Of each rank, by some looks."""
+        """Return the pace of each rank, s per item, from some looks."""
         return [_middle(values) for values in zip(*(self._paces[k] for k in looks), strict=True)]
 
     def _shares(self, looks: Sequence[int]) -> list[float]:

@@ -40,7 +40,7 @@ class Drivers:
 
     @property
     def advice(self) -> tuple[str, ...]:
-        """What to do beside the run, for drivers that the run does not serve."""
+        """Advice of the drivers that a traced run alone does not serve: what to start beside the run."""
         return tuple(driver.advice for driver in self.declared if driver.advice)
 
 

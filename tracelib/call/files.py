@@ -16,7 +16,7 @@ FORTRAN = (*FREE, *FIXED)
 
 @dataclass(frozen=True)
 class Done:
-    """What was written, and what a run needs."""
+    """The file that was written, and the environment that a run of it needs."""
 
     path: Path
     experiments: tuple[str, ...]

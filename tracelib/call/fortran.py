@@ -5,7 +5,8 @@
     ...
     !$cll end solve
 
-The pragmas are those of C (`pragmas`) in Fortran's sentinel, with Fortran's expressions: `v(i)`, `grid%n`, `n**2`.
+The pragmas are the same as in C (`pragmas`), in Fortran's sentinel and with Fortran's expressions: `v(i)`, `grid%n`,
+`n**2`.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _FUNCTIONS = frozenset((
     "floor", "gamma", "int", "ishft", "lbound", "log", "log10", "max", "min", "mod", "modulo", "nint", "real", "sign",
     "sin", "sinh", "size", "sqrt", "tan", "tanh", "ubound",
 ))  # fmt: skip
-"""Of these the arguments are recorded; what else has parentheses is an element of an array."""
+"""Intrinsic functions. Their arguments are recorded. Any other name with parentheses is an element of an array."""
 
 
 def translate_fortran(source: str, name: str, *, fixed: bool) -> Translated:
@@ -123,7 +124,7 @@ def _as_c(text: str, begin: int) -> str:
 
 
 def _statement(pragma: Pragma, fixed: bool) -> str:
-    """What stands in place of a pragma. A block has the module, so that the program's units need not name it."""
+    """Return the statement that replaces a pragma: a block, which uses the module, so that program units need not."""
     if pragma.kind not in ("begin", "end"):
         return ""
     calls = [f"call tracelib_region_{pragma.kind}({_quoted(pragma.name)})"]

@@ -17,7 +17,7 @@ KEYWORDS = ("parallel", "uses", "end", "report")
 
 
 class PragmaError(Exception):
-    """What is wrong, and where in the text."""
+    """Error in a pragma: the message, and its position in the text (`at`)."""
 
     def __init__(self, message: str, at: int) -> None:
         super().__init__(message)

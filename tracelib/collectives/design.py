@@ -16,8 +16,10 @@ _LARGEST = (1 << 31) - 1
 
 @dataclass(frozen=True)
 class Setting:
-    """What to time: one of NATIVE or ALGORITHMS. Every rank gets `bytes`, in pieces of `segment_bytes`; a native one
-    is in one piece as far as we know."""
+    """One collective to time: a name of NATIVE or ALGORITHMS. Every rank gets `bytes`, in segments of `segment_bytes`.
+
+    A native collective counts as one segment: how the MPI divides it is not known.
+    """
 
     name: str
     ranks: int
@@ -52,7 +54,14 @@ class Design:
                         yield Setting(name, ranks, size, segment)
 
     def check(self, world: int) -> None:
-        """Raise TracelibError with one line for what cannot be measured with so many ranks."""
+        """Check that the design can be measured.
+
+        Args:
+            world: Number of ranks that there are.
+
+        Raises:
+            TracelibError: A name, a number of ranks, a size or a segment cannot be measured.
+        """
         for name in self.names:
             if name not in NATIVE + ALGORITHMS:
                 raise TracelibError(f"cannot time {name}", f"choose from {', '.join(NATIVE + ALGORITHMS)}")

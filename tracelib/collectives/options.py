@@ -15,7 +15,7 @@ from tracelib.settings import size_bytes
 KIB = 1024
 SIZES = tuple(k * KIB for k in (2, 4, 6, 8, 10, 12, 14, 16))
 SEGMENTS = (0, KIB, 2 * KIB, 4 * KIB, 8 * KIB)
-"""Of Rodriguez 2011, table 4.2."""
+"""Default sizes and segments in bytes. 0: a whole message. Source: Rodriguez 2011, table 4.2."""
 MOST_RANKS = 10
 """Up to this many ranks, collectives are timed over every number of ranks; with more, over powers of two and all."""
 _MOST_BYTES = (1 << 31) - 1
@@ -94,9 +94,17 @@ def collective_options(command: Callable) -> Callable:
 
 
 def design_of(world: int, said: dict[str, Any]) -> tuple[Design | None, dict[str, Any]]:
-    """What the options of a command ask for with `world` ranks (None: no collectives), and its other options.
+    """Make a design of the options of a command.
 
-    Raises TracelibError.
+    Args:
+        world: Number of ranks that there are.
+        said: All options of the command, by name.
+
+    Returns:
+        The design (None: no collectives), and the options that are not about collectives.
+
+    Raises:
+        TracelibError: The design cannot be measured.
     """
     others = dict(said)
     asked = {name: others.pop(name) for name in _NAMES}

@@ -27,7 +27,7 @@ _ESTIMATES = 3
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds. Times by answers are those of `iterations` repetitions less the median of an answer alone."""
+    """Times of one collective in seconds, each less the median time of an answer alone."""
 
     iterations: int
     responder: int  # critical: last to have it

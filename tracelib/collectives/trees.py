@@ -1,4 +1,4 @@
-"""Who sends to whom in a broadcast from rank 0."""
+"""Trees along which a broadcast from rank 0 travels: the parent and the children of each rank."""
 
 from __future__ import annotations
 

@@ -15,7 +15,18 @@ from tracelib.schema.asking import asking_parameter
 
 
 def ask(driver: Driver, moment: str, experiment: str) -> Mapping[str, float]:
-    """What a driver says; where it fails a line on stderr and nothing, because the program has to go on."""
+    """Ask a driver for its quantities at a moment.
+
+    A driver that fails gives a line on stderr and an empty mapping: the program has to go on.
+
+    Args:
+        driver: The driver.
+        moment: "begin" or "end". A driver that does not serve this moment is not asked.
+        experiment: Name of the experiment.
+
+    Returns:
+        The values, by name.
+    """
     try:
         return driver.read(moment, experiment) if moment in driver.moments else {}
     except (TracelibError, OSError) as error:

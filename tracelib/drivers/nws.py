@@ -92,7 +92,7 @@ def _hosts() -> Hosts:
 
 
 def _run(*words: str) -> str:
-    """What a program of NWS prints. Raises TracelibError."""
+    """Run a program of NWS and return its output. Raises TracelibError."""
     try:
         done = subprocess.run(words, capture_output=True, text=True, timeout=_TIMEOUT_S, stdin=subprocess.DEVNULL)
     except OSError as error:

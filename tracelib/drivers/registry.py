@@ -1,4 +1,4 @@
-"""Which drivers there are: ours, and those of other packages."""
+"""List of all drivers: our own, and the drivers of other packages."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ _PREFIX = "CLL_NGMPI_"
 
 @dataclass
 class Config:
-    """What a file says; None and empty: nothing."""
+    """Options from a file. None or empty: the file does not set them."""
 
     train: int | None = None
     times: int | None = None

@@ -67,7 +67,7 @@ class Crew:
 
     @property
     def _shape(self) -> tuple[int, int, int]:
-        """Of a table of orders: rounds, orders at a time, and their fields."""
+        """Shape of a table of orders: (rounds, orders at a time, fields of an order)."""
         return MOST_ROUNDS, self.ranks // 2, _FIELDS
 
     def _share(self, table: np.ndarray) -> None:

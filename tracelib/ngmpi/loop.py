@@ -40,7 +40,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Clock:
-    """What time is read from."""
+    """The clock that times measurements."""
 
     source: str  # "tsc" or "monotonic"
     ticks_per_s: float

@@ -1,4 +1,4 @@
-"""What is asked for, on the command line or in the thesis's options file."""
+"""Options of a measurement, from the command line or from the options file of the thesis."""
 
 from __future__ import annotations
 
@@ -70,7 +70,15 @@ def decide(
     one_buffer: bool = False,
     bind: bool = True,
 ) -> Options:
-    """The options of the command line before those of the file before defaults. Raises TracelibError."""
+    """Merge options: the command line wins over the file, the file over defaults.
+
+    Args:
+        said: Options of the file.
+        ranks_in_world: Number of ranks that there are.
+
+    Raises:
+        TracelibError: Options contradict each other or the number of ranks.
+    """
     if said.processes not in (None, ranks_in_world):
         raise TracelibError(f"the options file is for {said.processes} processes, but there are {ranks_in_world}")
     segments = list(steps) or said.segments

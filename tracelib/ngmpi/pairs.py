@@ -23,7 +23,7 @@ class Group:
     _draw: random.Random = field(default_factory=random.Random)
 
     def next(self) -> list[Pair]:
-        """Those of the next experiment."""
+        """Return the pairs of the next experiment: all at once, or one that is drawn."""
         return self.pairs if self.at_once else [self._draw.choice(self.pairs)]
 
 

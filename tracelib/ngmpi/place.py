@@ -45,7 +45,7 @@ def own_cpu(mine: int, allowed: Sequence[frozenset[int]], cores: Mapping[int, in
 
 
 def cores() -> dict[int, int]:
-    """The core of each CPU, named by its lowest CPU; without those of which the kernel says nothing."""
+    """Map each CPU to its core, named by the core's lowest CPU. CPUs that the kernel does not describe are missing."""
     found = {}
     for path in Path("/sys/devices/system/cpu").glob("cpu[0-9]*/topology/thread_siblings_list"):
         with contextlib.suppress(OSError, ValueError):

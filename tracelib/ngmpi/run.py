@@ -93,7 +93,7 @@ def lead(world: MPI.Intracomm, options: Options) -> int:
 
 
 class _Report:
-    """What becomes of a measurement while it goes on: the file and the lines on the terminal."""
+    """Output of a measurement while it goes on: the file, and the lines on the terminal."""
 
     def __init__(self, options: Options, series: Sequence[Series], tables: dict[str, np.ndarray], clock: Clock) -> None:
         self.options, self.series, self.tables, self.stopped = options, series, tables, 0

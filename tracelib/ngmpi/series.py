@@ -1,4 +1,4 @@
-"""What is known of the pairs that are measured as one, and what to ask of them next."""
+"""Series: the measurements of pairs that are treated as one, and the sizes to measure next."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def spread(times: SizeTimes) -> np.ndarray:
 
 
 def imprecise(sizes: Iterable[int], times: SizeTimes, limits: Limits) -> list[int]:
-    """Those of `sizes` that want more rows; some may have none that count."""
+    """Return the sizes that need more rows. Some of them may have no row that counts."""
     enough = (times.rows >= limits.rows) & (times.visits >= limits.visits) & (spread(times) <= limits.precision)
     precise = set(times.size[enough].tolist())
     return [size for size in sizes if size not in precise]

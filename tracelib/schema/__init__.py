@@ -66,7 +66,8 @@ REQUEST = np.dtype(
         ("thread", "<u2"),  # thread that wrote the row
     ]
 )
-"""What a row of `calls` cannot hold: completions, the second half of a Sendrecv, started persistent requests."""
+"""Row of `requests`: completions, the second half of a Sendrecv, started persistent requests. A row of `calls` has no
+room for them."""
 
 POLL = np.dtype(
     [
@@ -100,7 +101,8 @@ ACCESS = np.dtype(
         ("thread", "<u2"),
     ]
 )
-"""What a row of `calls` cannot hold of one-sided communication and I/O: which window or file, and where in it."""
+"""Row of `accesses`: the window or file of one-sided communication and I/O, and the place in it. A row of `calls` has
+no room for them."""
 
 SUMMARY = np.dtype(
     [
@@ -117,7 +119,7 @@ SUMMARY = np.dtype(
 """Consecutive calls that the user did not want one by one."""
 
 COUNT = np.dtype("<u8")
-"""Readings of the counters: for each row of `calls`, in their order, those of its entry, then those of its exit."""
+"""Reading of a counter. For each row of `calls`, in order of the counters: the readings at entry, then at exit."""
 
 PATH_NUMBER = np.dtype("<u4")
 """Row of `paths`; 0: not known. Row i of `call_paths` is of row i of `calls`, and so are `poll_paths` and `polls`: both
@@ -168,8 +170,8 @@ COMMUNICATOR_IS_GROUP = 1
 """Bit of `flags`: a group of MPI_Win_start or MPI_Win_post that is no communicator's; `id` is 0, `rank` -1."""
 
 PROGRESSION_BIT, PROGRESSION_STRIDE_SHIFT = 63, 32
-"""Of a group that is an arithmetic progression this bit is set, the bits from the shift on are its stride, those below
-it the first world rank."""
+"""Encoding of a group that is an arithmetic progression: this bit is set, the bits from the shift on are the stride,
+the bits below the shift the first world rank."""
 
 ACCESS_HAS_GROUP = 4
 """Bit of `detail` of `accesses`: `offset` is the row of `communicators` that has the call's group."""
@@ -350,8 +352,9 @@ CHUNK_ROWS = {
 """Small, so that a short run on many ranks stays small; the last chunk of a table is mostly a hole."""
 
 COMPRESSED_CHUNK_ROWS = 4032
-"""Of the buffered tables where they are compressed. Two times of a row (enter and exit, posted and completed) begin
-with the same bytes; shuffled, these lie 8 times as many bytes apart in a chunk, and deflate looks 32506 back."""
+"""Number of rows of a chunk of the buffered tables, where they are compressed. Two times of a row (enter and exit,
+posted and completed) begin with the same bytes. In a shuffled chunk these bytes lie 8 x rows apart, and deflate looks
+32506 bytes back."""
 
 
 class Peer(IntEnum):
@@ -364,7 +367,7 @@ class Peer(IntEnum):
 
 
 class ObjectKind(IntEnum):
-    """What a row of `objects` is."""
+    """Kind of a row of `objects`."""
 
     NONE = 0
     WINDOW = 1
@@ -372,7 +375,7 @@ class ObjectKind(IntEnum):
 
 
 class LabelKind(IntEnum):
-    """What a row of `labels` names."""
+    """Kind of thing that a row of `labels` names."""
 
     REGION = 1  # value: number of the region
     PARAMETER = 2  # value: number of the parameter
@@ -382,7 +385,7 @@ class LabelKind(IntEnum):
 
 
 class CounterBackend(IntEnum):
-    """What reads a counter (`flags` of a row of `counters`); the counters of a set are in this order."""
+    """Interface that reads a counter (`flags` of a row of `counters`). The counters of a set are in this order."""
 
     CPU_CLOCK = 1  # the thread's CPU time from its beginning; it goes on from set to set
     PERF_SOFTWARE = 2

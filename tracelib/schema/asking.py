@@ -1,4 +1,4 @@
-"""What the time is called that a running program waits for a driver (docs/drivers.md): a parameter of the region."""
+"""Name of the region's parameter that holds the time a running program waits for a driver (docs/drivers.md)."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What the rows of `events` are: the Paraver types of those that the tracer writes, and of counters.
+"""Types of the rows of `events`: the Paraver types of events that the tracer writes, and of counters.
 
 The C runtime takes them from here, too. `docs/format.md` says in prose what each means.
 """
@@ -15,9 +15,9 @@ PAPI_PRESET_BASE = 42000000
 NATIVE_COUNTER_BASE = 44000000
 """Plus a number below 1000000 made of the name: all other counters, where Extrae has them, too."""
 CPU_TIME_TYPE = 42009998
-"""Of the counter CPU_NS."""
+"""Type of the counter CPU_NS."""
 MISSED_SAMPLES_TYPE = 49000005
-"""In the rows of SAMPLER_THREAD. Value: so many samples were due and could not be taken since the event before it."""
+"""In the rows of SAMPLER_THREAD. Value: number of samples since the last event of this type that could not be taken."""
 SAMPLER_THREAD = 65535
 """Thread of the events that are samples: readings (types of `counters`) of the thread in `flags`."""
 NOT_READ = 2**64 - 1
@@ -27,7 +27,7 @@ REGION_TYPE = 60000019
 PARAMETER_TYPE = 49000001
 """After the begin of a region: value of the parameter whose number is in flags (the upper bit: bits of a double)."""
 PARALLEL_TYPE = 49000002
-"""After the begin of a region: its computation stands for so many threads (value)."""
+"""After the begin of a region. Value: number of threads for which its computation stands."""
 ERROR_TYPE = 49000003
 """At the exit of a call that failed: class of the error that it returned, or CALL_WAS_LEFT."""
 CALL_WAS_LEFT = 32768
@@ -38,7 +38,8 @@ SYNC_TYPE = 49000004
 PATHS_TYPE = 49000008
 """Value 1: from here the callers of the next call are looked for; 0: to here. The time is the tracer's own."""
 CPU_WAIT_TYPE = 49000006
-"""Of predicted runs. A value of CpuWait: from here the thread waits for a CPU, or that changes to it; 0: to here."""
+"""In predicted runs. A value of CpuWait: from here the thread waits for a CPU, or the CPU switches to it; 0: to here.
+"""
 
 PREDICTED_TYPE = 49000007
 """At the begin of rank 0, value 1: the run was predicted by a replay."""

@@ -34,7 +34,7 @@ def progression(members: Sequence[int]) -> range | None:
 
 
 def said_of(ranks: range) -> int:
-    """What the row says of a progression."""
+    """Encode a progression as the row of `communicators` holds it."""
     return IS_PROGRESSION | ranks.step << PROGRESSION_STRIDE_SHIFT | ranks.start
 
 
@@ -59,7 +59,7 @@ class MemberTable:
         self._rows: list[int] = []
 
     def add(self, members: Sequence[int]) -> int:
-        """What the row of `communicators` says of a group; 0 of one without members."""
+        """Add a group, and return its code for the row of `communicators`; 0 if it has no members."""
         if not len(members):
             return 0
         if ranks := progression(members):

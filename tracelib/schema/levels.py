@@ -16,20 +16,20 @@ import numpy as np
 from tracelib.schema.net import Flag
 
 BIN = 0.04
-"""Of the histogram of times, as a share of the time; about the resolution of clocks where times are shortest."""
+"""Width of the histogram's bins, as a share of the time; about the resolution of clocks where times are shortest."""
 SMOOTH = np.array([1, 2, 3, 2, 1]) / 9
 APART = 1.25
 """Levels whose times differ by less are one; the rows of one are so close to the most frequent time, or mostly so."""
 SPAN = round(np.log(50) / BIN)
 """Bins from the fastest on: what takes longer is disturbed."""
 DEEPEST = 0.6
-"""So many times as many rows as at the lower of both peaks are in the valley between two levels, or fewer."""
+"""Largest number of rows in the valley between two levels, relative to the lower of their peaks."""
 LEAST_SHARE = 0.1
-"""Of the rows: fewer are no level, but disturbed."""
+"""Smallest share of the rows that a level has. Fewer rows are not a level, but disturbed."""
 SURE = 5.0
 """Standard deviations of the count by which a peak is above the valley beside it."""
 FEWEST_ROWS = 100
-"""Of a pair: of fewer no levels are told."""
+"""Number of rows of a pair below which no levels are distinguished."""
 COVERED = 0.9
 """Share of the sizes that the reported level holds rows of."""
 FEWEST_OF_SIZE = 3
@@ -38,7 +38,7 @@ UNKNOWN = -1
 
 @dataclass(frozen=True)
 class Levels:
-    """Those of one pair, the fastest first."""
+    """Levels of one pair, the fastest first."""
 
     latency_s: np.ndarray  # half of PRTT(1,0,1), median
     share: np.ndarray  # of the rows
@@ -61,8 +61,13 @@ def visits(rows: np.ndarray) -> np.ndarray:
 
 
 def levels(rows: np.ndarray, wanted: int | None = None) -> Levels:
-    """Of the rows of one pair. `wanted`: the level to report, 1 the fastest (the slowest there is, if there are fewer);
-    None: the fastest that nearly all sizes have rows of."""
+    """Find the levels in the rows of one pair.
+
+    Args:
+        rows: Rows of the pair.
+        wanted: The level to report, 1 for the fastest; the slowest if there are fewer levels. None: the fastest level
+            of which nearly all sizes have rows.
+    """
     known = (rows["flags"] & (Flag.HIT_ZERO | Flag.WARM_UP) == 0) & (rows["zero_s"] > 0)
     zero_s = rows["zero_s"][known]
     borders = _valleys(np.log(zero_s)) if len(zero_s) >= FEWEST_ROWS else np.zeros(0)
@@ -77,7 +82,7 @@ def levels(rows: np.ndarray, wanted: int | None = None) -> Levels:
 
 
 def levels_of_pairs(rows: np.ndarray, wanted: int | None = None) -> dict[int, Levels]:
-    """Of each pair that has rows."""
+    """Find the levels of each pair that has rows, by number of the pair. `wanted`: as for `levels`."""
     return {int(pair): levels(rows[rows["pair"] == pair], wanted) for pair in np.unique(rows["pair"])}
 
 

@@ -90,7 +90,7 @@ class Origin(IntEnum):
 
 
 class Flag(IntFlag):
-    """What is to be known of a row."""
+    """Disturbances and properties of a row."""
 
     HIT_ONE = 1  # one of the two ranks lost its processor during PRTT(1, 0, s),
     HIT_TRAIN = 2  # during PRTT(n, 0, s),

@@ -4,7 +4,7 @@ from enum import Enum
 
 
 class Kind(Enum):
-    """What a column of `samples` is."""
+    """Kind of a column of `samples`."""
 
     GAUGE = "gauge"  # the value at the moment of the sample
     COUNTER = "counter"  # grows since the node was started

@@ -68,7 +68,11 @@ def low(values: np.ndarray, independent: int) -> tuple[float, float]:
 
 
 def size_times(rows: np.ndarray) -> SizeTimes:
-    """Of the rows of one pair, or of pairs that are alike: of those at one level (schema/levels.py)."""
+    """Summarize the times of each size. Only rows at the reported level count (schema/levels.py).
+
+    Args:
+        rows: Rows of one pair, or of pairs that are alike.
+    """
     visit, counts = visits(rows), at_one_level(rows, levels_of_pairs(rows))
     rows, visit = rows[counts], visit[counts]
     order = np.argsort(rows["size"], kind="stable")

@@ -1,4 +1,4 @@
-"""Who computes how much: shares in whole items, and the plan file that says it to a program.
+"""Shares of work in whole items, and the plan file from which a program reads them.
 
 Source: "PEMPIs-Het" (search-and-balance specification, section 2): the fractions are the initial plan of work, and
 become whole items. A plan is a text file that C, Fortran and Python read (`tracelib_balance.h`):
@@ -10,7 +10,7 @@ become whole items. A plan is a text file that C, Fortran and Python read (`trac
     times 20000 40.15 40.1
 
 `speeds SIZE` has items per time of each rank, in any unit, at that size of the problem: with one such line the plan is
-static, with several (sizes rise) speeds between two sizes are interpolated, and outside those of the nearest one hold.
+static. With several (sizes rise), speeds between two sizes are interpolated; outside, the nearest size holds.
 `expect SIZE` has seconds: the time, its lowest and highest, and the time with equal shares.
 `times SIZE` has the seconds that each rank is expected to take for its share. `#` begins a comment.
 """
@@ -25,7 +25,7 @@ from math import floor, isfinite
 MAGIC = "tracelib-plan"
 VERSION = 1
 MOST_ITEMS = 2**50
-"""A share of so many items is still known to a small part of one."""
+"""Largest number of items: a share of it, as a double, is still known to a small part of one item."""
 
 
 def split(items: int, speeds: Sequence[float]) -> list[int]:
@@ -57,7 +57,7 @@ def split(items: int, speeds: Sequence[float]) -> list[int]:
 
 @dataclass(frozen=True)
 class Expectation:
-    """What a plan expects at one size; s."""
+    """Times in seconds that a plan expects at one size."""
 
     time_s: float
     low_s: float
@@ -100,7 +100,7 @@ class Plan:
         return len(self.sizes) > 1
 
     def speeds_at(self, size: float) -> list[float]:
-        """Of each rank."""
+        """Return the speed of each rank at a size, interpolated between the sizes of the plan."""
         after = bisect_left(self.sizes, size)
         if after == 0 or after == len(self.sizes):
             return list(self.speeds[min(after, len(self.sizes) - 1)])
@@ -113,11 +113,11 @@ class Plan:
         return split(items, self.speeds_at(items if size is None else size))
 
     def expectation(self, size: float) -> Expectation | None:
-        """What it expects at exactly this size; None: nothing."""
+        """Return the expected times at exactly this size; None: the plan has none."""
         return dict(self.expected).get(size)
 
     def times_at(self, size: float) -> tuple[float, ...] | None:
-        """What each rank is expected to take at exactly this size, s; None: it is not said."""
+        """Return the expected time of each rank in s at exactly this size; None: the plan has none."""
         return dict(self.times).get(size)
 
     def text(self) -> str:

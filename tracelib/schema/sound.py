@@ -1,5 +1,5 @@
-"""What types the HDF5 files of ours have. libhdf5 takes others too, as damage makes them, and then reads and writes
-beyond its memory: so whoever opens a file asks here first."""
+"""Check of the types in our HDF5 files. Damage can make other types, which libhdf5 accepts; it then reads and writes
+beyond its memory. So a reader calls this check before it reads a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a process left behind in its spools, for whoever reads the rank file or completes it."""
+"""Reader of the rows that a process left in its spools, for those that read or complete the rank file."""
 
 from __future__ import annotations
 

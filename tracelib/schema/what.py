@@ -1,4 +1,4 @@
-"""What a row of `requests` says of its request."""
+"""Kinds of rows of `requests`."""
 
 from collections.abc import Collection
 from enum import IntEnum
@@ -8,7 +8,7 @@ import numpy as np
 
 
 class What(IntEnum):
-    """What a row of `requests` says: its `what`, less the ordinal of partitioned operations (WHAT_ORDINAL_SHIFT)."""
+    """Kind of a row of `requests`: its `what` without the ordinal of partitioned operations (WHAT_ORDINAL_SHIFT)."""
 
     SEND_STARTED = 1
     RECV_STARTED = 2
