@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
 
 
 class Result(Protocol):
-    """What a command returns. It may also have `drawing`, `exit_code` and `then` (`Output` explains them)."""
+    """Result that a command returns. It may also have `drawing`, `exit_code` and `then` (`Output` explains them)."""
 
     def to_dict(self) -> Any:
         """Return what --json prints, without its schema and version: a dict, or a list of them."""
@@ -102,7 +102,7 @@ REPLAYS_ALL_RANKS = Refuses("a replay needs all ranks, because they wait for eac
 
 @dataclass(frozen=True)
 class Alone:
-    """What one process does alone under mpirun, where that is most of the work.
+    """Note of a command that one process does most of the work alone under mpirun.
 
     Attributes:
         work: A sentence, such as "one process replays".
@@ -141,7 +141,7 @@ class Opens:
 
 @dataclass(frozen=True)
 class Spec:
-    """What a command said of itself; the parameters of `command` explain it."""
+    """Properties of a command, as its decorator got them; the parameters of `command` explain them."""
 
     summary: str
     group: str

@@ -26,9 +26,9 @@ from tracelib.errors import drop_output
 _SILENT = frozenset({"-q", "--quiet", "-h", "--help"})
 
 GRACE_S = 1.0
-"""So long the other processes of a team wait for the first one to report an error, which all may have."""
+"""Seconds that the other processes of a team wait for the first one to report an error, which all may have."""
 STAGGER_S = 0.1
-"""So much longer each of them waits than the process before it."""
+"""Seconds that each of them waits longer than the process before it."""
 
 
 def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -156,7 +156,7 @@ def _complete(runs: Sequence[str]) -> None:
 
 
 def run(arguments: list[str] | None) -> int:
-    """What `analyzer.cli.main` does, except for signals that end it."""
+    """Run the command line and return its exit code. `analyzer.cli.main` adds the handling of signals that end it."""
     fix_thresholds()
     search_little_for_cycles()
     if isinstance(sys.stdout, io.TextIOWrapper):  # names of files need not be text: as on stderr

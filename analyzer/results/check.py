@@ -24,7 +24,7 @@ _MOST_LINES = 24
 
 @dataclass(frozen=True, repr=False)
 class CheckResult(Result):
-    """What is wrong with a run.
+    """Findings about a run that is damaged, incomplete or unusual.
 
     Attributes:
         trace: The run.

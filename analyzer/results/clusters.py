@@ -39,6 +39,6 @@ def compute(trace: Trace, team: Team, **options: Any) -> ClustersResult:
     Args:
         trace: An opened run.
         team: Processes that share the work.
-        options: Those of `analyzer.burst_clusters.clustering.find_clusters`.
+        options: Options of `analyzer.burst_clusters.clustering.find_clusters`.
     """
     return ClustersResult(str(trace.path), find_clusters(trace, team, **options))

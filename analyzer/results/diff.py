@@ -20,7 +20,7 @@ from analyzer.trace import Trace
 
 @dataclass(frozen=True, repr=False)
 class DiffResult(Result):
-    """What changed from one run, or several, to another.
+    """Changes from one run, or several, to another.
 
     Attributes:
         difference: Figures of both sides, and a verdict for each.

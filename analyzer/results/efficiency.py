@@ -63,7 +63,7 @@ def compute_run(
 def compare_runs(
     runs: Sequence[Efficiencies], *, scaling: str | None = None, additive: bool = False
 ) -> EfficiencyResult:
-    """Compare efficiencies of runs with those of the smallest run.
+    """Compare efficiencies of runs with the efficiencies of the smallest run.
 
     Args:
         runs: Efficiencies of each run.
@@ -74,7 +74,7 @@ def compare_runs(
 
 
 def compute(trace: Trace, team: Team, *, additive: bool = False, **options: Any) -> EfficiencyResult:
-    """Compute the efficiencies of one run; `options` are those of `compute_run`. Collective over the team."""
+    """Compute the efficiencies of one run. Collective over the team. `options`: options of `compute_run`."""
     return compare_runs([compute_run(trace, team, **options)], additive=additive)
 
 

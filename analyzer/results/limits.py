@@ -30,7 +30,7 @@ from tracelib.schema.procedures import FINALIZE, INIT
 
 @dataclass(frozen=True, repr=False)
 class LimitsResult(Result):
-    """What limits runs on a machine: the network, the load, or computation.
+    """Limits of runs on a machine: the network, the load, or computation.
 
     Attributes:
         runs: Replays of each run without costs of the network, with some of them, and with all. Times are in ns.
@@ -87,7 +87,7 @@ def compute_run(
 
 
 def compute(trace: Trace, team: Team, **options: Any) -> LimitsResult:
-    """Say what limits one run; `options` are those of `compute_run`. Collective over the team."""
+    """Find what limits one run. Collective over the team. `options`: options of `compute_run`."""
     return LimitsResult((compute_run(trace, team, **options),))
 
 

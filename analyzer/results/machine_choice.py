@@ -28,7 +28,7 @@ class MachineChoice:
 
     Attributes:
         file: A .toml, a Dimemas .cfg, or "ideal". None: the machine of the run, as its messages show it.
-        overrides: Parameters that replace those of the machine.
+        overrides: Parameters that replace the machine's own.
         machine: A machine that was made in Python, instead of a file.
     """
 

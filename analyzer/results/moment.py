@@ -16,7 +16,7 @@ from analyzer.trace import Trace
 
 @dataclass(frozen=True, repr=False)
 class MomentResult(Result):
-    """What one rank or all ranks do at a moment.
+    """State of one rank or of all ranks at a moment.
 
     Attributes:
         trace: The run.

@@ -138,7 +138,9 @@ def open_part(host: Host, file: str, *, region: str | None = None, **opening: An
 
 
 def iterations_in(trace: Trace, host: Host) -> Iterations:
-    """Find the iterations in a run that `open_part` opened: those that it was cut out by, else those of the main loop.
+    """Find the iterations in a run that `open_part` opened.
+
+    If the run was cut out by iterations, these are returned; else the iterations of the main loop.
 
     Raises:
         TracelibError: There are none.

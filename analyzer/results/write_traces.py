@@ -75,7 +75,7 @@ def with_callers(trace: Trace, levels: int) -> Trace:
         levels: Number of levels of callers.
 
     Raises:
-        TracelibError: The run does not know callers, or there are not so many levels.
+        TracelibError: The run does not know callers, or `levels` is out of its range.
     """
     if not 1 <= levels <= MOST_LEVELS:
         raise TracelibError(f"{levels} levels of callers cannot be written", f"give 1 to {MOST_LEVELS}")

@@ -165,8 +165,11 @@ class Limits(InNotebook):
 def limits(program: Program, machine: Machine, team: Team, jobs: int | None = None) -> Limits:
     """Replay the program on the machine's network, on parts of it, and on an ideal one.
 
-    Ranks, CPUs, collectives' models, files and the eager limit stay those of the machine. A run with files is also
-    replayed with files that take no time. Raises TracelibError.
+    Ranks, CPUs, models of collectives, files and the eager limit are not changed. A run with files is also replayed
+    with files that take no time.
+
+    Raises:
+        TracelibError: The program cannot be replayed on the machine.
     """
     machine = pinned(machine, program.ranks)
     enough = len(program.rank) * max(1, program.most_virtual_threads())

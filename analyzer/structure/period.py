@@ -186,7 +186,7 @@ def _has_harmonic(r: np.ndarray, period: float) -> bool:
 
 
 def _beyond_chance(flat: np.ndarray, period: float) -> bool:
-    """Check whether the steps of the signal one period later equal those of now, by more than chance.
+    """Return True if the steps of the signal correlate with the steps one period later, by more than chance.
 
     The signal is brought to BINS samples a period and differenced: steps of noise and of random walks do not correlate,
     whatever slow maxima their sums have.

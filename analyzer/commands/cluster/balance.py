@@ -200,8 +200,10 @@ def _named(models: dict[str, MachineModel], name: str, path: str) -> MachineMode
 def _take_stored(
     session: Session, path: str, known: dict[str, MachineModel], machine: str, file: str, as_json: bool
 ) -> None:
-    """Put what `analyze fit -o` wrote into the repository: a model, or those of parts. A machine of this name keeps its
-    features."""
+    """Store a file of `analyze fit -o`, a model or models of parts, in the repository of machine models.
+
+    If the repository knows the machine, the machine keeps its features.
+    """
     from analyzer.balance.learning import machine_of, machine_of_parts
     from analyzer.balance.repository import save_models
     from analyzer.models.model_file import read_model

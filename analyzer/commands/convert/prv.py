@@ -55,7 +55,15 @@ def prv(
 
 
 def with_callers(trace: Trace, levels: int) -> Trace:
-    """The trace with so many levels of callers; refused where it does not know them."""
+    """Add callers of each call to a trace, as events.
+
+    Args:
+        trace: A run.
+        levels: Number of levels of callers.
+
+    Raises:
+        TracelibError: The run does not know its callers.
+    """
     from analyzer.trace import CallPaths
     from analyzer.writers.callers import WithCallers
 

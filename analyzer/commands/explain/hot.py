@@ -112,7 +112,11 @@ def _found(session: Session, trace: Trace, place: PlaceChoice | None) -> tuple[P
 
 
 def _without_samples(session: Session, trace: Trace, file: str, as_json: bool, *, wanted: bool) -> None:
-    """What is known instead. Raises TracelibError where samples were asked for in particular."""
+    """Print the gaps between calls, for a run without samples.
+
+    Raises:
+        TracelibError: The user asked for samples (`wanted`).
+    """
     from analyzer.metrics.gaps import gaps
     from analyzer.report.gaps import gaps_json, print_gaps
     from analyzer.report.hot import AGAIN

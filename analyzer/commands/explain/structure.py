@@ -152,7 +152,7 @@ def _found(trace: Trace, team: Team, method: Method, names: tuple[str, ...]) -> 
 def _of_run(
     file: str, choice: Choice | None, wanted: tuple[Method, tuple[str, ...]]
 ) -> tuple[list[str], Structure, Imbalance | None]:
-    """What one process alone finds in one of several runs, behind what is to be said of the run."""
+    """Analyse one of several runs in one process: remarks on the run, its structure and its imbalance."""
     with closing(_opened(file, Team(), choice)) as trace:
         return remarks(trace), *_found(trace, Team(), *wanted)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
     from analyzer.trace.at_places import PlaceChoice
 
 _END = 0.1
-"""What part of a run that did not end in order is drawn."""
+"""Share of a run, before its end, that is drawn if the run did not end in order."""
 
 
 @command(

@@ -128,7 +128,7 @@ def _read(session: Session, file: str, choice: Choice | None, *, follow: bool) -
 def _first_view(
     saved: str | None, every: list[RunSession], draws: list[Draw], given: dict[str, ViewFile]
 ) -> tuple[Viewport, ViewChoice]:
-    """What is looked at first, and what may be drawn: the views that a saved one names, too."""
+    """Return the viewport that is shown first, and the views to choose from, including those that a saved one names."""
     from analyzer.live.drawn_views import ViewChoice, listed_name
     from analyzer.live.selection import STATES, Viewport, read_view
     from analyzer.views.view_file import find_view

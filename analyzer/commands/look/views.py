@@ -130,7 +130,7 @@ def _between(session: Session, trace: Trace, begin: int, end: int | None) -> tup
 
 
 def _of_cfg(session: Session, cfg: str) -> list[ViewFile]:
-    """What a configuration shows; what of it is not read is said."""
+    """Read the views of a Paraver configuration. Print a note on stderr for each part that is not read."""
     from analyzer.views.paraver.cfg import read_cfg
 
     found = read_cfg(cfg)

@@ -91,7 +91,7 @@ def what_command(session: Session, trace: Trace, rank: int | None, at: int, arou
 
 
 def _around(trace: Trace, found: list[Snapshot], at: int) -> tuple[int, int]:
-    """What is drawn, in ns: the calls around the moment; of all ranks together a twentieth of the run."""
+    """Return begin and end of the drawing, ns: the calls around the moment; for all ranks, a twentieth of the run."""
     half = max(trace.duration_ns // 40, 1)
     begin, end = at - half, at + half
     if len(found) == 1:
@@ -102,7 +102,7 @@ def _around(trace: Trace, found: list[Snapshot], at: int) -> tuple[int, int]:
 
 
 def _origin(session: Session, trace: Trace) -> int:
-    """What --at counts from, in ns of the trace."""
+    """Return the time of the trace, in ns, from which --at counts."""
     from analyzer.structure.cut.chosen_iterations import span_of
 
     windows = wanted_windows(session, trace, "; --at counts from there")

@@ -56,7 +56,7 @@ def inner_models(
 
 
 def composed_parameters(parameters: Sequence[str], inner: Mapping[str, Model]) -> list[str]:
-    """List the parameters that a prediction needs: those of the outer model, and those of its quantities' models."""
+    """List the parameters that a prediction needs: of the outer model, and of the models of its quantities."""
     own = [name for name in parameters if name not in inner]
     return list(dict.fromkeys([*own, *(name for model in inner.values() for name in model.parameters)]))
 

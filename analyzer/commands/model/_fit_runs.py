@@ -24,7 +24,7 @@ _PARTS = ".parts.json"
 _WORDS = {
     "call": "MPI calls", "region": "regions", "place": "MPI calls with places", "cluster": "kinds of bursts",
 }  # fmt: skip
-"""What rows of each kind are made of."""
+"""Words for messages: the objects that rows of each kind stand for."""
 
 
 class Settings(click.ParamType):

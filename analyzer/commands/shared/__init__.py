@@ -1,4 +1,4 @@
-"""What several commands have in common: options, output, errors as one line, files written whole.
+"""Options, output and errors that several commands share.
 
 No command lives here. `group` is the command line, `../table.py` the list of all commands.
 """

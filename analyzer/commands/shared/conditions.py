@@ -31,7 +31,7 @@ _NAME = re.compile(r"\W+")
 
 @dataclass(frozen=True)
 class Conditions:
-    """What was asked for."""
+    """Conditions of --fail-if, and the file of the badge, as the user gave them."""
 
     texts: tuple[str, ...] = ()
     badge: Path | None = None
@@ -82,7 +82,7 @@ def condition_options(command: Callable) -> Callable:
 
 
 def _checked(ctx: click.Context, _: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
-    """What is no expression is refused before anything is computed."""
+    """Refuse a text that is no expression, before anything is computed."""
     for text in texts:
         try:
             ast.parse(_plain(text), mode="eval")

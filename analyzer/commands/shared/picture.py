@@ -45,7 +45,7 @@ def check_picture(picture: str | None, trace: Trace) -> None:
 
 @dataclass(frozen=True)
 class Drawing:
-    """What of a run is drawn, and what is known already, so that it need not be computed again.
+    """Contents of a picture of a run, and results that are known already and need not be computed again.
 
     Attributes:
         calls, computed, waited, iterations: What is known.

@@ -1,4 +1,4 @@
-"""What all subcommands share while they run: the team, printing by one process only, progress."""
+"""Session of a command: the team, printing by one process only, progress."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Session:
         _write("\n".join(line.rstrip() for line in text.getvalue().splitlines()))
 
     def print_tables(self, tables: Iterable[RenderableType]) -> None:
-        """The same of tables and texts, with an empty line between them."""
+        """Print tables and texts, with an empty line between them. Only one process prints."""
 
         def render(console: Console) -> None:
             for number, table in enumerate(tables):

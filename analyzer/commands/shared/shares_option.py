@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
 
 @dataclass(frozen=True)
 class Distribution:
-    """What the options ask for."""
+    """Distribution of work that the options ask for."""
 
     plan: str
     now: str | None

@@ -1,4 +1,4 @@
-"""What the commands that replay runs on many machines share: options, opening the runs, starting the workers."""
+"""Options, opening of runs and start of workers for commands that replay runs on many machines."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
 
 @dataclass(frozen=True)
 class Draw:
-    """What is drawn, how often, and who replays it."""
+    """Parameters that are drawn at random, number of draws, their design, and number of processes that replay."""
 
     varied: tuple[Varied, ...]
     samples: int

@@ -63,7 +63,7 @@ def write_dimemas(
 
 
 def dimemas_notes(trace: Trace, report: DimReport) -> list[str]:
-    """What the .dim file of a trace does not hold, as lines for the user."""
+    """List what the .dim file of a trace does not hold, as lines for the user."""
     from analyzer.efficiency.ideal import ranks_of_many_callers
     from analyzer.trace import ranks_named
 

@@ -34,7 +34,7 @@ class Candidate:
 
 
 def candidates(symbols: np.ndarray) -> list[Candidate]:
-    """List all classes of slots; for each count and place those of the shortest context with most slots.
+    """List all classes of slots; for each count and place the class of the shortest context with most slots.
 
     Linear: all calls are numbered once for each of CONTEXTS.
 

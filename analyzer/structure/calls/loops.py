@@ -18,7 +18,7 @@ MOST_JUDGED = 40
 LEAST_TIME = 0.03
 """A loop that takes a smaller share of the time than this is left out."""
 STEP, SELDOM_STEP, SELDOM = (0.25, 1.0), (0.5, 0.5), 8
-"""Limits of a step that a loop makes now and then: its calls relative to those of a usual pass, and its computation
+"""Limits of a step that a loop makes now and then: its calls relative to the calls of a usual pass, and its computation
 relative to a pass's. The second pair holds where SELDOM passes or more lie between. A step that does more once a pass
 is an outer loop."""
 STEP_WORK = 1.0

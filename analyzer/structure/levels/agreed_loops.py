@@ -70,11 +70,16 @@ class Sequences:
         return self._lengths[rank] if rank in self._lengths else len(self[rank])
 
     def around(self, rank: int, number: int, loop: Loop, edges: np.ndarray) -> tuple[Sequence, int]:
-        """The sequence of a rank, as far as it must be known for the calls of a pass of a loop, and where it begins in
-        the whole one. edges: of the loop's iterations.
+        """Return the part of a rank's sequence that holds the calls of a pass, and the index where the part begins.
 
-        Read are the pass before this one and the one after it. Where times leave a doubt whether these are those calls,
-        as those of damaged calls may, it is the whole sequence.
+        The pass before and the pass after are read, too. If times leave a doubt that these are the right calls, as
+        times of damaged calls may, the whole sequence is returned, with 0.
+
+        Args:
+            rank: The rank.
+            number: Number of the pass, from 0.
+            loop: The loop.
+            edges: Edges of the loop's iterations, ns, shape (passes + 1,).
         """
         if rank not in self._kept and 0 < number < loop.count - 1:
             first, last = loop.stretch(number - 1)[0], loop.stretch(number + 1)[1]

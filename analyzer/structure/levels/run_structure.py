@@ -286,7 +286,7 @@ def iterations(trace: Trace, team: Team, level: int = 1, *, by_signals: bool = F
 def numbered_loops(trace: Trace, team: Team) -> list[Iterations]:
     """Find the passes of all loops, in the order in which `analyze structure` numbers them, from 1.
 
-    Those of the first loop are taken from a trace that holds them. Collective over the team.
+    If the trace holds the passes of the first loop, they are taken from there. Collective over the team.
     """
     found = [part.iterations for part in all_loops(trace, team) if part.iterations]
     known = recorded(trace, team)
