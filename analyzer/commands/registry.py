@@ -52,7 +52,7 @@ def places() -> dict[str, str]:
 
 
 def names() -> list[str]:
-    """Return the names of all commands. Commands of other packages come last."""
+    """Return the names of all commands, those of other packages last."""
     return [*places(), *(name for name in entry_points(ENTRY_POINTS) if name not in places())]
 
 

@@ -1,10 +1,10 @@
 #ifndef SECONDS_H
 #define SECONDS_H
 
-/* Seconds of CLOCK_MONOTONIC. */
+/* Return CLOCK_MONOTONIC in seconds. */
 double seconds_now(void);
 
-/* Waits without messages, and lets others have the processor where ranks share it. */
+/* Wait for `wait_s` seconds without messages. Yields the processor, which other ranks may share. */
 void seconds_wait(double wait_s);
 
 #endif

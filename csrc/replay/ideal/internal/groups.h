@@ -6,12 +6,12 @@
 
 bool groups_init(struct ideal *ideal);
 
-/* The operation of a rank enters a collective; it waits for one that it has entered. false: it waits, or nothing goes
-   on. */
+/* Let the operation of a rank enter a collective, or wait for a collective that it has entered. Both return false if
+   the rank waits, or the replay ends with an error. */
 bool groups_enter(struct ideal *ideal, struct rank_at *rank, const struct op *op, struct known *known);
 bool groups_wait(struct ideal *ideal, struct rank_at *rank, const struct op *op, struct gathering *gathering);
 
-/* What another process tells of its members. */
+/* Take the fact that the members at another process entered a collective. */
 void groups_told(struct ideal *ideal, const struct told *told);
 
 #endif
