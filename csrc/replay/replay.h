@@ -2,8 +2,8 @@
 #define REPLAY_H
 #include <stdint.h>
 
-/* What the simulator takes and gives. Both the compiler and cffi read this file: plain declarations only.
-   Times are ns from the start of the replay; counts of 0 stand for "as many as wanted". */
+/* Input and output of the simulator. Both the compiler and cffi read this file: plain declarations only.
+   Times are ns from the start of the replay. A count of 0 stands for "as many as wanted". */
 
 enum op_kind {
     OP_NONE = 0, /* a call that takes no time */
@@ -30,7 +30,7 @@ enum op_kind {
     OP_KINDS = 20
 };
 
-/* What an OP_FILE does. FILE_LOCAL needs no file system, and FILE_BEGIN, the begin of a split collective, has its bytes
+/* Action of an OP_FILE. FILE_LOCAL needs no file system, and FILE_BEGIN, the begin of a split collective, has its bytes
    in the OP_FILE that ends it. */
 enum file_use {
     FILE_LOCAL = 0,
@@ -220,7 +220,8 @@ struct op_time {
     int64_t begin, end;
 };
 
-/* Of an OP_SEND; arrival -1: it never did. `acted` is of every operation: when its overhead was over, -1: never. */
+/* Transfer of an OP_SEND; arrival -1: the message never arrived. `acted` is set for every operation: when its overhead
+   was over; -1: never. */
 struct transfer {
     int64_t start, arrival, posted;
     int64_t receive; /* operation of the receiver, -1: none */
@@ -275,7 +276,7 @@ struct result {
     int64_t n_cpu_waits;
 };
 
-/* What a profile counts: threads that compute, that spend latency on or wait for messages, that are in collectives or
+/* Quantities of a profile: threads that compute, that spend latency on or wait for messages, that are in collectives or
    wait for other members; messages that wait for the network. */
 enum doing { DOING_COMPUTING = 0, DOING_MESSAGES = 1, DOING_COLLECTIVES = 2, DOING_QUEUE = 3, DOINGS = 4 };
 
@@ -301,9 +302,12 @@ struct output {
     int64_t cpu_waits_room;
 };
 
-/* The value of a parameter that is needed only once, as the machine is made. */
+/* Return the value of a parameter that is drawn only once, as the machine is made. */
 double replay_value(const struct quantity *quantity, uint64_t seed);
 
+/* Replay programs on a machine; with `repetitions` above 0, as a closed system in which applications start again.
+   Blocks. The caller owns all that is passed. Fills the arrays of `output` and *result. Returns an enum replay_error,
+   which also stands in result->error. */
 int replay_run(const struct machine *machine, const struct program *programs, int32_t n_programs, int32_t repetitions,
                const struct output *output, struct result *result);
 

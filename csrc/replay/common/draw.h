@@ -7,12 +7,13 @@
 
 #include "replay.h"
 
-/* What random numbers are for: an operation of a thread, and how many it had. */
+/* Position in the random numbers: a thread, its operation, and the number of draws that the operation had. */
 struct draws {
     uint64_t who, op, n;
 };
 
-/* The next value. positive: a bandwidth or a speed, which never becomes 0 by chance. */
+/* Return the next value of a parameter, and advance `draws`. positive: the parameter is a bandwidth or a speed, which
+   never becomes 0 by chance. */
 double draw_value(const struct quantity *quantity, uint64_t seed, struct draws *draws, bool positive);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Of the cache, in bytes. */
+/* Length of a line of the cache, in bytes. */
 enum { LINE = 64 };
 
 struct arena {
@@ -17,14 +17,15 @@ struct arena {
     size_t n, room;
 };
 
-/* What is in a block that was taken is not said. */
+/* Equal blocks of an arena. The contents of a block that was taken are undefined. */
 struct pool {
     size_t size;
     void *free;
     struct arena *arena;
 };
 
-/* memory.c: NULL, false: no memory. expected: bytes. What is taken begins where a line of the cache does. */
+/* Functions of memory.c. They return NULL or false if there is no memory. expected: bytes that the arena will need.
+   Memory that is taken begins at a line of the cache. The arena owns it until arena_free. */
 void arena_open(struct arena *arena, size_t expected);
 void *arena_take(struct arena *arena, size_t size);
 void *arena_zeros(struct arena *arena, size_t n, size_t size);

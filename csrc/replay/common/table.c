@@ -1,4 +1,4 @@
-/* What is found by a key, and kept by who adds it: a hash table of lists. */
+/* Hash table of lists. The caller that adds an entry owns it. */
 #include "common/table.h"
 
 #include <stdlib.h>

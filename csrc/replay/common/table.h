@@ -1,11 +1,11 @@
 #ifndef TABLE_H
 #define TABLE_H
-/* What is found by a key. */
+/* Hash table of entries that are found by a key. */
 
 #include "common/memory.h"
 
-/* What a send and its receive have in common: (application and run, communicator), (source, destination), (tag, message
-   where the trace names it). */
+/* Key that a send and its receive have in common: (application and run, communicator), (source, destination), (tag,
+   message where the trace names it). */
 struct key {
     uint64_t a, b, c;
 };
@@ -21,8 +21,8 @@ struct table {
     size_t n, room; /* a power of two */
 };
 
-/* table.c: entries are their owners', the first member of what comes from a pool, zeroed. table_find_or_add is NULL: no
-   memory */
+/* Functions of table.c. The caller owns the entries. An entry is the first member of a zeroed block of a pool.
+   table_find returns NULL if there is no such entry, table_find_or_add if there is no memory. */
 void *table_find(const struct table *table, const struct key *key);
 void *table_find_or_add(struct table *table, const struct key *key, struct pool *pool);
 void table_remove(struct table *table, const struct entry *entry);

@@ -1,7 +1,7 @@
-/* What threads do: one operation after the other.
+/* Execution of threads, one operation after the other.
 
-   An operation is a burst, then its overhead on the processor (latency), then what it does: `thread_act`. A thread
-   that cannot go on gives its processor back; who wakes it ends the operation. */
+   An operation is a burst, then its overhead on the processor (latency), then its action: `thread_act`. A thread that
+   cannot go on gives its processor back. The function that wakes it ends the operation. */
 #include "engine/internal/act.h"
 
 #include "engine/internal/setup.h"
@@ -29,7 +29,7 @@ static void fail_starved(struct sim *sim)
     fail(sim, REPLAY_STARVED, thread, NULL, -1);
 }
 
-/* What is known of the whole so far; the last thread to end says it for good. */
+/* Store the results of the simulation so far. The last thread to end makes them final. */
 static void note_end(struct sim *sim)
 {
     struct result *result = sim->result;

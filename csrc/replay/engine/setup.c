@@ -1,4 +1,4 @@
-/* What a simulation begins with, and what it leaves: applications, their threads, processors of nodes, and memory. */
+/* Set-up and release of a simulation: applications, their threads, processors of nodes, and memory. */
 #include "engine/internal/setup.h"
 
 #include <stdlib.h>

@@ -100,7 +100,7 @@ static void handle(struct sim *sim, const struct event *event)
     }
 }
 
-/* What is left when nothing is to come: threads that wait for ever, messages that nobody received. */
+/* Note what is left when no event is to come: threads that wait for ever, messages that nobody received. */
 static void conclude(struct sim *sim)
 {
     struct result *result = sim->result;

@@ -1,4 +1,4 @@
-/* What other processes are to be told. */
+/* List of the facts that other processes are to be told. */
 #include "common/array.h"
 #include "ideal/internal/state.h"
 

@@ -9,11 +9,12 @@
 #include "packed/unpack.h"
 #include "packed/window.h"
 
-/* What is sent and not received takes memory. So a rank does so many operations, then others have their turn; one of
-   which so many messages wait lets so many others go first. */
+/* Messages that are sent and not received take memory. So a rank does AT_A_TIME operations, then other ranks have their
+   turn. A rank with MANY_WAITING unreceived messages lets OTHERS_FIRST other ranks go first. */
 enum { AT_A_TIME = 4096, MANY_WAITING = 4096, OTHERS_FIRST = 64 };
 
-/* Whether all that it names exists, as the simulator asks, and ranks need only wait for each other. */
+/* Return true if all that an operation names exists, as the simulator checks, and ranks need only wait for each other.
+ */
 static bool op_is_sound(const struct ideal *ideal, const struct rank_at *rank, const struct op *op)
 {
     bool access = op->kind == OP_PUT || op->kind == OP_GET, waited = op->kind == OP_WAIT && op->peer >= 0;

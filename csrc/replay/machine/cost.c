@@ -103,7 +103,7 @@ static int64_t at_least_0(double x)
     return x > 0 ? nearest_ns(x) : 0;
 }
 
-/* What was measured between the two nodes, NULL if nothing was. */
+/* Return the measured costs between two nodes; NULL: none were measured. */
 static const struct curve *curve_between(const struct sim *sim, int32_t from, int32_t to)
 {
     const struct machine *machine = sim->machine;

@@ -1,6 +1,6 @@
 #ifndef COST_H
 #define COST_H
-/* How long things last. */
+/* Durations of bursts, messages, collectives and files on the machine, in ns. */
 
 #include <stdbool.h>
 

@@ -5,13 +5,14 @@
 #include "state/instance.h"
 #include "state/sim.h"
 
-/* Number the limited ones and note how many there are of each, after sites_init. false: no memory. */
+/* Number the limited resources and note how many there are of each. Call it after sites_init. Returns false if there is
+   no memory. */
 bool resources_init(struct sim *sim);
 
-/* What a message from a node to another needs one of; -1: nothing. */
+/* Set resource[3] to the limited resources of which a message from a node to another needs one each; -1: none. */
 void resources_between(const struct sim *sim, int32_t from, int32_t to, int32_t *resource);
 
-/* The network of the first member, whose buses a collective takes. */
+/* Return the network of a collective's first member. The collective takes the buses of this network. */
 int32_t resources_network(const struct sim *sim, const struct instance *instance);
 
 #endif

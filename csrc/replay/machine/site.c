@@ -1,4 +1,4 @@
-/* What operations need to know of nodes, found once: thousands of nodes as the machine has them fill the caches. */
+/* Properties of nodes that operations need, computed once: thousands of nodes in the machine's form fill the caches. */
 #include "machine/site.h"
 
 #include "common/duration.h"

@@ -1,6 +1,6 @@
 #ifndef SITE_H
 #define SITE_H
-/* What operations need to know of nodes. */
+/* Properties of nodes, in the form that operations need. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,7 +10,7 @@
 /* Resources of a node. Half duplex: both links are OUT. */
 enum resource_kind { OUT, IN, INTRA_OUT, INTRA_IN, INTRA_BUS, PER_NODE };
 
-/* What operations need to know of a node, in one place. */
+/* Properties of a node that operations need, in one place. */
 struct site {
     int64_t latency, intra_latency, wan_latency; /* ns; -1: drawn at each use */
     double speed;                                /* 0: drawn at each use */
@@ -21,7 +21,7 @@ struct site {
     bool dedicated; /* each thread that lives there has its own processor */
 };
 
-/* false: no memory. */
+/* Make the sites of all nodes of the machine. Returns false if there is no memory. */
 bool sites_init(struct sim *sim);
 
 #endif

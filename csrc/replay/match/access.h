@@ -6,7 +6,7 @@
 #include "state/messages.h"
 #include "state/sim.h"
 
-/* Of one rank to a target, or to a window; while there are any. */
+/* Accesses of one rank to a target, or to a window. It exists while there are any. */
 struct accesses {
     struct entry entry;
     int32_t n;
@@ -23,7 +23,7 @@ struct access {
 bool access_begin(struct sim *sim, const struct thread *thread, struct access *access);
 void access_over(struct sim *sim, struct access *access);
 
-/* Until those of the thread's rank are over that its operation names. */
+/* Wait until the accesses of the thread's rank that its operation names are over. */
 void access_wait(struct sim *sim, struct thread *thread);
 
 #endif

@@ -5,7 +5,7 @@
 #include "common/table.h"
 #include "state/sim.h"
 
-/* Of a target; or of a window, where all of its targets are locked. */
+/* Lock of a target, or of a window whose targets are all locked. */
 struct lock {
     struct entry entry;
     struct lock *window; /* NULL: this is one */

@@ -74,7 +74,7 @@ void message_met(struct sim *sim, struct message *message)
     if (message->frees_at_match) thread_wake(sim, message->sender);
 }
 
-/* What the thread's operation sends. */
+/* Set up the message that the thread's operation sends. */
 static void begin_message(struct sim *sim, struct thread *thread, struct message *message)
 {
     const struct plan *plan = thread->plan;
@@ -142,7 +142,7 @@ void message_submit(struct sim *sim, struct thread *thread)
         thread_goes_on(sim, thread);
 }
 
-/* Who waits for the request of an access waits as for a message. */
+/* Open the request of an access: a thread waits for it as for a message. Returns false if there is no memory. */
 static bool open_request(struct sim *sim, struct thread *thread, struct message *message)
 {
     struct receive *receive = pool_take(&sim->receives);

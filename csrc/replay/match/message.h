@@ -6,11 +6,11 @@
 
 struct message;
 
-/* The thread's operation sends a message; it puts or gets. */
+/* Submit the message of the thread's operation: a send; a put or get. Errors go to the simulation's result. */
 void message_submit(struct sim *sim, struct thread *thread);
 void message_access(struct sim *sim, struct thread *thread);
 
-/* It posts a receive; NULL: no memory. */
+/* Post the receive of the thread's operation. Returns NULL if there is no memory. */
 struct receive *message_post(struct sim *sim, struct thread *thread, struct moment posted);
 
 /* The receive that a rendezvous waits for is posted, ahead of the clock until now. */

@@ -42,7 +42,7 @@ void network_free(struct sim *sim)
     free(sim->inside.fresh.others);
 }
 
-/* What waited since the last count. */
+/* Count the messages that waited since the last count. */
 void network_count(struct sim *sim)
 {
     int64_t lasted = sim->now - sim->queue_since;

@@ -8,17 +8,17 @@
 bool network_init(struct sim *sim);
 void network_free(struct sim *sim);
 
-/* A message is there to be sent; it gives back what it took. */
+/* Enter a message that is to be sent. Give back the links and buses that a message took. */
 void network_enter(struct sim *sim, struct message *message);
 void network_leave(struct sim *sim, struct message *message);
 
-/* A collective gives the network back, if it held it. */
+/* Give the network back, if the collective held it. */
 void network_collective_ended(struct sim *sim, struct instance *instance);
 
-/* Look at all messages that could start. */
+/* Start all messages that can start now, in order of submission. */
 void network_scan(struct sim *sim);
 
-/* Note what waited since the last count. */
+/* Count the messages that waited for the network since the last count. */
 void network_count(struct sim *sim);
 
 #endif

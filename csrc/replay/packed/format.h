@@ -16,7 +16,7 @@ enum {
     PACK_BLOCK = 1024, /* operations */
     PACK_PLACES = 128,
     PACK_NEW = 128,
-    PACK_MOST = 128 /* bytes: no operation has more; so many must be readable behind the last one */
+    PACK_MOST = 128 /* largest size of an operation in bytes; this many bytes must be readable behind the last one */
 };
 
 #endif

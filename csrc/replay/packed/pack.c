@@ -47,7 +47,7 @@ void packer_forget(struct packer *packer)
     packer->n = 0;
 }
 
-/* What tells operations apart: all but the burst, which comes first. */
+/* Operations are compared word by word, without the burst, which comes first. */
 enum { WORDS = sizeof(struct op) / sizeof(uint64_t) };
 
 static inline uint64_t word_of(const struct op *op, int k)

@@ -17,7 +17,7 @@ void packer_copy(struct packer *to, const struct packer *from);
    n * PACK_MOST. begins: where in `out` each block begins that begins here. */
 int64_t packer_append(struct packer *packer, const void *operations, int64_t n, uint8_t *out, int64_t *begins);
 
-/* What comes next has little in common with what was packed before: it begins with an empty dictionary. */
+/* Begin with an empty dictionary: the next operations have little in common with the ones before. */
 void packer_forget(struct packer *packer);
 
 /* The largest `other` of any OP_PARALLEL that was appended, at least 0. */

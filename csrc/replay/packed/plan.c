@@ -1,5 +1,5 @@
-/* What operations are to their threads: whether all that they name exists, what they cost, which links they need. Most
-   operations repeat an earlier one, so that this is asked once for many. */
+/* Plans of operations: check that all they name exists, and find their costs and the links that they need. Most
+   operations repeat an earlier one, so one plan serves many. */
 #include "packed/plan.h"
 
 #include "machine/cost.h"
@@ -83,7 +83,7 @@ static bool plan_is_sound(const struct sim *sim, const struct thread *thread)
     return !slot || (op->request >= 0 && op->request < n_slots(program, thread, op));
 }
 
-/* What a send or a receive costs now. */
+/* Set the costs of a send or a receive at this moment. */
 static void cost(const struct sim *sim, struct thread *thread, struct plan *plan)
 {
     int32_t mine = thread->node, other = peer_node(sim, thread);

@@ -5,7 +5,7 @@
 #include "packed/unpack.h"
 #include "state/sim.h"
 
-/* Of a stream. Its operations repeat a few. Behind this are, for each place of a dictionary that the application uses,
+/* Supply of a stream's operations, which repeat a few. Behind this are, for each place of a dictionary that is used,
    the plan, the struct sending of those that send, and the struct op, then the buffer: with many ranks nearly all
    memory is that of supplies. */
 struct supply {
@@ -41,7 +41,7 @@ static inline int64_t supply_next(struct sim *sim, struct thread *thread)
     return burst;
 }
 
-/* Of the thread's operation, which sends. */
+/* Return the sending of the thread's operation, which must send. */
 static inline struct sending *thread_sending(const struct thread *thread)
 {
     struct sending *sendings = (struct sending *)((char *)thread->supply + thread->app->sendings);

@@ -7,12 +7,12 @@
 
 #include "replay.h"
 
-/* Bytes of the buffer of each of so many streams. */
+/* Return the size of a stream's buffer in bytes, where there are `streams` streams. */
 size_t window_bytes(int32_t streams);
 
-/* More bytes behind what of the buffer was not unpacked yet, [*at, *stop), which goes to its begin. `position` is where
-   in the packed operations what comes next stands. Behind the last ones PACK_MOST bytes of zeros can be read, beyond
-   `room`. false: there are no more, or they cannot be read. */
+/* Fill the buffer. The bytes that are not unpacked yet, [*at, *stop), move to its begin, and the next bytes follow.
+   *position: offset of the next bytes in the packed operations; it is advanced. Behind the last operation PACK_MOST
+   bytes of zeros can be read, beyond `room`. Returns false if there are no more bytes, or they cannot be read. */
 bool window_fill(const struct program *program, uint8_t *buffer, size_t room, const uint8_t **at, const uint8_t **stop,
                  int64_t *position);
 

@@ -29,12 +29,13 @@ struct named_channel {
     struct channel *channel;
 };
 
-/* Of the thread's plan; NULL: no memory. */
+/* Find or make the channel of the thread's plan; returns NULL if there is no memory. Take a plan off its channel. Count
+   the messages that nobody received. */
 struct channel *channel_find(struct sim *sim, struct thread *thread);
 void channel_leave(struct sim *sim, struct plan *plan);
 int64_t channels_unreceived(const struct sim *sim);
 
-/* Of the thread's operation, which sends or receives. NULL: no memory. */
+/* Return the channel of the thread's operation, which sends or receives. NULL: no memory. */
 static inline struct channel *thread_channel(struct sim *sim, struct thread *thread)
 {
     return thread->plan->channel ? thread->plan->channel : channel_find(sim, thread);

@@ -1,6 +1,6 @@
 #ifndef EVENT_H
 #define EVENT_H
-/* What happens, and when. */
+/* Events: what happens, and when. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,8 +29,8 @@ struct moment {
     uint32_t order; /* round and phase */
 };
 
-/* What happens to `what`: a message (PHASE_ARRIVE, PHASE_FREE, PHASE_MEET), an instance (PHASE_ENDED), a node
-   (PHASE_DISPATCH), a thread; nothing (PHASE_TICK, PHASE_NETWORK). */
+/* An event at a time in ns. `what` is a message (PHASE_ARRIVE, PHASE_FREE, PHASE_MEET), an instance (PHASE_ENDED), a
+   node (PHASE_DISPATCH), NULL (PHASE_TICK, PHASE_NETWORK), else a thread. */
 struct event {
     int64_t time;
     void *what;

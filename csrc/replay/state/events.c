@@ -65,7 +65,7 @@ static bool all_in_order(struct events *events, struct event *event)
     return true;
 }
 
-/* What an event is about fills two lines of the cache, which may be there when its turn comes. */
+/* Prefetch the object of an event, two lines of the cache, so that it may be there when its turn comes. */
 static void expect(const char *what)
 {
     if (!what) return;

@@ -1,6 +1,6 @@
 #ifndef EVENTS_H
 #define EVENTS_H
-/* What is to happen in a simulation, in order. */
+/* The events of a simulation that are to come, in order. */
 
 #include "common/memory.h"
 #include "state/heap.h"
@@ -20,7 +20,8 @@ struct events {
     size_t n;         /* all */
 };
 
-/* events_add is false, events_first NULL although there are events: no memory. events_take: that first one */
+/* Add an event; returns false if there is no memory. Return the first event; NULL if there is none or no memory. Take
+   the first event out, after events_first has returned it. */
 bool events_add(struct events *events, struct moment moment, void *what, uint32_t generation);
 const struct event *events_first_of_all(struct events *events); /* see events_first */
 struct event *events_take_of_all(struct events *events);        /* see events_take */

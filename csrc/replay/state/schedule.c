@@ -1,4 +1,4 @@
-/* What is to come. */
+/* Adds events that are to come. */
 #include "state/schedule.h"
 
 #include "common/duration.h"

@@ -1,10 +1,10 @@
 #ifndef SCHEDULE_H
 #define SCHEDULE_H
-/* What is to come. */
+/* Functions that add events that are to come. */
 
 #include "state/sim.h"
 
-/* Only a change of who runs. */
+/* Return true if an event of this phase only changes which threads run. */
 static inline bool is_turn(enum phase phase)
 {
     return phase == PHASE_SLICE || phase == PHASE_DISPATCH || phase == PHASE_TICK;

@@ -42,7 +42,7 @@ struct handlers {
     void (*ready)(struct sim *sim, struct thread *thread);
 };
 
-/* Of files, that had a request: when each becomes free, as a heap. */
+/* Servers of files that had a request: heap of the times (ns) at which each becomes free. */
 struct servers {
     int64_t *free;
     size_t n, room;
@@ -99,7 +99,7 @@ struct sim {
 /* `c` of the keys of what is in a window. */
 enum { KEY_ACCESSES, KEY_LOCKS };
 
-/* Of a communicator or window in a run of an application. */
+/* Return the key of a communicator or window in a run of an application. */
 static inline uint64_t app_key(const struct app *app, int32_t comm)
 {
     return (uint64_t)app->runs << 40 | (uint64_t)app->number << 32 | (uint32_t)comm;
@@ -110,7 +110,7 @@ static inline struct moment moment_now(const struct sim *sim)
     return (struct moment){sim->now, sim->round << 8 | sim->phase};
 }
 
-/* That the thread's operation names. */
+/* Return the slot of the request that the thread's operation names. */
 static inline struct slot *thread_slot(const struct thread *thread)
 {
     const struct plan *plan = thread->plan;

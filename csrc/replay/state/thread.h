@@ -1,6 +1,6 @@
 #ifndef THREAD_H
 #define THREAD_H
-/* Threads, and what their operations are to them. */
+/* Threads, and the plans of their operations. */
 
 #include <stdbool.h>
 
@@ -27,14 +27,14 @@ enum waiting {
 
 enum thread_state { THREAD_READY, THREAD_RUNNING, THREAD_BUSY, THREAD_BLOCKED, THREAD_DONE };
 
-/* What a nonblocking operation of a thread stands for until it is waited for. */
+/* The receive, collective or file access of a request, until a thread has waited for it. */
 struct slot {
     struct receive *receive;
     struct instance *instance;
     int64_t file; /* when an OP_FILE is over; when a FILE_BEGIN was asked for */
 };
 
-/* What an operation is to its thread, found when it does it first and kept while it repeats it. */
+/* Checks and costs of an operation for its thread, made when the thread does it first and kept while it repeats it. */
 struct plan {
     struct channel *channel; /* of its messages; NULL: not found yet */
     int64_t bytes;

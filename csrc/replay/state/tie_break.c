@@ -1,5 +1,5 @@
-/* Of two events of the same phase and instant: by application, rank, thread and operation; of messages of in_turn.c the
-   one that started first. */
+/* Order of two events of the same phase and instant: by application, rank, thread and operation. Of two messages of
+   in_turn.c, the one that started first comes first. */
 #include "state/tie_break.h"
 
 #include "state/instance.h"

@@ -1,4 +1,5 @@
-/* Who runs. Ready threads of a node wait in the policy's order; where each has a processor of its own nobody waits. */
+/* Processors of nodes, and the threads that run on them. Ready threads of a node wait in the policy's order. Where each
+   thread has a processor of its own, no thread waits. */
 #include "threads/cpu.h"
 
 #include "common/array.h"

@@ -4,7 +4,7 @@
 
 #include "state/sim.h"
 
-/* The thread has waited since a time for the processor that it now has until another time. */
+/* Record that the thread waited from `since` until `until` (ns) for the processor that it now has. */
 void cpu_wait_add(struct sim *sim, const struct thread *thread, int64_t since, int64_t until);
 static inline void cpu_wait_note(struct sim *sim, const struct thread *thread, int64_t since, int64_t until)
 {
@@ -12,7 +12,7 @@ static inline void cpu_wait_note(struct sim *sim, const struct thread *thread, i
     if (sim->output.cpu_waits && tells && !thread->parent) cpu_wait_add(sim, thread, since, until);
 }
 
-/* What is in the buffer goes to the file. */
+/* Write the buffered waits to the file. */
 void cpu_waits_write(struct sim *sim);
 
 #endif

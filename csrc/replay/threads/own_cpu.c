@@ -84,8 +84,8 @@ void own_cpu_run(struct sim *sim, struct thread *thread, struct moment begins)
     }
 }
 
-/* Who waited goes on at once, yet not before whatever else happens at this instant; who was not yet to wait goes on
-   from there. */
+/* Return when a woken thread goes on. A thread that waited goes on at this instant, after all else that happens now. A
+   thread whose wait begins later goes on from that moment. */
 static struct moment goes_on_from(const struct sim *sim, const struct thread *thread)
 {
     struct moment waits = {thread->since, thread->waits_from}, now = moment_now(sim);

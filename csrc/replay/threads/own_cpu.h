@@ -4,10 +4,10 @@
 
 #include "state/sim.h"
 
-/* The thread's operation begins at a moment. */
+/* Begin the thread's operation at a moment. */
 void own_cpu_run(struct sim *sim, struct thread *thread, struct moment begins);
 
-/* What it waited for is there. */
+/* Wake the thread: the thing for which it waited is there. */
 void own_cpu_wake(struct sim *sim, struct thread *thread);
 
 #endif

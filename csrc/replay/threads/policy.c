@@ -1,4 +1,4 @@
-/* Who is better, and for how long it may run (section 3.6, Tables 4 and 5; sections 8.1.2.2 and 8.2.2).
+/* Scheduling policy: which thread runs first, and for how long (section 3.6, Tables 4 and 5; sections 8.1.2.2, 8.2.2).
 
    Priorities: smaller is better; equal ones take turns in the order in which they became ready. */
 #include "threads/policy.h"

@@ -1,6 +1,6 @@
 #ifndef POLICY_H
 #define POLICY_H
-/* Who is better, and for how long it may run. */
+/* Scheduling policy: which of two threads is better, and for how long a thread may run. */
 
 #include "threads/cpus.h"
 

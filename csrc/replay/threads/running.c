@@ -72,7 +72,7 @@ static void account(struct sim *sim, struct thread *thread)
     }
 }
 
-/* What a thread waited for is there, and its processor did not look for it all the while: its operation is over. */
+/* End the operation of a thread that slept: the thing for which it waited is there. */
 static void wake_from_sleep(struct sim *sim, struct thread *thread)
 {
     account(sim, thread);

@@ -1,18 +1,18 @@
 #ifndef RUNNING_H
 #define RUNNING_H
-/* How threads go on. */
+/* Functions by which threads go on, block and wake. */
 
 #include "state/sim.h"
 
-/* The operation is over and the thread keeps its processor. */
+/* End the thread's operation; the thread keeps its processor. */
 void thread_goes_on(struct sim *sim, struct thread *thread);
 
 void thread_block(struct sim *sim, struct thread *thread, enum waiting why);
 
-/* What it waited for is there. */
+/* Wake the thread: the thing for which it waited is there. */
 void thread_wake(struct sim *sim, struct thread *thread);
 
-/* The replay ends while it is under way: its usage becomes what it was so far. */
+/* Cut the thread's operation, because the replay ends: its usage holds only what was done so far. */
 void thread_cut(struct sim *sim, struct thread *thread);
 
 #endif

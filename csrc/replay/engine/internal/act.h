@@ -1,10 +1,11 @@
 #ifndef ACT_H
 #define ACT_H
-/* What operations do. */
+/* Actions of operations. */
 
 #include "state/sim.h"
 
-/* The operation of a thread acts: its burst and its overhead are over. */
+/* Execute the action of a thread's operation, after its burst and its overhead. Errors go to the simulation's result.
+ */
 void thread_act(struct sim *sim, struct thread *thread);
 
 #endif

@@ -1,6 +1,6 @@
 #ifndef SETUP_H
 #define SETUP_H
-/* What a simulation begins with, and what it leaves. */
+/* Set-up and release of a simulation. */
 
 #include "state/sim.h"
 
@@ -8,7 +8,7 @@
 bool sim_init(struct sim *sim, const struct program *programs);
 void sim_free(struct sim *sim);
 
-/* An application runs, perhaps once more. */
+/* Start an application, for the first time or once more. */
 void app_start(struct sim *sim, struct app *app);
 
 #endif

@@ -1,6 +1,6 @@
 #ifndef IDEAL_STATE_H
 #define IDEAL_STATE_H
-/* What the files of this room share. */
+/* State of a replay on an ideal network, for the files of this folder. */
 
 #include "common/memory.h"
 #include "common/table.h"
@@ -34,13 +34,13 @@ struct channel {
     struct receive *receives, **last_receive;
 };
 
-/* What a request stands for until it is waited for. */
+/* The receive or the collective of a request, until the rank has waited for it. */
 struct request {
     struct receive *receive;
     struct gathering *gathering;
 };
 
-/* What an operation is to its rank, found when it does it first. */
+/* The objects that an operation names, looked up when its rank does it for the first time. */
 struct known {
     struct channel *channel;
     struct group *group;
@@ -87,7 +87,7 @@ struct ideal {
     enum ideal_answer answer;
 };
 
-/* Something that is not so; it ends all. Returns false. */
+/* End the replay with an answer; the first answer counts. Returns false. */
 static inline bool refuse(struct ideal *ideal, enum ideal_answer why)
 {
     if (!ideal->answer) ideal->answer = why;
@@ -100,7 +100,7 @@ static inline struct rank_at *own_rank(const struct ideal *ideal, int32_t rank)
     return number >= 0 && number < ideal->n_ranks ? &ideal->ranks[number] : NULL;
 }
 
-/* Which process has a rank. */
+/* Return the process that has a rank. */
 static inline int32_t process_of(const struct ideal *ideal, int32_t rank)
 {
     int32_t low = 0, high = ideal->processes;
@@ -121,13 +121,13 @@ static inline void is_ready(struct ideal *ideal, struct rank_at *rank)
     ideal->last_ready = &rank->next;
 }
 
-/* Its operation ends. */
+/* Store the times of the rank's operation, which ends now. */
 static inline void mark_over(struct rank_at *rank)
 {
     if (rank->time) *rank->time++ = (struct op_time){rank->began, rank->now};
 }
 
-/* What a rank waited for is there since `time`. */
+/* End the operation of a rank: the thing for which it waited is there since `time` (ns). */
 static inline void wake(struct ideal *ideal, struct rank_at *rank, int64_t time)
 {
     if (rank->now < time) rank->now = time;
