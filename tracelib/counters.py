@@ -70,7 +70,7 @@ class Papi:
 
 
 def ask_pypapi() -> Papi:
-    """The events that this machine's PAPI may have, whether or not they count."""
+    """Return the events that this machine's PAPI may have, whether or not they count."""
     try:
         from pypapi import events, papi_low
         from pypapi.exceptions import PapiError
@@ -104,7 +104,7 @@ def _is_preset(name: str, code: object) -> bool:
 
 
 def _ask_library(names: Sequence[str] | None) -> list:
-    """The answer of tracelib.probing, in a process that has the library in it."""
+    """Return the answer of tracelib.probing, in a process that has the library in it."""
     environment = dict(os.environ)
     environment[launchers.PRELOAD] = launchers.with_library(
         environment.get(launchers.PRELOAD), str(launchers.library())
@@ -142,7 +142,7 @@ def choose(patterns: Sequence[str], usual: Iterable[str], more: Iterable[str]) -
 
 
 def look(patterns: Sequence[str]) -> tuple[list[Counter], str]:
-    """The counters that `patterns` name, all of them tried; and what keeps PAPI's from it, or from counting.
+    """Return the counters that `patterns` name, all of them tried; and what keeps PAPI's from it, or from counting.
 
     Native events of PAPI, of which there may be thousands, are listed only where a pattern names them.
     """

@@ -91,7 +91,7 @@ def check_hdf5() -> Finding:
 
 
 def check_clock() -> Finding:
-    """The invariant time stamp counter is read in 10 ns, the kernel's clock in 25."""
+    """Return the invariant time stamp counter is read in 10 ns, the kernel's clock in 25."""
     flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
     if "constant_tsc" in flags and "nonstop_tsc" in flags:
         return Finding("clock", "ok", "invariant time stamp counter")
@@ -234,12 +234,12 @@ class Debug:
 
 
 def _after(lines: list[str], start: str) -> str:
-    """The rest of the first line that begins so."""
+    """Return the rest of the first line that begins so."""
     return next((line.removeprefix(start) for line in lines if line.startswith(start)), "")
 
 
 def _all_after(lines: list[str], start: str) -> tuple[str, ...]:
-    """The rest of all lines that begin so, each once."""
+    """Return the rest of all lines that begin so, each once."""
     return tuple(dict.fromkeys(line.removeprefix(start) for line in lines if line.startswith(start)))
 
 
@@ -269,7 +269,7 @@ def check_run(command: list[str], program: Program | None) -> list[Finding]:
 
 
 def _writable_folder() -> str | None:
-    """The working directory, which the ranks of other nodes share, if it can be written."""
+    """Return the working directory, which the ranks of other nodes share, if it can be written."""
     return "." if os.access(".", os.W_OK) else None
 
 

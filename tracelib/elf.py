@@ -29,7 +29,7 @@ class Program:
 
 
 def find_program(command: list[str]) -> Path | None:
-    """The program in a command: the first word behind the launcher that names an executable file."""
+    """Return the program in a command: the first word behind the launcher that names an executable file."""
     for word in command[1:] or command:
         found = shutil.which(word)
         if found and not word.startswith("-"):
@@ -95,5 +95,5 @@ def _mpi_libraries(ldd: str) -> list[str]:
 
 
 def _defined(symbols: str, name: str) -> bool:
-    """Whether a symbol table defines a function of that name: its section is a number, not UND."""
+    """Return True if a symbol table defines a function of that name: its section is a number, not UND."""
     return bool(re.search(rf"FUNC\s+(GLOBAL|WEAK)\s+\S+\s+\d+\s+{name}(@\S*)?$", symbols, re.MULTILINE))

@@ -97,7 +97,7 @@ def preloads(command: Sequence[str]) -> str:
 def traced(
     command: Sequence[str], launcher: Launcher, preload: str, environment: Mapping[str, str]
 ) -> tuple[list[str], dict[str, str]]:
-    """The command and the environment that load `preload` (see `preloads`) into the ranks.
+    """Return the command and the environment that load `preload` (see `preloads`) into the ranks.
 
     `environment` is what the command would have got, with the TRACELIB_ variables of the run. Known launchers are
     told LD_PRELOAD and these variables by their own options, which also reach other nodes; a script or a program
@@ -133,7 +133,7 @@ def _open_mpi_context(context: list[str], ours: Mapping[str, str], inherited: st
 
 
 def _contexts(words: list[str]) -> Iterator[list[str]]:
-    """The words cut before each ':'."""
+    """Yield the words cut before each ':'."""
     start = 0
     for place, word in enumerate(words):
         if word == ":":

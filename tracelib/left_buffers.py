@@ -118,7 +118,7 @@ def _owner(header: np.void, rank_file: Path, state: int | None) -> Owner:
 
 
 def _is_dead(header: np.void) -> bool:
-    """Whether it is certain that the process has ended."""
+    """Return True if it is certain that the process has ended."""
     if "boot_id" not in (header.dtype.names or ()):
         return False
     boot_id = bytes(header["boot_id"]).decode(errors="replace")
@@ -138,8 +138,8 @@ def _namespace() -> int:
 
 
 def _find(rank_file: Path, prefix: Path) -> tuple[Path, int | None]:
-    """The rank file that leads to these buffers and its state. It is looked for where it was, and in a folder that was
-    renamed beside that. None: it is gone, or cannot be read."""
+    """Return the rank file that leads to these buffers and its state. It is looked for where it was, and in a folder
+    that was renamed beside that. None: it is gone, or cannot be read."""
     if rank_file == Path():
         return rank_file, None  # it was about to move
     candidates = [rank_file, rank_file.with_name(f"{rank_file.name}.tmp")]

@@ -16,7 +16,7 @@ from tracelib._functions import ffi
 
 
 def own_names(probes) -> list[str]:
-    """The counters that need no library but libtrace.so."""
+    """Return the counters that need no library but libtrace.so."""
     texts = takewhile(lambda text: text != ffi.NULL, (probes.name(number) for number in count()))
     return [ffi.string(text).decode() for text in texts]
 

@@ -303,6 +303,6 @@ def _growing(file: h5py.File, table: str, length: int) -> h5py.Dataset:
 
 
 def _is_named(blocks: np.ndarray, block: np.ndarray) -> bool:
-    """Whether a flush got as far as its row of `blocks`."""
+    """Return True if a flush got as far as its row of `blocks`."""
     written = (blocks["flags"] & schema.BLOCK_UNWRITTEN == 0) & (blocks["count"] > 0).any(axis=1)
     return bool((written & (blocks["first"] == block["first"]).all(axis=1)).any())

@@ -48,7 +48,7 @@ _looked = False
 
 
 def _find() -> _Library | None:
-    """The library, if it is loaded into this process: looked for once."""
+    """Return the library, if it is loaded into this process: looked for once."""
     global _library, _looked
     if not _looked:
         try:

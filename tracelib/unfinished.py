@@ -24,7 +24,7 @@ def publish_rank_files(folder: Path) -> None:
 
 
 def _has_buffers(attributes: Attributes | str) -> bool:
-    """Whether a dead process of this node left buffers behind."""
+    """Return True if a dead process of this node left buffers behind."""
     if isinstance(attributes, str) or not is_here(attributes) or is_alive(attributes):
         return False
     return bool(spool_paths(str(attributes["spool"])))

@@ -200,7 +200,7 @@ def run(arguments: list[str] | None) -> int:
 
 
 def _is_of_kernels(error: AttributeError | ImportError) -> bool:
-    """Whether a cffi module is missing, or lacks a function that is called."""
+    """Return True if a cffi module is missing, or lacks a function that is called."""
     if isinstance(error, ImportError):
         return error.name in ("analyzer._kernels", "analyzer._replay")
     return str(error).startswith("cffi library ")

@@ -95,7 +95,7 @@ _BEGINNINGS = {
 
 
 def _is_derived(path: Path) -> bool:
-    """Whether the file is empty, or begins like a file of its kind that analyze writes."""
+    """Return True if the file is empty, or begins like a file of its kind that analyze writes."""
     try:
         with path.open("rb") as file:
             begin = file.read(64).lstrip()

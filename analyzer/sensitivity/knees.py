@@ -20,7 +20,7 @@ def best_is_low(times: Sequence[float]) -> bool:
 def knee(
     values: Sequence[float], times: Sequence[float], threshold: float = THRESHOLD, *, whole: bool = False
 ) -> float | None:
-    """The value beyond which the run is longer by `threshold` than at the better end of the sweep.
+    """Return the value beyond which the run is longer by `threshold` than at the better end of the sweep.
 
     Values rise; between two of them the time is taken as linear in the value's logarithm. whole: the next whole number
     on the better side. None where no value makes the run as long. Source: "Dimemas specification", section 3.3 (thesis
@@ -40,8 +40,9 @@ def knee(
 
 
 def bend(values: Sequence[float], times: Sequence[float], threshold: float = THRESHOLD) -> float | None:
-    """The value of the sweep where the curve of time over log(value) bends most: farthest from the line that joins its
-    ends, both axes scaled to 0..1. None where the ends differ by less than `threshold`, or the curve is that line.
+    """Return the value of the sweep where the curve of time over log(value) bends most: farthest from the line that
+    joins its ends, both axes scaled to 0..1. None where the ends differ by less than `threshold`, or the curve is that
+    line.
 
     Source: Satopaa et al., "Finding a Kneedle in a Haystack" (2011).
     """

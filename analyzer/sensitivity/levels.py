@@ -20,14 +20,15 @@ _MOST_NAMES = 8
 
 
 def named(name: str) -> Parameter:
-    """The parameter of the machine, or of the region of a "region:NAME": 1 is as traced. Raises TracelibError."""
+    """Return the parameter of the machine, or of the region of a "region:NAME": 1 is as traced. Raises
+    TracelibError."""
     if not name.startswith(PREFIX):
         return parameter(name)
     return Parameter(name, "", "", lambda _: 1.0, lambda machine, _: machine, positive=True)
 
 
 def region_of(of: Parameter) -> str | None:
-    """The region that it is of; None: of the machine."""
+    """Return the region that it is of; None: of the machine."""
     return of.name.removeprefix(PREFIX) if of.name.startswith(PREFIX) else None
 
 
@@ -89,7 +90,7 @@ def factor_of(text: str, machine: Machine, within: float = WITHIN) -> Factor:
 
 
 def default_factors(machine: Machine, within: float = WITHIN) -> tuple[list[Factor], list[str]]:
-    """The factors of `DEFAULT_NAMES` for which the machine has a value, and why the others are left out."""
+    """Return the factors of `DEFAULT_NAMES` for which the machine has a value, and why the others are left out."""
     return _known_ones(lambda name: _around(parameter(name), machine, within))
 
 
@@ -131,7 +132,7 @@ def spaced(low: float, high: float, steps: int, *, whole: bool) -> tuple[float, 
 
 
 def _named(text: str) -> tuple[Parameter, str]:
-    """The name of what is varied, and the text after the "=", unless the "=" is part of a region's name."""
+    """Return the name of what is varied, and the text after the "=", unless the "=" is part of a region's name."""
     name, equals, values = text.rpartition("=")
     if not equals or (name.startswith(PREFIX) and ".." not in values and "%" not in values):
         name, values = text, ""

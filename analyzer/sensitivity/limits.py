@@ -24,7 +24,7 @@ from tracelib.schema.procedures import is_of_files
 def only(
     machine: Machine, *, latency: bool = False, bandwidth: bool = False, contention: bool = False, cpus: int = 0
 ) -> Machine:
-    """The machine with the latency, the bandwidth, the buses and links of its network, or with none of these.
+    """Return the machine with the latency, the bandwidth, the buses and links of its network, or with none of these.
 
     Latency is what the smallest message costs, bandwidth what others cost more; between nodes, within them, and
     between networks. cpus: of each node; 0: as many as it has.
@@ -67,7 +67,7 @@ def _pieces(pieces: tuple[Piece, ...], latency: bool, bandwidth: bool) -> tuple[
 
 
 def pinned(machine: Machine, ranks: int) -> Machine:
-    """The machine with each rank named the node that it is on, so that it stays there whatever else changes."""
+    """Return the machine with each rank named the node that it is on, so that it stays there whatever else changes."""
     return replace(machine, mapping=tuple(with_counts(machine, ranks).place(ranks)), mappings=())
 
 

@@ -37,7 +37,7 @@ class Factorial:
     terms: tuple[Term, ...]
 
     def main(self, factor: int) -> Term:
-        """The term of a factor alone."""
+        """Return the term of a factor alone."""
         return self.terms[factor]
 
 
@@ -47,7 +47,7 @@ def levels(corner: int, factors: int) -> tuple[bool, ...]:
 
 
 def factorial(results: Sequence[int]) -> Factorial:
-    """The terms, from the results at all 2^k corners in order of their numbers.
+    """Return the terms, from the results at all 2^k corners in order of their numbers.
 
     Sums are of integers, so what does not interact has exactly 0.
     """

@@ -46,7 +46,7 @@ class WithIterations(Annotated):
 
 
 def _cpus(trace: Trace) -> np.ndarray:
-    """The CPU that the first thread of each rank is first seen on; 0: unknown."""
+    """Return the CPU that the first thread of each rank is first seen on; 0: unknown."""
     found = np.zeros(trace.size, np.int64)
     begin, end = trace.windows()[:2].tolist()
     states = trace.states(begin, end)[::-1]
@@ -56,8 +56,8 @@ def _cpus(trace: Trace) -> np.ndarray:
 
 
 def recorded(trace: Trace, team: Team) -> Iterations | None:
-    """The iterations that stand in a trace as events; None: there are none. A rank whose numbers do not go from 1 to
-    the last one is left out. Collective over the team."""
+    """Return the iterations that stand in a trace as events; None: there are none. A rank whose numbers do not go from
+    1 to the last one is left out. Collective over the team."""
     if _TYPE not in trace.event_labels:
         return None
     missing = set(trace.extra(Losses).missing)

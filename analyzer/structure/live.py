@@ -87,8 +87,8 @@ def look(path: Path, ranks: Choice | None = None) -> Look:
 
 
 def last_iterations(trace: Trace, now: Look, team: Team) -> Iterations | None:
-    """The last iterations of the loop of a look, on all ranks, that all ranks have written. None: there are fewer than
-    ENOUGH yet. Collective over the team."""
+    """Return the last iterations of the loop of a look, on all ranks, that all ranks have written. None: there are
+    fewer than ENOUGH yet. Collective over the team."""
     missing = set(trace.extra(Losses).missing)
     ranks = [rank for rank in trace.share(team) if rank not in missing]
     begin = max(now.begin_ns, now.until_ns - FOR_A_CUT * now.period_ns)

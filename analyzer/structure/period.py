@@ -72,7 +72,7 @@ def maxima(values: np.ndarray) -> np.ndarray:
 
 
 def period_of(samples: np.ndarray, fewest: float = 2.5) -> Period | None:
-    """The period of evenly sampled values, at least `fewest` of which must fit into them; None: they have none.
+    """Return the period of evenly sampled values, at least `fewest` of which must fit into them; None: they have none.
 
     samples: (N,) of any real type and unit. What is not finite counts as the mean. Near linear in N.
     """
@@ -100,7 +100,7 @@ def coarser(values: np.ndarray, factor: int) -> np.ndarray:
 
 
 def without_trend(values: np.ndarray) -> np.ndarray:
-    """The values less the straight line through them."""
+    """Return the values less the straight line through them."""
     at = np.arange(len(values)) - (len(values) - 1) / 2
     slope = (at @ values) / (at @ at)
     return values - values.mean() - slope * at
@@ -135,8 +135,9 @@ def _best(values: np.ndarray, fewest: float) -> tuple[float, float, bool] | None
 
 
 def _dip(r: np.ndarray, lag: int, peaks: np.ndarray) -> int | None:
-    """The first multiple of a lag at which the correlation is low, while it is high at a later maximum; None: the lag
-    is a period of the whole. The multiples are followed one by one, as each says more exactly where the next one is."""
+    """Return the first multiple of a lag at which the correlation is low, while it is high at a later maximum; None:
+    the lag is a period of the whole. The multiples are followed one by one, as each says more exactly where the next
+    one is."""
     highest = np.maximum.accumulate(r[peaks][::-1])[::-1]
     period, number = float(lag), 2
     width = max(int(0.25 * lag), 1)
@@ -153,7 +154,7 @@ def _dip(r: np.ndarray, lag: int, peaks: np.ndarray) -> int | None:
 
 
 def _refined(r: np.ndarray, lag: int, last: int) -> float:
-    """The period from the highest of its multiples that can be followed: its place divided by its number."""
+    """Return the period from the highest of its multiples that can be followed: its place divided by its number."""
     period, number = float(_top(r, lag)), 1
     while True:
         following = min(2 * number, int(last / period))
@@ -171,7 +172,7 @@ def _refined(r: np.ndarray, lag: int, last: int) -> float:
 
 
 def _top(r: np.ndarray, at: int) -> float:
-    """The top of the parabola through a maximum and its neighbours."""
+    """Return the top of the parabola through a maximum and its neighbours."""
     if not 0 < at < len(r) - 1:
         return float(at)
     left, middle, right = r[at - 1 : at + 2]

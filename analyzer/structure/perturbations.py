@@ -68,7 +68,7 @@ def perturbed(trace: Trace, team: Team, rules: Rules = Rules()) -> list[Perturbe
 
 
 def disturbing(trace: Trace, team: Team, rules: Rules = Rules()) -> list[Disturbing]:
-    """The signals that perturbed times are found by, of those that the trace has. Collective over the team."""
+    """Return the signals that perturbed times are found by, of those that the trace has. Collective over the team."""
     width_ns = Bins(0, trace.duration_ns, SAMPLES).width_ns
     known = {
         Cause.FLUSHING: flushing(trace, team),
@@ -83,7 +83,7 @@ def disturbing(trace: Trace, team: Team, rules: Rules = Rules()) -> list[Disturb
 
 
 def times_of(every: Iterable[Disturbing], duration_ns: int) -> list[Perturbed]:
-    """The perturbed times that signals show, by begin."""
+    """Return the perturbed times that signals show, by begin."""
     found = [
         Perturbed(one.cause, first * one.width_ns, min(last * one.width_ns, duration_ns))
         for one in every
@@ -108,7 +108,7 @@ def marked(cause: Cause, signal: np.ndarray, rules: Rules) -> np.ndarray:
 
 
 def filtered(cause: Cause, signal: np.ndarray, rules: Rules) -> np.ndarray:
-    """The signal without what is too short to be of interest; where nobody computes the rate is that of the next
+    """Return the signal without what is too short to be of interest; where nobody computes the rate is that of the next
     burst."""
     k = max(round(rules.width * len(signal) / 2), 1)
     if cause is Cause.CLOGGED:

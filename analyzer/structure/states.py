@@ -105,7 +105,7 @@ def steps_begin(state: np.ndarray, burst: np.ndarray) -> np.ndarray:
 
 
 def _shown_from(burst: np.ndarray) -> float:
-    """The length of bursts (ns) from which on they show."""
+    """Return the length of bursts (ns) from which on they show."""
     ordered = np.sort(burst[burst > 0]).astype(np.float64)
     if not len(ordered):
         return 0.0

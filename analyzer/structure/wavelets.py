@@ -12,14 +12,14 @@ import numpy as np
 
 
 def dilation(values: np.ndarray, k: int) -> np.ndarray:
-    """The largest value at most k samples away."""
+    """Return the largest value at most k samples away."""
     from scipy.ndimage import maximum_filter1d
 
     return maximum_filter1d(values, 2 * k + 1, mode="constant", cval=-np.inf)
 
 
 def erosion(values: np.ndarray, k: int) -> np.ndarray:
-    """The smallest value at most k samples away."""
+    """Return the smallest value at most k samples away."""
     from scipy.ndimage import minimum_filter1d
 
     return minimum_filter1d(values, 2 * k + 1, mode="constant", cval=np.inf)
@@ -80,8 +80,8 @@ def _filtered(values: np.ndarray, taps: np.ndarray) -> np.ndarray:
 
 
 def levels(values: np.ndarray, threshold: float = THRESHOLD, neighbours: int = NEIGHBOURS) -> Iterator[np.ndarray]:
-    """The stretches of high frequency as each level of detail has them, the finest first; those without information
-    are left out."""
+    """Yield the stretches of high frequency as each level of detail has them, the finest first; those without
+    information are left out."""
     largest = float(np.abs(values).max(initial=0))
     for level, coefficients in enumerate(details(values), 1):
         size = np.abs(coefficients)

@@ -80,7 +80,7 @@ class Monitor:
             self._inside += perf_counter() - inside
 
     def step(self) -> bool:
-        """The end of a step, by all ranks. Whether `share` is a new one."""
+        """Return the end of a step, by all ranks. Whether `share` is a new one."""
         self.steps += 1
         if self.steps < self._next_look:
             return False
@@ -117,8 +117,8 @@ class Monitor:
         all_s: Sequence[float],
         others: Sequence[float],
     ) -> tuple[int, bool]:
-        """The step of the next look, and whether shares are new. Of each rank: s computing, s of its last look, s of
-        all since then, and of what is not computing."""
+        """Return the step of the next look, and whether shares are new. Of each rank: s computing, s of its last look,
+        s of all since then, and of what is not computing."""
         watch, longest, steps = self._watch, max(all_s), self.steps - self._looked
         self.looks_s += min(looks)  # who came last waited for nobody
         self.before_s += watch.before_s * steps

@@ -111,14 +111,15 @@ class Watch:
         self._last_s = step_s
 
     def _agrees(self, window: int) -> bool:
-        """Whether a window's thirds agree that other shares gain enough."""
+        """Return True if a window's thirds agree that other shares gain enough."""
         gains = [self._fold_gain(window, fold) for fold in range(FOLDS)]
         mean = (gains[0] + gains[1] + gains[2]) / FOLDS
         demanded = self._threshold + NOISES * self._noise / sqrt(window)
         return mean - SPREADS * (max(gains) - min(gains)) > demanded
 
     def _fold_gain(self, window: int, fold: int) -> float:
-        """The part of the time that a third of the looks would have saved with the shares that the others ask for."""
+        """Return the part of the time that a third of the looks would have saved with the shares that the others ask
+        for."""
         shares = self._bent(self._shares([k for k in range(window) if k % FOLDS != fold]))
         now = then = 0.0
         for k in range(fold, window, FOLDS):
@@ -159,7 +160,8 @@ class Watch:
         ]
 
     def _saves(self, window: int) -> tuple[list[int], float, float, float]:
-        """The next shares, a step without and with them, and what they would have saved in a window; 0: too little."""
+        """Return the next shares, a step without and with them, and what they would have saved in a window; 0: too
+        little."""
         counts = one_each(split(self._items, self._shares(range(window))))
         ends = self._bent(counts)
         now = then = steps = 0.0
@@ -200,7 +202,7 @@ def one_each(counts: Sequence[int]) -> list[int]:
 
 
 def _middle(values: Sequence[float]) -> float:
-    """The mean without the lowest and the highest quarter."""
+    """Return the mean without the lowest and the highest quarter."""
     n = len(values)
     return _sum(sorted(values)[n // 4 : n - n // 4]) / (n - 2 * (n // 4))
 

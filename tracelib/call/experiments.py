@@ -45,12 +45,12 @@ class Drivers:
 
 
 def begins(found: Sequence[Found]) -> list[Found]:
-    """The pragmas that begin an experiment."""
+    """Return the pragmas that begin an experiment."""
     return [one for one in found if one.pragma.kind == "begin"]
 
 
 def names(found: Sequence[Found]) -> tuple[str, ...]:
-    """The experiments, each once."""
+    """Return the experiments, each once."""
     return tuple(dict.fromkeys(one.pragma.name for one in begins(found)))
 
 
@@ -61,7 +61,7 @@ class Check:
         self._source, self._name, self._found, self._begun = source, name, found, begun
 
     def drivers(self) -> Drivers:
-        """The driver of each experiment. Raises TracelibError."""
+        """Return the driver of each experiment. Raises TracelibError."""
         used = {"CLOCK": driver_named("CLOCK")}
         of: dict[str, Driver] = {}
         ended = {one.pragma.name for one in self._found if one.pragma.kind == "end"}

@@ -69,7 +69,7 @@ def translate_fortran(source: str, name: str, *, fixed: bool) -> Translated:
 
 
 def is_made(text: str) -> bool:
-    """Whether a file is a translation, which may be replaced."""
+    """Return True if a file is a translation, which may be replaced."""
     return text.rstrip().endswith(MADE)
 
 
@@ -102,8 +102,8 @@ def _without_comment(text: str) -> str:
 
 
 def _as_c(text: str, begin: int) -> str:
-    """The expression with C's signs, each as long as Fortran's: elements in brackets, members behind a dot, and powers
-    as products, for only the variables matter."""
+    """Return the expression with C's signs, each as long as Fortran's: elements in brackets, members behind a dot, and
+    powers as products, for only the variables matter."""
     signs = list(text)
     for power in re.finditer(r"\*\*", text):
         signs[power.end() - 1] = " "

@@ -24,8 +24,8 @@ class Translated:
 
 
 def translate(source: str, name: str, header_name: str) -> Translated:
-    """The translation of a source. `name`: what the compiler's messages shall call it; `header_name`: the header that
-    it includes. Raises TracelibError with line and column of a pragma that is wrong."""
+    """Return the translation of a source. `name`: what the compiler's messages shall call it; `header_name`: the header
+    that it includes. Raises TracelibError with line and column of a pragma that is wrong."""
     every = list(directives(source))
     found = [Found(pragma, one) for one in every if (pragma := _parsed(source, name, one))]
     begun = {one.pragma.name for one in found if one.pragma.kind == "begin"}
@@ -138,5 +138,5 @@ def _header(asks: bool, mpi: bool) -> str:
 
 
 def is_made(text: str) -> bool:
-    """Whether a file is a translation, which may be replaced."""
+    """Return True if a file is a translation, which may be replaced."""
     return text.startswith(_MADE)

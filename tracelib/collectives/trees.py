@@ -47,5 +47,5 @@ ALGORITHMS = tuple(_SHAPES)
 
 
 def node(algorithm: str, rank: int, ranks: int) -> Node:
-    """The place of a rank in the tree of an algorithm (one of ALGORITHMS) over `ranks` ranks."""
+    """Return the place of a rank in the tree of an algorithm (one of ALGORITHMS) over `ranks` ranks."""
     return _SHAPES[algorithm](rank, ranks)

@@ -109,7 +109,7 @@ Row = tuple[float, str, str, float]
 
 
 def _rows(text: str) -> list[Row]:
-    """The lines of nws_extract that are measurements."""
+    """Return the lines of nws_extract that are measurements."""
     found = []
     for words in (line.split() for line in text.splitlines()):
         try:

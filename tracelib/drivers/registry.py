@@ -26,7 +26,7 @@ def drivers() -> tuple[Driver, ...]:
 
 
 def driver_named(name: str) -> Driver:
-    """The driver that `#pragma cll uses` names. Raises LookupError, which says which there are."""
+    """Return the driver that `#pragma cll uses` names. Raises LookupError, which says which there are."""
     for driver in drivers():
         if driver.name == name:
             return driver
@@ -34,7 +34,7 @@ def driver_named(name: str) -> Driver:
 
 
 def driver_of(observable: str) -> Driver:
-    """The driver that an observable belongs to. Raises LookupError, which says what can be observed."""
+    """Return the driver that an observable belongs to. Raises LookupError, which says what can be observed."""
     for driver in drivers():
         if driver.has(observable):
             return driver

@@ -29,7 +29,7 @@ class Config:
 
 
 def read(path: Path) -> Config:
-    """The file at `path`. Raises TracelibError, with the line, for what cannot be understood."""
+    """Return the file at `path`. Raises TracelibError, with the line, for what cannot be understood."""
     try:
         text = path.read_text()
     except (OSError, UnicodeDecodeError) as error:
@@ -38,7 +38,7 @@ def read(path: Path) -> Config:
 
 
 def parse(text: str, name: str) -> Config:
-    """The text of a file called `name`."""
+    """Return the text of a file called `name`."""
     values: dict[str, list[int]] = {}
     config = Config()
     for number, line in enumerate(text.splitlines(), 1):

@@ -28,7 +28,7 @@ class Group:
 
 
 def groups(mode: Mode, hosts: Sequence[object], ranks: Sequence[int], seed: int) -> list[Group]:
-    """The groups of a mode, those within hosts and those between them apart. `hosts`: of each rank of the world.
+    """Return the groups of a mode, those within hosts and those between them apart. `hosts`: of each rank of the world.
 
     `ranks`: the subgroup of Mode.SUBGROUP. Raises TracelibError for ranks that do not fit.
     """

@@ -32,7 +32,7 @@ def here() -> Place:
 
 
 def own_cpu(mine: int, allowed: Sequence[frozenset[int]], cores: Mapping[int, int]) -> int | None:
-    """The CPU for the rank `mine` of its host, where each may use `allowed`: of a core that no other gets.
+    """Return the CPU for the rank `mine` of its host, where each may use `allowed`: of a core that no other gets.
 
     `cores`: the core of each CPU. None: the rank is bound already, or there are not enough cores for all.
     """
@@ -54,7 +54,7 @@ def cores() -> dict[int, int]:
 
 
 def _model() -> str:
-    """The processor's name; its architecture where the kernel gives no name."""
+    """Return the processor's name; its architecture where the kernel gives no name."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:

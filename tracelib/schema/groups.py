@@ -39,7 +39,7 @@ def said_of(ranks: range) -> int:
 
 
 def is_progression(said: int) -> bool:
-    """Whether what a row says of a group is all that there is of it."""
+    """Return True if what a row says of a group is all that there is of it."""
     return bool(said & IS_PROGRESSION)
 
 

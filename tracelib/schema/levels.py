@@ -95,7 +95,7 @@ def at_one_level(rows: np.ndarray, of: Mapping[int, Levels]) -> np.ndarray:
 
 
 def _covering(size: np.ndarray, of_row: np.ndarray, number: int) -> int:
-    """The fastest of so many levels that holds rows of nearly all sizes, else the one of the most."""
+    """Return the fastest of so many levels that holds rows of nearly all sizes, else the one of the most."""
     if number == 1:
         return 0
     sizes, place = np.unique(size, return_inverse=True)
@@ -122,7 +122,8 @@ def _valleys(x: np.ndarray) -> np.ndarray:
 
 
 def _valley(heights: np.ndarray, begin: int, end: int, fewest: float) -> int | None:
-    """The deepest bin between two peaks of [begin, end) with `fewest` rows each; None where there is but one peak."""
+    """Return the deepest bin between two peaks of [begin, end) with `fewest` rows each; None where there is but one
+    peak."""
     beside = round(np.log(APART) / BIN)
     best, chosen = DEEPEST, None
     for border in range(begin + 1, end - 1):

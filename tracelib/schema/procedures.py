@@ -94,7 +94,7 @@ SPAWNS, CONNECTS = in_families("spawn"), in_families("connect")
 
 
 def is_one_sided(name: str) -> bool:
-    """Whether the procedure belongs to remote memory access."""
+    """Return True if the procedure belongs to remote memory access."""
     return base_name(name) in ONE_SIDED_OPERATIONS or name.startswith("MPI_Win_")
 
 
@@ -102,10 +102,10 @@ _LOCAL = re.compile(f"MPI_{TABLE.local}")
 
 
 def is_local(name: str) -> bool:
-    """Whether the procedure describes data or asks for properties: no other rank is needed for that."""
+    """Return True if the procedure describes data or asks for properties: no other rank is needed for that."""
     return _LOCAL.match(name) is not None
 
 
 def is_of_files(name: str) -> bool:
-    """Whether the procedure belongs to files."""
+    """Return True if the procedure belongs to files."""
     return name.startswith("MPI_File_")

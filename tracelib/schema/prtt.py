@@ -56,7 +56,7 @@ def undisturbed(rows: np.ndarray, flag: Flag) -> np.ndarray:
 
 
 def low(values: np.ndarray, independent: int) -> tuple[float, float]:
-    """The quantile LOW, and half the width of its confidence interval; that of a few values is infinite.
+    """Return the quantile LOW, and half the width of its confidence interval; that of a few values is infinite.
 
     `independent`: how many of the values share nothing that disturbs them.
     """

@@ -121,7 +121,7 @@ class Plan:
         return dict(self.times).get(size)
 
     def text(self) -> str:
-        """The plan as a file has it."""
+        """Return the plan as a file has it."""
         lines = [f"{MAGIC} {VERSION}", f"ranks {self.ranks}"]
         lines += [_line("speeds", size, *row) for size, row in zip(self.sizes, self.speeds, strict=True)]
         lines += [_line("expect", size, e.time_s, e.low_s, e.high_s, e.even_s) for size, e in self.expected]
@@ -134,7 +134,7 @@ def _line(word: str, *numbers: float) -> str:
 
 
 def read_plan(text: str) -> Plan:
-    """The plan of a file's text. Raises ValueError, with the number of the line that is wrong."""
+    """Return the plan of a file's text. Raises ValueError, with the number of the line that is wrong."""
     lines = [(number, line.split("#")[0].split()) for number, line in enumerate(text.splitlines(), 1)]
     lines = [(number, words) for number, words in lines if words]
     if not lines or lines[0][1] != [MAGIC, str(VERSION)]:

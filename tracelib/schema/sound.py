@@ -13,8 +13,8 @@ _FLOATS = (h5t.IEEE_F64LE, h5t.IEEE_F32LE, h5t.IEEE_F64BE, h5t.IEEE_F32BE)
 
 
 def is_sound(stored: h5t.TypeID) -> bool:
-    """Whether a type has texts, and numbers as processors have them. A text of any length whose kind is damaged would
-    be a sequence of something: its rows are taken for other memory than they are."""
+    """Return True if a type has texts, and numbers as processors have them. A text of any length whose kind is damaged
+    would be a sequence of something: its rows are taken for other memory than they are."""
     if isinstance(stored, h5t.TypeCompoundID):
         return all(is_sound(stored.get_member_type(at)) for at in range(stored.get_nmembers()))
     if isinstance(stored, h5t.TypeFloatID):

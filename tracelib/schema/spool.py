@@ -27,7 +27,7 @@ class Spool:
     left_out: bool = False
 
     def is_lost(self, lost_calls: int) -> bool:
-        """Whether its calls are lost and not among so many that its file counts already."""
+        """Return True if its calls are lost and not among so many that its file counts already."""
         counted_at = int(self.header["base"][1])
         return self.left_out and lost_calls > 0 and not 0 < counted_at <= lost_calls
 
@@ -42,7 +42,7 @@ class Spool:
         return int(self.header["thread"])
 
     def has(self, field: str) -> bool:
-        """Whether the header of its version has this field."""
+        """Return True if the header of its version has this field."""
         return field in (self.header.dtype.names or ())
 
     @property
@@ -58,7 +58,7 @@ class Spool:
 
 
 def read_spool(data: bytes, rank_file: str, lengths: Mapping[str, int]) -> Spool | None:
-    """The rows in the contents of a spool, or None if it is damaged or of a file with another name.
+    """Return the rows in the contents of a spool, or None if it is damaged or of a file with another name.
 
     A spool without a name belongs to the file that led to it: that file is moving.
 
@@ -94,7 +94,7 @@ def lost_calls(spools: Sequence[Spool], attributes: Mapping[str, int | str]) -> 
 
 
 def spool_paths(prefix: str) -> list[Path]:
-    """The spools of all threads of a process, in their order; `prefix` is the attribute `spool` of its file."""
+    """Return the spools of all threads of a process, in their order; `prefix` is the attribute `spool` of its file."""
     place = Path(prefix)
     if not prefix or not place.parent.is_dir():
         return []
@@ -103,14 +103,14 @@ def spool_paths(prefix: str) -> list[Path]:
 
 
 def is_here(attributes: Mapping[str, int | str]) -> bool:
-    """Whether a process with these attributes ran on this machine, since it was last started."""
+    """Return True if a process with these attributes ran on this machine, since it was last started."""
     boot_id = str(attributes["boot_id"]).strip()
     return bool(boot_id) and BOOT_ID.exists() and BOOT_ID.read_text().strip() == boot_id
 
 
 def is_replaced(attributes: Mapping[str, int | str]) -> bool:
-    """Whether the process, which is alive, runs another program by now (exec): its command line is another one, and its
-    spools are in its memory no more."""
+    """Return True if the process, which is alive, runs another program by now (exec): its command line is another one,
+    and its spools are in its memory no more."""
     files = {str(path.stat().st_ino) for path in spool_paths(str(attributes["spool"]))}
     process, said = Path(f"/proc/{int(attributes['pid'])}"), str(attributes["command"])
     try:
@@ -123,7 +123,7 @@ def is_replaced(attributes: Mapping[str, int | str]) -> bool:
 
 
 def is_alive(attributes: Mapping[str, int | str]) -> bool:
-    """Whether the very process still runs on this machine: a later one may have got its number."""
+    """Return True if the very process still runs on this machine: a later one may have got its number."""
     import psutil  # which takes 25 ms, and files of processes that ended need none of it
 
     try:

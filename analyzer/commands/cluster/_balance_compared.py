@@ -112,7 +112,8 @@ def _compared(session: Session, file: str, items: int | None, choice: MachineCho
 
 
 def _size(plan: Plan, items: int | None, path: str) -> float:
-    """The size that the plan says something of: that of the run, or the only one. Raises TracelibError for another."""
+    """Return the size that the plan says something of: that of the run, or the only one. Raises TracelibError for
+    another."""
     known = dict(plan.expected)
     if items is not None and float(items) in known:
         return float(items)
@@ -123,8 +124,8 @@ def _size(plan: Plan, items: int | None, path: str) -> float:
 
 
 def _replayed(session: Session, trace: Trace, choice: MachineChoice) -> tuple[int, str]:
-    """The length that the run would have had with a CPU for each rank, on the machine that a proposal takes, too; and
-    what this leaves out."""
+    """Return the length that the run would have had with a CPU for each rank, on the machine that a proposal takes,
+    too; and what this leaves out."""
     from analyzer.operations.program import program_of
     from analyzer.replay.simulate import simulate
     from analyzer.report.words.left_out import left_out_lines, left_out_text
@@ -138,7 +139,7 @@ def _replayed(session: Session, trace: Trace, choice: MachineChoice) -> tuple[in
 
 
 def _taken_ns(session: Session, trace: Trace, region: str | None) -> int:
-    """The length of the run, or the longest time that a rank was in a region."""
+    """Return the length of the run, or the longest time that a rank was in a region."""
     from analyzer.metrics.regions import region_profile
 
     if region is None:

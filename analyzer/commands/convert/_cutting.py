@@ -28,7 +28,7 @@ KINDS = (".h5", ".prv", ".dim")
 
 
 def choose(trace: Trace, session: Session, found: Iterations, count: int | None, first: int | None) -> tuple[int, int]:
-    """The first iteration, from 0, and how many. Raises TracelibError where there are fewer."""
+    """Return the first iteration, from 0, and how many. Raises TracelibError where there are fewer."""
     from analyzer.structure.cut.chosen_iterations import FEWEST, typical_stretch
 
     least = FEWEST if first else 1

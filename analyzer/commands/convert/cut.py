@@ -141,7 +141,7 @@ def _cut_one(trace: Trace, session: Session, asked: _Asked, output: str | None, 
 
 
 def _windows(trace: Trace, session: Session, asked: _Asked) -> tuple[np.ndarray, str, int | None]:
-    """The window of each rank, what it holds in words, the number of the first iteration."""
+    """Return the window of each rank, what it holds in words, the number of the first iteration."""
     from analyzer.commands.convert._cutting import choose
     from analyzer.structure.cut.chosen_iterations import fixed_window, window
 
@@ -164,7 +164,8 @@ def _windows(trace: Trace, session: Session, asked: _Asked) -> tuple[np.ndarray,
 
 
 def _loop(trace: Trace, session: Session, level: int) -> Iterations:
-    """The loop that is cut. Raises TracelibError where there is none, or fewer iterations than --iteration says."""
+    """Return the loop that is cut. Raises TracelibError where there is none, or fewer iterations than --iteration
+    says."""
     from analyzer.structure.levels.run_structure import iterations
 
     if session.wanted:

@@ -86,7 +86,7 @@ def critical_path_command(
 
 
 def _boxes(found: Found | None) -> list[Boxed]:
-    """The longest stays of the path on one thread."""
+    """Return the longest stays of the path on one thread."""
     return [(stay.rank, stay.begin_ns, stay.end_ns) for stay in found.stays] if found else []
 
 

@@ -99,7 +99,7 @@ def profile_command(
 
 
 def _found(trace: Trace, configuration: Configuration | None, bins: int, team: Team) -> tuple[Parallelism, str]:
-    """The profile, and what of the run is missing in it."""
+    """Return the profile, and what of the run is missing in it."""
     from analyzer.metrics.parallelism import parallelism
     from analyzer.operations.program import program_of
     from analyzer.replay.parallelism import replayed_parallelism

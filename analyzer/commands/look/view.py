@@ -87,7 +87,7 @@ def view_command(
 
 
 def _draws(session: Session, names: tuple[str, ...], cfg: str | None) -> tuple[dict[str, ViewFile], list[Draw]]:
-    """The views of files, by name, and what is drawn."""
+    """Return the views of files, by name, and what is drawn."""
     from analyzer.live.drawn_views import listed_name
     from analyzer.live.selection import STATES, Draw
     from analyzer.views.paraver.cfg import read_cfg
@@ -241,5 +241,5 @@ def _open_browser(url: str) -> Path:
 
 
 def _has_screen() -> bool:
-    """Whether a browser would have a window: one for terminals would take this one."""
+    """Return True if a browser would have a window: one for terminals would take this one."""
     return sys.platform == "darwin" or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))

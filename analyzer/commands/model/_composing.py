@@ -62,7 +62,7 @@ def composed_parameters(parameters: Sequence[str], inner: Mapping[str, Model]) -
 
 
 def settings_of_table(both: Composed, frame: pandas.DataFrame) -> list[ComposedRow]:
-    """The settings of a table. Raises TracelibError where it lacks a parameter of a quantity's model."""
+    """Return the settings of a table. Raises TracelibError where it lacks a parameter of a quantity's model."""
     from analyzer.report.composed import rows_of_table
 
     if missing := [name for name in both.parameters if name not in frame.columns]:

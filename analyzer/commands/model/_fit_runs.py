@@ -139,7 +139,8 @@ def _joined(listed: Sequence[tuple[str, list[str]]]) -> dict[str, list[str]]:
 
 
 def _with_clusters(by: tuple[str, ...]) -> tuple[tuple[str, ...], list[str]]:
-    """The kinds that were asked for, else all that can be had here. The time of a run is the sum of its calls."""
+    """Return the kinds that were asked for, else all that can be had here. The time of a run is the sum of its
+    calls."""
     if not by:
         from importlib.util import find_spec
 

@@ -28,7 +28,7 @@ def read_measured(file: str, region: str | None) -> pandas.DataFrame:
 
 
 def observable_in(frame: pandas.DataFrame, named: str | None) -> str:
-    """The column to be explained: as named, else time, else what TIA calls it."""
+    """Return the column to be explained: as named, else time, else what TIA calls it."""
     from analyzer.experiments.columns import TIME
     from analyzer.experiments.filters import OBSERVABLES
 
@@ -41,7 +41,8 @@ def split_names(text: str) -> list[str]:
 
 
 def is_fitted_as_table(files: Sequence[str], region: str | None, terms: str | None, formula: str | None) -> bool:
-    """Whether a fit without --parameters is one of a table's columns, and not of runs or of the parts of runs."""
+    """Return True if a fit without --parameters is one of a table's columns, and not of runs or of the parts of
+    runs."""
     if len(files) > 1:
         return False
     from analyzer.experiments.columns import KIND, NAME

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def is_stored(file: str) -> bool:
-    """Whether a file holds a model; by its name first, which costs nothing."""
+    """Return True if a file holds a model; by its name first, which costs nothing."""
     if Path(file).suffix != ".json":
         return False
     from analyzer.models.model_file import is_model

@@ -224,7 +224,7 @@ def fit_command(
 
 
 def _of_tables(asked: Asked) -> str:
-    """The option that only a table has; "": none was given."""
+    """Return the option that only a table has; "": none was given."""
     given: dict[str, object] = {
         "--predict": asked.points, "--region": asked.region, "--compare": asked.compared,
         "--next": asked.following, "--where": asked.where, "--compose": asked.composed,

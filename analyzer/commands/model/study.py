@@ -82,7 +82,7 @@ def study_command(
 
 
 def _opened(plan: Plan, folder: Path, force: bool) -> Book:
-    """The results so far in the folder of a study. Raises TracelibError if it holds something else."""
+    """Return the results so far in the folder of a study. Raises TracelibError if it holds something else."""
     try:
         if folder.exists() and not (folder / _BOOK).is_file() and (not folder.is_dir() or any(folder.iterdir())):
             raise TracelibError(f"{folder} is no folder of a study", "name another one with -o")

@@ -176,7 +176,7 @@ def _mention(session: Session, found: Found) -> None:
 
 
 def _observable(found: Found, observable: str | None) -> str:
-    """The column that is summed up. Raises TracelibError."""
+    """Return the column that is summed up. Raises TracelibError."""
     from analyzer.experiments.filters import observable_of
 
     name = observable or observable_of(found.frame)

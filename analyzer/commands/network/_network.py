@@ -83,7 +83,7 @@ def _write(network: Network, base: Path, options: Options) -> list[Path]:
 
 
 def _wheres(measurement: Measurement, pair: tuple[int, int] | None) -> list[str]:
-    """The kinds of pairs that the user wants."""
+    """Return the kinds of pairs that the user wants."""
     places = measurement.places()
     if pair is None:
         return places

@@ -101,7 +101,7 @@ def _measured(run: Traced) -> float:
 
 
 def _checked(runs: list[Traced], output: str, force: bool) -> Path:
-    """The name of the files to be written; raises TracelibError if one would destroy something."""
+    """Return the name of the files to be written; raises TracelibError if one would destroy something."""
     sources = [path for run in runs for path in files_read(run.trace)]
     base = output_base(sources[0], output, ENDINGS)
     for ending in ENDINGS[:2]:

@@ -73,13 +73,13 @@ def machine_command(
 
 
 def _said_by_options(machine: Machine) -> str:
-    """The options that a .cfg cannot hold; "": none."""
+    """Return the options that a .cfg cannot hold; "": none."""
     limit = _eager_limit(machine)
     return f"--eager {limit} (Dimemas: -S {limit})" if limit is not None else ""
 
 
 def _eager_limit(machine: Machine) -> int | None:
-    """The eager limit if an option can give it, else None."""
+    """Return the eager limit if an option can give it, else None."""
     from analyzer.machine.description import AS_CALLS
 
     limit = machine.eager_limit

@@ -105,7 +105,7 @@ def monte_carlo(
 
 
 def _share(text: str, draw: Draw) -> float:
-    """The value of --until as a share: 0.01 for 1%. Raises TracelibError."""
+    """Return the value of --until as a share: 0.01 for 1%. Raises TracelibError."""
     from analyzer.montecarlo.distribution import LATIN
 
     if draw.design == LATIN:
@@ -122,12 +122,12 @@ def _share(text: str, draw: Draw) -> float:
 
 
 def _given(option: str) -> bool:
-    """Whether the user gave this option."""
+    """Return True if the user gave this option."""
     return click.get_current_context().get_parameter_source(option) is not ParameterSource.DEFAULT
 
 
 def _is_random(part: object) -> bool:
-    """Whether a machine or a part of it has a distribution."""
+    """Return True if a machine or a part of it has a distribution."""
     from analyzer.machine.description import Exponential, Gaussian, Uniform
 
     if isinstance(part, Uniform | Gaussian | Exponential):
@@ -142,7 +142,7 @@ def _pictures(base: Path, runs: int) -> list[Path]:
 
 
 def _checked(runs: list[Traced], output: str, force: bool) -> Path:
-    """The name of the files to be written; raises TracelibError if one would destroy something."""
+    """Return the name of the files to be written; raises TracelibError if one would destroy something."""
     sources = [path for run in runs for path in files_read(run.trace)]
     base = output_base(sources[0], output, (".png", _JOURNAL))
     for path in _pictures(base, len(runs)):

@@ -77,5 +77,5 @@ def predict_command(
 
 
 def _is_count(text: str) -> bool:
-    """Whether what stands among the files is a further number of ranks: `--ranks 128 1024`."""
+    """Return True if what stands among the files is a further number of ranks: `--ranks 128 1024`."""
     return text.isdecimal() and 0 < int(text) <= _MOST_RANKS and not Path(text).exists()

@@ -130,7 +130,7 @@ def _analyse(
 
 
 def _series(session: Session, file: str, steps: int) -> tuple[Series, np.ndarray | None]:
-    """The series, and where the iterations of a run begin and end in it, in steps; None: it has none."""
+    """Return the series, and where the iterations of a run begin and end in it, in steps; None: it has none."""
     from analyzer.opening import open_trace
     from analyzer.replay.section import section_bounds
     from analyzer.representative.plan import passes

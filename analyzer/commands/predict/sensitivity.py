@@ -95,7 +95,7 @@ def sensitivity_command(
 
 
 def _picture(trace: Trace, output: str | None, force: bool) -> Path:
-    """The path of the picture. Raises TracelibError if it would replace another file."""
+    """Return the path of the picture. Raises TracelibError if it would replace another file."""
     base = output_base(Path(trace.path), output, (".png",))
     path = base.with_name(f"{base.name}.sensitivity.png")
     check_writable(path, trace, force)

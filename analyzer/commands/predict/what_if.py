@@ -106,7 +106,7 @@ def what_if_command(
 
 
 def _pairs(names: tuple[str, ...], factors: tuple[float, ...]) -> dict[str, float]:
-    """The factor of each region. Raises TracelibError where they do not go together."""
+    """Return the factor of each region. Raises TracelibError where they do not go together."""
     if factors and not names:
         raise TracelibError("--factor needs a --region", "name the region to make faster")
     if len(set(names)) < len(names):

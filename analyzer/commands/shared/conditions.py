@@ -97,7 +97,7 @@ def _plain(text: str) -> str:
 
 
 def _judged(text: str, data: Mapping[str, Any], short: Mapping[str, Any]) -> str:
-    """The condition and its values if it holds; "": it does not."""
+    """Return the condition and its values if it holds; "": it does not."""
     import pandas
 
     from analyzer.experiments.expression import chosen

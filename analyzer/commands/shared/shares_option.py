@@ -28,7 +28,7 @@ class Distribution:
     messages: bool
 
     def of(self, trace: Trace, program: Program) -> Program:
-        """The program of a run under the plan. Raises TracelibError where they do not fit."""
+        """Return the program of a run under the plan. Raises TracelibError where they do not fit."""
         import numpy as np
 
         from analyzer.balance.plans import load_plan, parts_of

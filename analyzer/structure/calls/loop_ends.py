@@ -29,7 +29,7 @@ class Bounds(NamedTuple):
 
 
 def bounded(symbols: np.ndarray, loop: Passes, clocks: np.ndarray, *, knows_paths: bool) -> Bounds:
-    """The passes of a loop. A pass begins with the call that comes first in the first one.
+    """Return the passes of a loop. A pass begins with the call that comes first in the first one.
 
     Where paths are not known, a pass that was made before the loop (to warm up) looks like one of the loop. `clocks`:
     looks at the clock up to each call.
@@ -72,8 +72,9 @@ def _is_odd_only_at_begin(symbols: np.ndarray, at: np.ndarray, pattern: np.ndarr
 
 
 def _behind_what_varies(symbols: np.ndarray, loop: Passes, end: int) -> Bounds | None:
-    """The passes of a loop that ends with its own calls, after a loop inside that is passed more or less often: as many
-    calls follow all its occurrences as follow the last one. None: it begins with its own calls, or cannot be told."""
+    """Return the passes of a loop that ends with its own calls, after a loop inside that is passed more or less often:
+    as many calls follow all its occurrences as follow the last one. None: it begins with its own calls, or cannot be
+    told."""
     at = loop.at
     before = _kinds_before(symbols, loop, int(at[0]), LONGER * int(np.diff(at).max()))
     if not 0 < before <= MOST_WALKED or _shared_run(symbols, at - 1, before, -1) == before:
@@ -152,9 +153,9 @@ def _turned(
 
 
 def _to_its_last_call(symbols: np.ndarray, loop: Passes, at: np.ndarray, end: int, lead: int) -> tuple[np.ndarray, int]:
-    """The occurrences, and the end, of a loop whose last pass is one, however often what lies inside is passed: it ends
-    with the call that passes end with, if they make that once each; else, if passes are of different lengths, where
-    calls are made that they do not make."""
+    """Return the occurrences, and the end, of a loop whose last pass is one, however often what lies inside is passed:
+    it ends with the call that passes end with, if they make that once each; else, if passes are of different lengths,
+    where calls are made that they do not make."""
     every = np.concatenate([at, loop.at[loop.at > at[-1]]])
     last = symbols[every[1:] - lead - 1]
     tail, there = int(last[0]), symbols[every[-1] :]
@@ -197,7 +198,7 @@ def _uneven_end(symbols: np.ndarray, wanted: np.ndarray, at: int) -> int | None:
 
 
 def _made(there: np.ndarray, wanted: np.ndarray) -> int | None:
-    """How many calls there are up to the last one of those that are wanted; None: most of them are not there."""
+    """Return how many calls there are up to the last one of those that are wanted; None: most of them are not there."""
     missing = dict(zip(*np.unique(wanted, return_counts=True), strict=True))
     made = last = 0
     for place, symbol in enumerate(there.tolist()):
@@ -208,7 +209,7 @@ def _made(there: np.ndarray, wanted: np.ndarray) -> int | None:
 
 
 def _pattern(symbols: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """The symbols of a stretch of the commonest length and content."""
+    """Return the symbols of a stretch of the commonest length and content."""
     lengths = np.diff(at)
     values, number = np.unique(lengths, return_counts=True)
     usual = int(values[number.argmax()])
@@ -245,9 +246,9 @@ def _fixed(loop: Passes) -> np.ndarray:
 
 
 def _without_odd_begin(symbols: np.ndarray, loop: Passes, *, knows_paths: bool) -> np.ndarray:
-    """The occurrences less those at the begin whose stretch has less of what all others have than a pass. Where paths
-    are known it is one, however short, if it makes all that they do in the same order: what lies inside is passed less
-    often."""
+    """Return the occurrences less those at the begin whose stretch has less of what all others have than a pass. Where
+    paths are known it is one, however short, if it makes all that they do in the same order: what lies inside is passed
+    less often."""
     at, fixed = loop.at, _fixed(loop)
     least = (FIRST_LEAST if knows_paths else LEAST) * fixed.sum()
     first = 0
@@ -278,7 +279,7 @@ def _has(symbols: np.ndarray, at: np.ndarray, number: int, kinds: int) -> np.nda
 
 
 def _follows(symbols: np.ndarray, begin: int, end: int) -> np.ndarray:
-    """The different pairs of a call of a stretch and the one that follows it, as numbers."""
+    """Return the different pairs of a call of a stretch and the one that follows it, as numbers."""
     kinds = int(symbols.max()) + 1
     return np.unique(symbols[begin:end].astype(np.int64) * kinds + symbols[begin + 1 : end + 1])
 

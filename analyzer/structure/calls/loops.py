@@ -81,7 +81,7 @@ def outermost(
     symbols: np.ndarray, enter: np.ndarray, burst: np.ndarray, clocks: np.ndarray, length_ns: int, *,
     knows_paths: bool, output: np.ndarray,
 ) -> Loop | None:  # fmt: skip
-    """The outermost loop of a sequence that covers most time; None: nothing repeats.
+    """Return the outermost loop of a sequence that covers most time; None: nothing repeats.
 
     symbols: (calls,), dense from 0; enter: ns; burst: ns computed before each call; clocks: looks at the clock up
     to each call; length_ns: the time that shares are of; output: as Sequence has it.
@@ -107,7 +107,7 @@ def _bounded(one: Passes, symbols: np.ndarray, clocks: np.ndarray, *, knows_path
 
 
 def _distance(loop: Passes, step: Passes) -> int:
-    """The commonest number of passes from one step to the next."""
+    """Return the commonest number of passes from one step to the next."""
     return round(float(np.median(np.diff(np.searchsorted(loop.at, step.at)))))
 
 
@@ -134,8 +134,8 @@ def _time(one: Candidate | Passes, enter: np.ndarray) -> int:
 def _main(
     found: list[Passes], symbols: np.ndarray, burst: np.ndarray, output: np.ndarray, *, knows_paths: bool
 ) -> tuple[Passes, list[Passes]]:
-    """The outermost loop. Of loops that cover the same calls it has the fewest passes, unless these are but steps that
-    an inner loop makes now and then: these steps, too."""
+    """Return the outermost loop. Of loops that cover the same calls it has the fewest passes, unless these are but
+    steps that an inner loop makes now and then: these steps, too."""
     computed = np.concatenate([[0], np.cumsum(burst)])
     outputs = np.zeros(int(symbols.max(initial=-1)) + 1, np.uint8)
     outputs[symbols] = output
@@ -164,8 +164,8 @@ def _is_often(inner: Passes, outer: Passes) -> bool:
 
 
 def _fuller(loop: Passes, others: list[Passes]) -> Passes:
-    """The loop, or the same one found by other calls, if these are made in more of its passes: some passes may make
-    others in place of those that it was found by, such as an exchange of lists instead of one of values."""
+    """Return the loop, or the same one found by other calls, if these are made in more of its passes: some passes may
+    make others in place of those that it was found by, such as an exchange of lists instead of one of values."""
     low, high = loop.at[0], loop.at[-1]
     for one in sorted(others, key=lambda one: -one.count):
         inside = one.at[(one.at >= low) & (one.at < high)]
@@ -178,8 +178,8 @@ def _fuller(loop: Passes, others: list[Passes]) -> Passes:
 
 
 def _with_first(loop: Passes, others: list[Passes]) -> Passes:
-    """The loop, or the same one found by other calls, if these are made in one pass before it, too: a first step may
-    make other calls, as it has no step before it."""
+    """Return the loop, or the same one found by other calls, if these are made in one pass before it, too: a first step
+    may make other calls, as it has no step before it."""
     for one in others:
         is_longer = one.count == loop.count + 1 and one.context == loop.context and one.length == loop.length
         if not is_longer or one.slots < FIRST_LEAST * one.length:
@@ -253,8 +253,8 @@ def _overlap(one: Passes, other: Passes) -> float:
 
 
 def _special(outer: Passes, inner: Passes, symbols: np.ndarray) -> np.ndarray:
-    """The passes of `inner`, by number, that hold what `outer` does once a pass. Its slot is several calls in a row: of
-    the passes that hold the first and the last of them those that differ more from the typical one."""
+    """Return the passes of `inner`, by number, that hold what `outer` does once a pass. Its slot is several calls in a
+    row: of the passes that hold the first and the last of them those that differ more from the typical one."""
     found = []
     for place in (outer.at, outer.at - outer.context + 1):
         number = np.unique(np.searchsorted(inner.at, place, side="right").clip(1) - 1)
@@ -318,17 +318,17 @@ def _is_now_and_then(
 
 
 def _with_following(work: np.ndarray, special: np.ndarray, usual: np.ndarray) -> np.ndarray:
-    """The computation of special passes with what is computed after their last call, which the pass behind begins
-    with."""
+    """Return the computation of special passes with what is computed after their last call, which the pass behind
+    begins with."""
     after = np.minimum(special + 1, len(work) - 1)
     more = np.where(np.isin(after, special), 0, work[after] - np.quantile(work[usual], QUIET))
     return work[special] + np.maximum(more, 0)
 
 
 def _is_little(usual_work: np.ndarray, special_work: np.ndarray, between: np.ndarray, calls: float) -> bool:
-    """Whether what special passes do beside the others is too little for a loop around. Work: computation of usual and
-    of special passes, ns; between: passes from one of these to the next; calls: theirs more, as a share of a usual
-    pass's; 0: they are a step, whose work counts beside that of all passes between."""
+    """Return True if what special passes do beside the others is too little for a loop around. Work: computation of
+    usual and of special passes, ns; between: passes from one of these to the next; calls: theirs more, as a share of a
+    usual pass's; 0: they are a step, whose work counts beside that of all passes between."""
     usual = float(np.quantile(usual_work, QUIET))
     least = float(np.quantile(special_work, FEWEST_WORK, method="higher"))
     own, distance = least - usual, float(np.median(between)) if len(between) else 0.0

@@ -96,7 +96,7 @@ def split_by_turns(calls: Sequence, part: slice, loop: Loop) -> Loop:
 
 
 def _divisors(length: int) -> Iterator[int]:
-    """The numbers of alternatives that a pass of this many calls may have, the largest first."""
+    """Yield the numbers of alternatives that a pass of this many calls may have, the largest first."""
     return (turns for turns in range(min(length, MOST_TURNS), 1, -1) if length % turns == 0)
 
 
@@ -114,7 +114,7 @@ def _compute_alike(burst: np.ndarray, loop: Loop, turns: int) -> bool:
 
 
 def _split(made: np.ndarray, loop: Loop, turns: int) -> Loop:
-    """The loop with that many passes in each of its passes, and with those that stand before and behind it."""
+    """Return the loop with that many passes in each of its passes, and with those that stand before and behind it."""
     begin, end = int(loop.begins[0]), loop.end
     length = (end - begin) // (loop.count * turns)
     body = made[begin : begin + length]
@@ -153,7 +153,8 @@ def grouped_by_begin(loop: Loop, burst: np.ndarray) -> Loop:
 
 
 def _grouped(loop: Loop, computed: np.ndarray, size: int) -> Loop:
-    """The loop with that many passes in each of its passes. computed: in each pass, ns; a group begins with most."""
+    """Return the loop with that many passes in each of its passes. computed: in each pass, ns; a group begins with
+    most."""
     left = loop.count % size
     first = int(np.argmax(_usual(computed, size))) if left else 0
     first = first if first <= left else 0
@@ -199,7 +200,7 @@ def _long_pass(computed: np.ndarray, size: int) -> float:
 
 
 def _chance(computed: np.ndarray, size: int) -> float:
-    """The probability that the longest pass of each group is at one place if lengths are random."""
+    """Return the probability that the longest pass of each group is at one place if lengths are random."""
     return float(size * (1 / size) ** (len(computed) // size))
 
 

@@ -123,7 +123,8 @@ def _extent(known: np.ndarray, symbols: np.ndarray, inner: Passes, more: int) ->
 
 
 def _reach(known: np.ndarray, symbols: np.ndarray, at: int, most: int, step: int) -> int:
-    """The last call from `at` on, forwards (1) or backwards (-1), up to which there are only calls that are known."""
+    """Return the last call from `at` on, forwards (1) or backwards (-1), up to which there are only calls that are
+    known."""
     there = symbols[at : at + most + 1] if step > 0 else symbols[max(at - most, 0) : at + 1][::-1]
     others = np.flatnonzero(~known[there])
     return at + step * ((int(others[0]) if len(others) else len(there)) - 1)

@@ -94,8 +94,8 @@ class Passes:
 
 
 def compared(symbols: np.ndarray, groups: np.ndarray, one: Candidate) -> Passes:
-    """The stretches that a candidate cuts a sequence into; the last one has no known end and is left out. groups: the
-    number of the symbols in a row, at least four, up to each call."""
+    """Return the stretches that a candidate cuts a sequence into; the last one has no known end and is left out.
+    groups: the number of the symbols in a row, at least four, up to each call."""
     at = one.at
     kinds = int(symbols.max(initial=-1)) + 1
     chosen = np.unique(np.linspace(0, len(at) - 2, min(MOST_PASSES, len(at) - 1)).astype(np.int64))
@@ -116,7 +116,7 @@ def compared(symbols: np.ndarray, groups: np.ndarray, one: Candidate) -> Passes:
 
 
 def _in_common(groups: np.ndarray, at: np.ndarray) -> float:
-    """The mean share of its different groups that a stretch has in common with the next one."""
+    """Return the mean share of its different groups that a stretch has in common with the next one."""
     if len(at) < 3 or np.median(np.diff(at)) < GROUP:
         return 1.0
     shares = []

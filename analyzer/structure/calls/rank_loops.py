@@ -47,7 +47,7 @@ RUNS = 0.55
 
 
 def loop_of(calls: Sequence, first: int = 0, last: int | None = None) -> Loop | None:
-    """The outermost loop of a rank's calls from `first` to before `last`; None: nothing repeats."""
+    """Return the outermost loop of a rank's calls from `first` to before `last`; None: nothing repeats."""
     part = slice(first, len(calls) if last is None else last)
     enter, knows_paths = calls.enter[part], bool(calls.path[part].any())
     found: Loop | None = None
@@ -85,8 +85,8 @@ def _of_steps(calls: Sequence, part: slice, loop: Loop) -> Loop | None:
 
 
 def _seen(calls: Sequence, part: slice) -> Iterator[tuple[Detail, Loop | None]]:
-    """The loop of a part of the calls in each detail: of all calls, then with those that are made again at once as
-    one."""
+    """Yield the loop of a part of the calls in each detail: of all calls, then with those that are made again at once
+    as one."""
     enter, burst, clocks = calls.enter[part], calls.burst[part], calls.clocks[part]
     length = int(enter[-1] - enter[0]) if len(enter) else 0
     knows_paths, output = bool(calls.path[part].any()), calls.output[part]
@@ -108,7 +108,7 @@ def _seen(calls: Sequence, part: slice) -> Iterator[tuple[Detail, Loop | None]]:
 
 
 def _of_all(calls: Sequence, part: slice, symbols: np.ndarray, *, knows_paths: bool) -> Loop | None:
-    """The outermost loop of a part of the calls, all of them, which is not empty."""
+    """Return the outermost loop of a part of the calls, all of them, which is not empty."""
     enter = calls.enter[part]
     return outermost(
         symbols, enter, calls.burst[part], calls.clocks[part], int(enter[-1] - enter[0]), knows_paths=knows_paths,
@@ -117,7 +117,8 @@ def _of_all(calls: Sequence, part: slice, symbols: np.ndarray, *, knows_paths: b
 
 
 def _of_collectives(calls: Sequence, part: slice, other: Loop | None) -> Loop | None:
-    """The outermost loop of the collectives alone, where that of all calls is none, poor, or misses a few passes."""
+    """Return the outermost loop of the collectives alone, where that of all calls is none, poor, or misses a few
+    passes."""
     enter, places = calls.enter[part], np.flatnonzero(calls.together[part])
     if len(places) < FEWEST:
         return other
@@ -151,8 +152,9 @@ def _have_kinds_in_common(symbols: np.ndarray, loop: Loop) -> bool:
 
 
 def _whoever_it_is(calls: Sequence, part: slice, loop: Loop) -> Loop:
-    """The loop by places of the program alone, if its passes are shorter by a few times because partners take turns:
-    the neighbours on the left and on the right, say. What is computed before them tells directions of one pass."""
+    """Return the loop by places of the program alone, if its passes are shorter by a few times because partners take
+    turns: the neighbours on the left and on the right, say. What is computed before them tells directions of one
+    pass."""
     symbols, with_partners = (by_occurrence(calls.symbols[one][part]) for one in (Detail.PROCEDURE, Detail.PEER))
     if np.array_equal(symbols, with_partners):
         return loop
@@ -179,8 +181,8 @@ def by_occurrence(numbers: np.ndarray) -> np.ndarray:
 
 
 def _is_better(one: Loop, other: Loop, enter: np.ndarray, *, may_be_whole: bool) -> bool:
-    """Whether its passes are more alike. may_be_whole: of what is compared, a loop that covers much more time is the
-    whole one. Where paths tell places apart, partners and communicators changed on its way; else lengths did."""
+    """Return True if its passes are more alike. may_be_whole: of what is compared, a loop that covers much more time is
+    the whole one. Where paths tell places apart, partners and communicators changed on its way; else lengths did."""
     if may_be_whole and _time(one, enter) >= MUCH_MORE * _time(other, enter):
         return one.regularity >= CLEAR
     return one.regularity > other.regularity and _time(other, enter) < MUCH_MORE * _time(one, enter)
@@ -205,8 +207,8 @@ def _shared(symbols: np.ndarray, loop: Loop) -> float:
 
 
 def loops_of(calls: Sequence, first: int = 0, last: int | None = None) -> list[Loop]:
-    """The loops of a rank's calls that follow one another, in order of time: the one that covers most time, and those
-    before and after it that take more than LEAST_SHARE of the time."""
+    """Return the loops of a rank's calls that follow one another, in order of time: the one that covers most time, and
+    those before and after it that take more than LEAST_SHARE of the time."""
     last = len(calls) if last is None else last
     if last - first < FEWEST:
         return []

@@ -47,7 +47,7 @@ class Repeated:
         return self._in_context[size]
 
     def compared(self, one: Candidate) -> Passes:
-        """The stretches of one of the candidates."""
+        """Return the stretches of one of the candidates."""
         if id(one) not in self._passes:
             length = int(np.median(np.diff(one.at))) if len(one.at) > 1 else 1
             self._passes[id(one)] = compared(self._symbols, self._groups(length), one)
@@ -72,8 +72,8 @@ def _remembered(symbols: bytes) -> Repeated:
 
 
 def _in_order(symbols: np.ndarray, bounds: Bounds) -> float:
-    """The share of calls that the usual pass has in common with the one before, in their order from both ends: what is
-    done now and then leaves the others alike."""
+    """Return the share of calls that the usual pass has in common with the one before, in their order from both ends:
+    what is done now and then leaves the others alike."""
     begins, ends = bounds.begins, np.append(bounds.begins[1:], bounds.end)
     shares = []
     for number in np.unique(np.linspace(1, len(begins) - 1, MOST_COMPARED).astype(np.int64)).tolist():

@@ -82,8 +82,8 @@ class Sequence:
 
 
 def sequence_of(trace: Trace, rank: int, begin_ns: int = 0, end_ns: int | None = None) -> Sequence:
-    """The sequence of a rank, of the calls that it enters from `begin_ns` on and before `end_ns` (None: all of them):
-    of its thread with most calls.
+    """Return the sequence of a rank, of the calls that it enters from `begin_ns` on and before `end_ns` (None: all of
+    them): of its thread with most calls.
 
     Polls, looks at the clock and questions to MPI do not count: how often they are made is no matter of the program's
     structure. Nor do waits for some of several requests, of which fewer are made if more requests complete together.
@@ -109,7 +109,7 @@ def names_of(trace: Trace) -> tuple[str, ...]:
 
 
 def _of_states(trace: Trace, rank: int, begin_ns: int, end_ns: int | None) -> Sequence:
-    """The states of a rank as its calls: whatever its busiest thread does between two bursts of computing."""
+    """Return the states of a rank as its calls: whatever its busiest thread does between two bursts of computing."""
     enter, exit_, state = interruptions(trace, rank)
     first, last = trace.span(rank)
     left = np.concatenate([[first], exit_[:-1]])[: len(enter)]
@@ -151,7 +151,8 @@ def _kinds(procedures: tuple[str, ...], *, asking: bool = False, waiting: bool =
 
 
 def _read(trace: Trace, rank: int, begin_ns: int, end_ns: int | None, kinds: np.ndarray) -> tuple[Sequence, bool]:
-    """The calls of a rank that are SEQUENCE_KEPT, and whether it tests requests. Calls are read block by block."""
+    """Return the calls of a rank that are SEQUENCE_KEPT, and whether it tests requests. Calls are read block by
+    block."""
     columns = _Columns(kinds)
     blocks = _Blocks(trace, rank, begin_ns, end_ns)
     thread = _busiest(trace, rank, begin_ns, end_ns)
@@ -190,7 +191,7 @@ def _output(name: str) -> Output:
 
 
 def _busiest(trace: Trace, rank: int, begin_ns: int, end_ns: int | None) -> int:
-    """The thread that makes most calls."""
+    """Return the thread that makes most calls."""
     threads = int(trace.threads[rank])
     if threads <= 1:
         return 0

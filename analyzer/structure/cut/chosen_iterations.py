@@ -95,7 +95,7 @@ def fixed_window(trace: Trace, begin_ns: int, end_ns: int) -> np.ndarray:
 
 
 def span_of(windows: Sequence[tuple[int, int]] | np.ndarray) -> tuple[int, int]:
-    """The first begin and the last end of known windows."""
+    """Return the first begin and the last end of known windows."""
     known = np.asarray(windows)
     known = known[known[:, 0] >= 0]
     return int(known[:, 0].min()), int(known[:, 1].max())

@@ -28,7 +28,8 @@ class Crossing:
 
 
 def crossing(trace: Trace, windows: np.ndarray) -> Crossing:
-    """The messages that cross the edges of windows (ranks, 2), ns. Collective over the processes of the trace."""
+    """Return the messages that cross the edges of windows (ranks, 2), ns. Collective over the processes of the
+    trace."""
     trace.match()
     sends: dict[int, list[np.ndarray]] = {}
     receives: dict[int, list[np.ndarray]] = {}

@@ -56,7 +56,7 @@ class CutRecords:
         return map(self.of, range(self._trace.size))
 
     def of(self, rank: int) -> RankRecords:
-        """The records of one rank."""
+        """Return the records of one rank."""
         begin, end = self._windows[rank].tolist()
         if begin < 0:
             return RankRecords(np.zeros(0, CALL))

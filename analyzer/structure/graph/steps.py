@@ -147,7 +147,7 @@ class StepSums(Sums[Steps]):
 def _call_at(
     ranks: np.ndarray, times: np.ndarray, first: np.ndarray, enter: np.ndarray, node: np.ndarray
 ) -> np.ndarray:
-    """The communication that each rank entered last at a time; ENDS: none."""
+    """Return the communication that each rank entered last at a time; ENDS: none."""
     found = np.full(len(ranks), ENDS, np.int64)
     for rank in np.unique(ranks).tolist():
         chosen = ranks == rank

@@ -190,7 +190,7 @@ class _Found:
         return cls(_Own.of(loop, of, procedures), parts, loop.stages)
 
     def chosen(self, common: frozenset[int]) -> _Own:
-        """The grouped passes if groups of this size are `common` to the ranks, else the parts."""
+        """Return the grouped passes if groups of this size are `common` to the ranks, else the parts."""
         return self.loop if self.parts is None or len(self.stages) in common else self.parts
 
 
@@ -208,8 +208,8 @@ def _stages_in_common(stages: Several[tuple[int, ...]], team: Team) -> frozenset
 
 
 def _served(calls: Sequence, loop: Loop, procedures: tuple[str, ...]) -> frozenset[int]:
-    """The procedures of a loop that exchanges messages with one rank alone, as a worker does with its master; else
-    none."""
+    """Return the procedures of a loop that exchanges messages with one rank alone, as a worker does with its master;
+    else none."""
     part = slice(int(loop.begins[0]), loop.end)
     made = np.unique(calls.call[part])
     names = {base_name(procedures[number]) for number in made.tolist()}
@@ -220,8 +220,8 @@ def _served(calls: Sequence, loop: Loop, procedures: tuple[str, ...]) -> frozens
 
 
 def agreed(sequences: Sequences, stretches: Stretches, team: Team) -> list[Agreed]:
-    """The loops that follow one another and that more than half of the ranks have, in order of time. stretches: of
-    ranks of this process. Collective."""
+    """Return the loops that follow one another and that more than half of the ranks have, in order of time. stretches:
+    of ranks of this process. Collective."""
     names = names_of(sequences.trace)
     found = {
         one.rank: [_Found.of(loop, one, names) for loop in loops]
@@ -268,8 +268,8 @@ def _most(said: Several[Several[_Said]], ranks: int) -> _Said | None:
 
 
 def _handed_out(said: Several[_Said], ranks: int) -> _Said | None:
-    """The loop of ranks that are handed tasks: more than half of all, but not all, exchange the same messages with one
-    rank each, and not equally often. Of these the one with the median number of passes."""
+    """Return the loop of ranks that are handed tasks: more than half of all, but not all, exchange the same messages
+    with one rank each, and not equally often. Of these the one with the median number of passes."""
     served = Counter(one.served for one in said if one.served)
     usual = max(served, key=lambda made: (served[made], sorted(made)), default=frozenset[int]())
     if not MAJORITY * ranks < served[usual] < ranks:

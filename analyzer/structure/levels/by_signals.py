@@ -65,7 +65,7 @@ class Phase(NamedTuple):
 def nodes_of(
     signal: Signal, sampled: Sampled, disturbed: Sequence[Perturbed], ranks: int, *, literal: bool, level: int = 1
 ) -> list[Node]:
-    """The loops of a signal by time, with those inside. literal: by the rules of the thesis alone."""
+    """Return the loops of a signal by time, with those inside. literal: by the rules of the thesis alone."""
     found: list[Node] = []
     for piece in _clean(signal, disturbed):
         phases = _phases(piece, literal=literal)
@@ -79,7 +79,7 @@ def nodes_of(
 
 
 def metric_of(signal: Signal, begin_ns: int, end_ns: int, disturbed: Sequence[Perturbed] = ()) -> Metric:
-    """The period of a signal between two times, by the longest stretch that nothing disturbs."""
+    """Return the period of a signal between two times, by the longest stretch that nothing disturbs."""
     part = undisturbed(signal, begin_ns, end_ns, disturbed)
     found = period_of(part.values)
     if found is None:
@@ -89,14 +89,14 @@ def metric_of(signal: Signal, begin_ns: int, end_ns: int, disturbed: Sequence[Pe
 
 
 def undisturbed(signal: Signal, begin_ns: int, end_ns: int, disturbed: Sequence[Perturbed]) -> Signal:
-    """The longest stretch of a signal between two times that nothing disturbs; it may be empty."""
+    """Return the longest stretch of a signal between two times that nothing disturbs; it may be empty."""
     whole = signal.part(begin_ns, end_ns)
     return max(_clean(whole, disturbed), key=lambda one: len(one.values), default=whole.part(begin_ns, begin_ns))
 
 
 def chosen(signals: Sequence[Signal], disturbed: Sequence[Perturbed]) -> Signal | None:
-    """The signal that a structure is taken from where calls say nothing: the most dependable of those with a period, if
-    another one has the same period."""
+    """Return the signal that a structure is taken from where calls say nothing: the most dependable of those with a
+    period, if another one has the same period."""
     periods = [(one, _longest_period(one, disturbed)) for one in signals]
     known = [(one, period) for one, period in periods if period]
     for one, period in known:
@@ -115,7 +115,7 @@ def _longest_period(signal: Signal, disturbed: Sequence[Perturbed]) -> float | N
 
 
 def _clean(signal: Signal, disturbed: Sequence[Perturbed]) -> list[Signal]:
-    """The signal between its perturbed times; what is shorter than a sample is left out."""
+    """Return the signal between its perturbed times; what is shorter than a sample is left out."""
     at, found = signal.begin_ns, []
     end = signal.begin_ns + len(signal.values) * signal.width_ns
     for one in sorted(disturbed, key=lambda one: one.begin_ns):
@@ -150,8 +150,8 @@ def _varies_little(part: Signal, signal: Signal) -> bool:
 
 
 def _phases(piece: Signal, *, literal: bool) -> list[Phase]:
-    """The parts of highest frequency that have a period. Not literal: of the finest level at which they cover most;
-    each without what comes before, between and after its periods."""
+    """Return the parts of highest frequency that have a period. Not literal: of the finest level at which they cover
+    most; each without what comes before, between and after its periods."""
     if literal:
         regions = literal_regions(piece.values)
         return [Phase(cut(piece, first, last), period * piece.width_ns) for first, last, period in regions]
@@ -159,9 +159,9 @@ def _phases(piece: Signal, *, literal: bool) -> list[Phase]:
 
 
 def _by_few_samples(piece: Signal) -> list[Phase]:
-    """The phases that are soon found, with their periods as exactly as all samples tell them. None where a short period
-    holds, which few samples do not show: they may show a multiple of it. One that holds in little of a phase is that of
-    a loop inside. Where all samples together have none, that of a few is chance."""
+    """Return the phases that are soon found, with their periods as exactly as all samples tell them. None where a short
+    period holds, which few samples do not show: they may show a multiple of it. One that holds in little of a phase is
+    that of a loop inside. Where all samples together have none, that of a few is chance."""
     found = []
     for coarse, known in periodic_stretches(_coarse(piece)):
         part = piece.part(coarse.begin_ns, coarse.begin_ns + len(coarse.values) * coarse.width_ns)

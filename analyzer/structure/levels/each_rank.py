@@ -71,8 +71,8 @@ class Stretches:
 
 
 def loops_of_each(stretches: Stretches, size: int, team: Team) -> Iterator[tuple[Stretch, list[Loop]]]:
-    """The loops of the ranks of this process, as places in the calls of their stretches. size: ranks of the run; which
-    ones are looked at does not depend on the team. Collective, and to be read to its end."""
+    """Yield the loops of the ranks of this process, as places in the calls of their stretches. size: ranks of the run;
+    which ones are looked at does not depend on the team. Collective, and to be read to its end."""
     step = -(-size // MOST_LOOKED_AT)
     votes = _Votes()
     for rank in stretches.ranks:

@@ -47,7 +47,7 @@ def literal_period(samples: np.ndarray, least: float = 0.0) -> float | None:
 
 
 def _in_detail(samples: np.ndarray, period: int) -> float:
-    """The lag of the highest maximum about a period that was found in less detail."""
+    """Return the lag of the highest maximum about a period that was found in less detail."""
     values = np.asarray(samples, np.float64)
     a = autocorrelation(values - values.mean())
     peaks = maxima(a)
@@ -56,8 +56,8 @@ def _in_detail(samples: np.ndarray, period: int) -> float:
 
 
 def _period(a: np.ndarray, peaks: np.ndarray) -> tuple[int, bool]:
-    """The lag that equations 3.2 and 3.3 choose of the relative maxima of an autocorrelation, 0 if they refuse it; and
-    whether the second highest maximum is its first harmonic."""
+    """Return the lag that equations 3.2 and 3.3 choose of the relative maxima of an autocorrelation, 0 if they refuse
+    it; and whether the second highest maximum is its first harmonic."""
     best = int(peaks[np.argmax(a[peaks])])
     multiple = np.rint(peaks / best)
     others = peaks[np.abs(peaks / best - multiple) > MULTIPLE]
@@ -117,7 +117,7 @@ def _holds(region: Region, others: np.ndarray, known: Sequence[Region]) -> bool:
 
 
 def _gaps(selected: np.ndarray) -> np.ndarray:
-    """The times, in samples, between those that are selected."""
+    """Return the times, in samples, between those that are selected."""
     return np.diff(np.flatnonzero(selected)) - 1
 
 
@@ -130,8 +130,8 @@ def _reach(selected: np.ndarray, first: int, last: int, apart: float) -> tuple[i
 
 
 def _usual_gap(selected: np.ndarray) -> int:
-    """The longest time, in samples, between two that are selected, such that those as long or longer make CALM_SHARE of
-    all: a single burst may be missed."""
+    """Return the longest time, in samples, between two that are selected, such that those as long or longer make
+    CALM_SHARE of all: a single burst may be missed."""
     gaps = np.sort(_gaps(selected))[::-1]
     enough = np.flatnonzero(np.cumsum(gaps) > CALM_SHARE * len(selected))
     return int(gaps[enough[0]]) if len(enough) else 0

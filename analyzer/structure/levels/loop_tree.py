@@ -41,8 +41,8 @@ def tree(
     sequences: Sequences, stretches: Stretches, team: Team, flushes: np.ndarray, *, level: int = 1,
     deepest: int = DEEPEST,
 ) -> list[Node]:  # fmt: skip
-    """The loops of some calls, by time. flushes: (n, 2) begins and ends, ns; deepest: levels that are looked for.
-    Collective."""
+    """Return the loops of some calls, by time. flushes: (n, 2) begins and ends, ns; deepest: levels that are looked
+    for. Collective."""
     found = _tree(sequences, stretches, team, flushes, level, deepest)
     return [_counted(sequences, node, _Chain.of(node, team), team) for node in found]
 
@@ -63,7 +63,7 @@ def _tree(
 
 
 def _within(sequences: Sequences, loop: Agreed, number: int) -> Stretches:
-    """The calls of one iteration on the ranks of this process."""
+    """Return the calls of one iteration on the ranks of this process."""
 
     def of(rank: int) -> Stretch:
         own = loop.own[rank]
@@ -75,7 +75,7 @@ def _within(sequences: Sequences, loop: Agreed, number: int) -> Stretches:
 
 
 def typical(edges: np.ndarray, flushes: np.ndarray) -> int:
-    """The iteration, from 0, whose lengths on all ranks are nearest to each rank's median; one without flush."""
+    """Return the iteration, from 0, whose lengths on all ranks are nearest to each rank's median; one without flush."""
     known = np.flatnonzero(edges[:, 0] >= 0).tolist()
     off = np.zeros(edges.shape[1] - 1)
     begins, ends = edges[known[0], :-1].copy(), edges[known[0], 1:].copy()

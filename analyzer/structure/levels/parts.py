@@ -154,7 +154,7 @@ class Structure:
         return sorted(every, key=lambda part: (part.level, part is not main, part.begin_ns))
 
     def number(self, part: Part) -> int | None:
-        """The number of a loop of this structure, from 1; None: the part is no loop."""
+        """Return the number of a loop of this structure, from 1; None: the part is no loop."""
         return next((number for number, loop in enumerate(self.loops, 1) if loop is part), None)
 
     @property
@@ -174,7 +174,7 @@ def off_by(metric: Metric, main: Part | None) -> float | None:
 
 
 def ranked(structure: Structure) -> list[Metric]:
-    """The signals, those that agree best first; last those without a period."""
+    """Return the signals, those that agree best first; last those without a period."""
     off = [(off_by(metric, structure.main), metric) for metric in structure.metrics]
     return [metric for by, metric in sorted(off, key=lambda one: (one[0] is None, one[0] or 0.0))]
 

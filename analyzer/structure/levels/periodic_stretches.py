@@ -23,7 +23,7 @@ def cross_correlation(pattern: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def representative(values: np.ndarray, period: float, iterations: int = 1, *, literal: bool = False) -> int:
-    """The first of `iterations` periods of samples, so that they are the most periodic ones.
+    """Return the first of `iterations` periods of samples, so that they are the most periodic ones.
 
     `literal`: where the cross-correlation with sine waves is highest. That is also where bursts are larger than
     usual, so that a damaged iteration would be chosen. Else of all places of that phase the one whose samples are
@@ -66,7 +66,7 @@ class Stretch(NamedTuple):
 
 
 def periodic_stretches(piece: Signal) -> list[Stretch]:
-    """The periodic stretches of the level at which they cover most; of levels alike the finest."""
+    """Return the periodic stretches of the level at which they cover most; of levels alike the finest."""
     best, most = list[Stretch](), 0.0
     for cuts in (*levels(piece.values), np.array([[0, len(piece.values)]])):
         if len(cuts) > MOST_PIECES or np.diff(cuts).sum() <= MORE * most:
@@ -79,13 +79,13 @@ def periodic_stretches(piece: Signal) -> list[Stretch]:
 
 
 def cut(piece: Signal, first: int, last: int) -> Signal:
-    """The samples from the first to before the last."""
+    """Return the samples from the first to before the last."""
     return Signal(piece.name, piece.begin_ns + first * piece.width_ns, piece.width_ns, piece.values[first:last])
 
 
 def _periodic(part: Signal) -> list[Stretch]:
-    """The stretches of a part in which each period is like the next one; none: it has no period. Each may have a period
-    of its own, of which that of the part is a multiple."""
+    """Return the stretches of a part in which each period is like the next one; none: it has no period. Each may have a
+    period of its own, of which that of the part is a multiple."""
     found = period_of(part.values)
     if found is None:
         return []
@@ -107,7 +107,7 @@ def _periodic(part: Signal) -> list[Stretch]:
 
 
 def period_ns(part: Signal) -> float | None:
-    """The period of a signal by its own samples."""
+    """Return the period of a signal by its own samples."""
     found = period_of(part.values)
     return found.samples * part.width_ns if found else None
 
@@ -136,8 +136,8 @@ def _from_like_to_like(stretches: np.ndarray, like: np.ndarray) -> list[list[int
 
 
 def alike(one: np.ndarray, other: np.ndarray, shift: int = 0) -> np.ndarray:
-    """The correlations of stretches, (n, samples) each, with others that are up to `shift` samples early or late, as
-    they are highest; 0 where one does not vary."""
+    """Return the correlations of stretches, (n, samples) each, with others that are up to `shift` samples early or
+    late, as they are highest; 0 where one does not vary."""
     (one, first), (other, second) = _varying(one), _varying(other)
     if shift:
         length = 1 << (one.shape[1] + shift - 1).bit_length()

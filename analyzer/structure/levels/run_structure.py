@@ -80,7 +80,7 @@ def structure(trace: Trace, team: Team, method: Method = Method.BOTH, named: Seq
 
 
 def main_loop(trace: Trace, team: Team, *, by_signals: bool = False) -> Part | None:
-    """The main loop that `structure` finds, without its costs and what is inside it; None: there is none.
+    """Return the main loop that `structure` finds, without its costs and what is inside it; None: there is none.
 
     by_signals: where calls say nothing, signals are looked at, as by Method.BOTH. Collective over the team.
     """
@@ -110,7 +110,7 @@ def _with_times(flushed: np.ndarray, disturbed: Sequence[Perturbed]) -> np.ndarr
 
 
 def _readable(trace: Trace, team: Team) -> list[int]:
-    """The ranks of this process that could be read."""
+    """Return the ranks of this process that could be read."""
     missing = set(trace.extra(Losses).missing)
     return [rank for rank in trace.share(team) if rank not in missing]
 
@@ -130,7 +130,7 @@ def _structure(trace: Trace, team: Team, nodes: Sequence[Node], ranks: Sequence[
 
 
 def structure_of_signal(signal: Signal, file: str, *, literal: bool = False) -> Structure:
-    """The structure of any values over time."""
+    """Return the structure of any values over time."""
     duration = len(signal.values) * signal.width_ns
 
     def sampled(begin: int, end: int, samples: int) -> Signal:
@@ -182,7 +182,7 @@ def _typical(node: Node) -> tuple[int, int]:
 
 
 def _around(nodes: Sequence[Node], begin: int, end: int, level: int, costs: _NoCosts) -> list[Part]:
-    """The loops between two times, and what comes before, between and after them."""
+    """Return the loops between two times, and what comes before, between and after them."""
     found: list[Part] = []
     at, least = begin, SLIVER * (end - begin)
     for number, node in enumerate(nodes):

@@ -71,7 +71,7 @@ def in_steps(ratio: np.ndarray) -> np.ndarray:
 
 
 def counter_named(trace: Trace, name: str) -> str:
-    """The counter of a trace that is meant. Raises TracelibError where the trace does not have it."""
+    """Return the counter of a trace that is meant. Raises TracelibError where the trace does not have it."""
     known = _recorded(trace) or labelled_counters(trace)
     wanted = {one.lower() for one in _KNOWN.get(name, (name,))}
     found = [one for one in known if one.lower() in wanted]
@@ -108,8 +108,8 @@ def counted(
 
 
 def add_counters(trace: Trace, team: Team, names: Sequence[str], begin: int, end: int, samples: int) -> Bins:
-    """The sum over ranks of what the bursts of this process' ranks counted (one counter), or of what they counted per
-    what they counted of the second one: instructions per cycle. 0 where nothing was counted."""
+    """Return the sum over ranks of what the bursts of this process' ranks counted (one counter), or of what they
+    counted per what they counted of the second one: instructions per cycle. 0 where nothing was counted."""
     bins = Bins(begin, end, samples)
     for first, last, values in counted(trace, team, names, end):
         weight = values[:, 0]

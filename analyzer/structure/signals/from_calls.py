@@ -38,7 +38,7 @@ def kinds_of(procedures: tuple[str, ...]) -> np.ndarray:
 
 
 def add_calls(trace: Trace, team: Team, begin: int, end: int, samples: int) -> dict[str, Bins]:
-    """The signals of this process' ranks.
+    """Return the signals of this process' ranks.
 
     A burst goes from the end of a call (and of what the tracer then does) to the next call; looks at the clock do not
     end it. The times in which the tracer wrote its buffers are no computation.

@@ -50,7 +50,7 @@ class Signal:
         return 1e9 / self.width_ns
 
     def part(self, begin_ns: int, end_ns: int) -> Signal:
-        """The whole bins between two times."""
+        """Return the whole bins between two times."""
         first = max(-(-(begin_ns - self.begin_ns) // self.width_ns), 0)
         last = max((end_ns - self.begin_ns) // self.width_ns, first)
         return Signal(self.name, self.begin_ns + first * self.width_ns, self.width_ns, self.values[first:last])
