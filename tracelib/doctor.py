@@ -38,7 +38,7 @@ class Finding:
 
 
 def examine(command: list[str]) -> list[Finding]:
-    """All findings: of this machine, and of a command if there is one."""
+    """Return all findings about this machine, and about a command if there is one."""
     findings = [
         check_library(),
         *check_mpi(),
@@ -91,7 +91,7 @@ def check_hdf5() -> Finding:
 
 
 def check_clock() -> Finding:
-    """Return the invariant time stamp counter is read in 10 ns, the kernel's clock in 25."""
+    """Report the clock. The invariant time stamp counter is read in 10 ns, the kernel's clock in 25 ns."""
     flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
     if "constant_tsc" in flags and "nonstop_tsc" in flags:
         return Finding("clock", "ok", "invariant time stamp counter")
@@ -131,7 +131,7 @@ def check_left_buffers() -> list[Finding]:
 
 
 def check_output() -> Finding:
-    """Where the result would go."""
+    """Report where the result would be written."""
     wanted = os.environ.get("TRACELIB_OUTPUT", "run.h5")
     try:
         path = run_command.output_path(wanted)
@@ -316,7 +316,7 @@ def check_tools(debug: Debug, recorded: Recorded) -> list[Finding]:
 
 
 def judge(debug: Debug, recorded: Recorded, program: Program | None) -> list[Finding]:
-    """How far the library came in a run."""
+    """Report how far the library came in a run."""
     if recorded.calls:
         text = f"{recorded.calls} calls of {recorded.ranks} ranks were recorded under {debug.mpi or 'an MPI'}"
         return [Finding("run", "ok", text)]

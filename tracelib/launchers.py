@@ -63,7 +63,7 @@ def version_text(launcher: str) -> str:
 
 
 def detect(word: str) -> Launcher:
-    """Which launcher the first word of a command is: by its name, then by what it says about itself."""
+    """Find which launcher the first word of a command is: by its name, then by its answer to --version."""
     if not LAUNCHER_NAME.fullmatch(Path(word).name):
         return Launcher.UNKNOWN
     text = version_text(word)

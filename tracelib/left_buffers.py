@@ -57,13 +57,13 @@ class LeftBuffers:
 
 
 def directories() -> list[Path]:
-    """Where buffers of this user's processes may lie."""
+    """Return the folders in which buffers of this user's processes may lie."""
     names = (os.environ.get("TRACELIB_SPOOL"), SHARED_MEMORY, os.environ.get("TMPDIR"), tempfile.gettempdir(), "/tmp")
     return [path for path in dict.fromkeys(Path(name).resolve() for name in names if name) if path.is_dir()]
 
 
 def left_buffers() -> list[LeftBuffers]:
-    """All buffers of this user on this node."""
+    """Return all buffers of this user on this node."""
     return [found for directory in directories() for found in _in(directory)]
 
 

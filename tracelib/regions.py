@@ -121,21 +121,21 @@ def region(name: str, /, **parameters: float) -> _Region | _Untraced:
 
 
 def parameter(name: str, value: float) -> None:
-    """A parameter of the innermost region of this thread: an integer or a real number."""
+    """Record a parameter of this thread's innermost region: an integer or a real number."""
     library = _find() if not _looked else _library
     if library is not None:
         _record_parameter(library, name, value)
 
 
 def parallel(threads: int) -> None:
-    """The innermost region stands for this many threads: its computation could be shared among them."""
+    """Declare that the innermost region stands for this number of threads: they could share its computation."""
     library = _find() if not _looked else _library
     if library is not None:
         _record(library.table.region_parallel, threads)
 
 
 def event(type: int, value: int) -> None:
-    """An event at this moment. Types from 40000000 to 69999999 belong to the tracer."""
+    """Record an event of this thread at this moment. Types from 40000000 to 69999999 belong to the tracer."""
     library = _find() if not _looked else _library
     if library is not None:
         _record(library.table.event, type, value)
@@ -181,7 +181,7 @@ def _record(function: Callable[..., None], *arguments: Any) -> None:
 
 
 def _record_parameter(library: _Library, name: str, value: Any) -> None:
-    """An integer is recorded as an integer, everything else as a real number."""
+    """Record an integer as an integer, any other value as a real number."""
     try:
         library.table.region_parameter_integer(*library.name(name), index(value))
     except (TypeError, OverflowError):

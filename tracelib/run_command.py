@@ -30,7 +30,7 @@ def output_path(name: str) -> Path:
 
 
 def rank_folder(path: Path) -> Path:
-    """Where the rank files of run.h5 are: run.ranks."""
+    """Return the folder of the rank files of run.h5: run.ranks."""
     return path.with_suffix(".ranks")
 
 

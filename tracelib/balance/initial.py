@@ -98,7 +98,7 @@ def _speeds(
 
 
 def moves(before: Sequence[int], after: Sequence[int], rank: int) -> tuple[list[int], list[int]]:
-    """How many items this rank sends to each rank, and receives from each, when shares change: for Alltoallv."""
+    """Count the items that this rank sends to each rank, and receives from each, when shares change: for Alltoallv."""
     mine, next_ = sum(before[:rank]), sum(after[:rank])
     sent, received = [], []
     was = will = 0

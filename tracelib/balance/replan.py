@@ -103,7 +103,7 @@ class Watch:
         return False
 
     def _note_noise(self, step_s: float) -> None:
-        """How much a step takes more or less than at the look before, on average; the latest looks count most."""
+        """Update the mean relative distance of a step from that of the look before. The latest looks count most."""
         if self._looks > 1:
             distance = 2 * abs(step_s - self._last_s) / (step_s + self._last_s)
             self._distances = min(self._distances + 1, WINDOWS[-1])
@@ -153,7 +153,7 @@ class Watch:
         return [count * exp((at - end) / by) for count, end, by in ranks]
 
     def _bent(self, shares: Sequence[float]) -> list[float]:
-        """How many items at the pace of now take as long as each share would."""
+        """Return the numbers of items that, at the present pace, take as long as each share would."""
         return [
             share * (share / count) ** bend.bend
             for share, count, bend in zip(shares, self.counts, self._bends, strict=True)
@@ -186,7 +186,7 @@ class Watch:
         return True
 
     def _judge(self) -> None:
-        """A plan under which steps took nearer to what they had taken without it: the next ones wait for more looks."""
+        """Judge the last plan. If steps took nearer to the time without it, the next plans need more looks."""
         took = _middle([_last_end(self.counts, pace) for pace in self._paces])
         if self.expected_s > 0 and took > sqrt(self.before_s * self.expected_s):
             self._caution = min(self._caution + 1, len(WINDOWS) - 1)

@@ -17,7 +17,7 @@ _OURS = (
 
 @cache
 def drivers() -> tuple[Driver, ...]:
-    """All of them, ours first."""
+    """Return all drivers, our own first."""
     found = []
     for place in _OURS:
         module, _, name = place.partition(":")

@@ -95,7 +95,7 @@ class Session:
             self.print(result.print)
 
     def say(self, text: str) -> None:
-        """A line on standard output, unless the user asked for silence."""
+        """Print a line on standard output, unless the user asked for silence."""
         if self.speaks and not self.quiet:
             _write(text)
 
@@ -117,11 +117,11 @@ class Session:
             self.in_buffers.append(str(trace.path))
 
     def mention_problems(self, trace: Trace) -> None:
-        """A line on standard error if something is wrong with the trace."""
+        """Print a line on standard error if something is wrong with the trace."""
         self.mention(remarks(trace))
 
     def mention_choice(self, trace: Trace) -> None:
-        """A line on standard error if only some ranks were read."""
+        """Print a line on standard error if only some ranks were read."""
         from analyzer.trace.chosen import choice_named
 
         if said := choice_named(trace):

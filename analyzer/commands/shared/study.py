@@ -116,7 +116,7 @@ def opened(session: Session, files: Sequence[str], machine: Machine) -> Iterator
 
 
 def eager_of(runs: Sequence[Traced], machine: Machine, draw: Draw) -> list[Eager]:
-    """Which sends of each run wait; empty if the eager limit is varied."""
+    """Return which sends of each run wait; empty if the eager limit is varied."""
     from analyzer.report.words.eager import Eager
 
     if any(of.name == "eager" for of in draw.varied):
@@ -222,7 +222,7 @@ def _question(study: Study, draw: Draw) -> dict[str, Any]:
 
 
 def numbers(text: str | None, count: int, option: str) -> list[float] | None:
-    """One number above 0 for each run, separated by commas. Raises TracelibError."""
+    """Read one number above 0 for each run, separated by commas. Raises TracelibError."""
     if text is None:
         return None
     try:
