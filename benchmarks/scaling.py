@@ -38,7 +38,7 @@ RUN = "RUN"
 
 COMMANDS: Mapping[str, Sequence[str]] = {
     "look": ("-o", "."),
-    "info": (),
+    "look --no-files": (),
     "check": (),
     "efficiency": (),
     "waits": (),
@@ -72,7 +72,7 @@ file."""
 
 CALL_US, RANK_MS, RANK_KB, PROCESS_MB = 2, 1, 20, 300
 """Budgets of each command."""
-CALL_US_OF = {"info": 1, "prv": 0.5}
+CALL_US_OF = {"look --no-files": 1, "prv": 0.5}
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def growth(rows: Sequence[Measured]) -> Growth:
 
 def words_of(command: str, run: Path) -> list[str]:
     """The command line of `analyze`."""
-    words = [] if command == "look" else [command]
+    words = [] if command == "look" else command.split()
     return [*words, str(run), *(str(run) if word == RUN else word for word in COMMANDS[command])]
 
 

@@ -69,7 +69,7 @@ def test_lines_have_budgets():
 
 
 def test_too_few_sizes():
-    (figure,) = lines("info", measured(SIZES[:2], 1, 1, 1, 1, 1), "fails with 4096 ranks")
+    (figure,) = lines("look --no-files", measured(SIZES[:2], 1, 1, 1, 1, 1), "fails with 4096 ranks")
     assert np.isnan(figure.value)
     assert figure.note == "fails with 4096 ranks"
 
@@ -94,9 +94,9 @@ def test_processes_that_fail(tmp_path, code, said):
 def test_commands_are_measured(monkeypatch, tmp_path):
     """One that exists and one that does not."""
     monkeypatch.setattr(scaling, "WORK", tmp_path)
-    monkeypatch.setattr(scaling, "COMMANDS", {"info": (), "no-such": ()})
+    monkeypatch.setattr(scaling, "COMMANDS", {"look --no-files": (), "no-such": ()})
     sizes = ((4, 400), (8, 400), (8, 4000))
-    found = {figure.name: figure for figure in scaling.figures(None, sizes, "ring", ("info", "no-such"))}
+    found = {figure.name: figure for figure in scaling.figures(None, sizes, "ring", ("look --no-files", "no-such"))}
     assert found["analyze look --no-files, time for each rank"].value >= 0
     assert "fails with 4 ranks" in found["analyze no-such, growth"].note
     assert not list(tmp_path.iterdir())
@@ -107,4 +107,4 @@ def test_every_command_measured_exists():
 
     for command in scaling.COMMANDS:
         if command != "look":
-            assert main([command, "--help"]) == 0
+            assert main([*command.split(), "--help"]) == 0

@@ -196,5 +196,5 @@ def test_layers_of_the_analyzer(linted):
 
 
 def test_a_circle_in_a_package(linted):
-    code, said = linted("waits/kinds.py", "from analyzer.waits import waits")
+    code, said = linted("waits/kinds.py", "from analyzer.waits import analysis")
     assert code == 1 and "No cycles are allowed in analyzer.waits" in said

@@ -71,7 +71,7 @@ def look(
 
     main = summary.structure.main if summary.structure else None
     return Output(
-        lambda: result.to_dict() | {"files": [str(path) for path in written]},
+        lambda: result.to_dict() | ({} if no_files else {"files": [str(path) for path in written]}),
         lambda console: None if no_files else print_files(written, _next(written), notes, console),
         Drawing(
             calls=summary.profile,

@@ -104,13 +104,13 @@ def test_what_is_ignored_stays_so(run, monkeypatch):
 BLOCKED = """
 import ctypes, os, signal, sys
 from pathlib import Path
-from analyzer import signals
+from analyzer import signal_handling
 mutex, lock = ctypes.create_string_buffer(64), ctypes.CDLL(None).pthread_mutex_lock
 lock(mutex)
 signal.signal(signal.SIGTERM, lambda *_: lock(mutex))
-signals.watch()
-signals.temporary(Path(sys.argv[1])).mkdir()
-signals.temporary(Path(sys.argv[2])).write_text("half")
+signal_handling.watch()
+signal_handling.temporary(Path(sys.argv[1])).mkdir()
+signal_handling.temporary(Path(sys.argv[2])).write_text("half")
 os.kill(os.getpid(), signal.SIGTERM)
 """
 

@@ -18,7 +18,7 @@ def ring(tmp_path):
     "option, value",
     [
         ("--latency", "5"), ("--latency", "-5us"), ("--latency", "inf"), ("--latency", "1e400s"),
-        ("--bandwidth", "100"), ("--bandwidth", "100furlongs"), ("--eager", "-3"),
+        ("--bandwidth", "100"), ("--bandwidth", "100furlongs"), ("--eager-limit", "-3"),
         ("--buses", "99999999999"), ("--links", "99999999999"), ("--cpus", "99999999999"), ("--cpus", "0"),
         ("--speed", "nan"), ("--speed", "inf"),
     ],

@@ -24,7 +24,10 @@ def two_runs(tmp_path):
 def test_runs_are_said_in_their_order(two_runs, capsys):
     first, second = two_runs
     alone = [numbers(capsys, "structure", run, "--json") for run in two_runs]
-    assert numbers(capsys, "structure", first, second, "--json") == {"runs": alone}
+    versions = [(run.pop("schema"), run.pop("version")) for run in alone]
+    assert versions == [("structure", 1)] * 2
+    both = numbers(capsys, "structure", first, second, "--json")
+    assert both == {"schema": "structure", "version": 1, "runs": alone}
     assert [run["levels"][0]["slow"][0]["iteration"] for run in alone] == [18, 6]
     main(["structure", first])
     main(["structure", second])

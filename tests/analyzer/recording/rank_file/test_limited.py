@@ -39,7 +39,7 @@ def endless(tmp_path):
     return path
 
 
-@pytest.mark.parametrize("words", [("loggp",), ("info",), ()])
+@pytest.mark.parametrize("words", [("loggp",), ("look", "--no-files"), ()])
 def test_a_file_that_hdf5_searches_for_ever(endless, words):
     command = [sys.executable, "-c", _WITH_LESS_TIME, *words, str(endless)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=patient(60))
@@ -50,15 +50,15 @@ def test_a_file_that_hdf5_searches_for_ever(endless, words):
 def test_temporary_files_are_removed(tmp_path):
     """Those of a command that ends itself; other files stay."""
     program = f"""
-from analyzer import signals
+from analyzer import signal_handling
 from analyzer.recording.rank_file import limited
 from pathlib import Path
 limited.LIMIT_S = 0.1
 folder = Path({str(tmp_path)!r})
 for name in ("one", "two"):
-    signals.temporary(folder / name).write_text("x")
+    signal_handling.temporary(folder / name).write_text("x")
 (folder / "three").write_text("x")
-with signals.raised(), limited.limited(folder / "run.h5"):
+with signal_handling.raised(), limited.limited(folder / "run.h5"):
     while True:
         pass
 """

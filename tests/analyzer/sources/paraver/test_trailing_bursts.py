@@ -103,8 +103,8 @@ def test_what_commands_print(tmp_path, capsys):
     assert asked("what-if")["each_free"][0]["computing_s"] == 0.9
 
 
-def _asked(capsys, path, command):
-    assert main([command, path, "--json"]) == 0
+def _asked(capsys, path, *words):
+    assert main([*words, path, "--json"]) == 0
     return json.loads(capsys.readouterr().out)
 
 
