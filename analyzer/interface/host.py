@@ -1,4 +1,4 @@
-"""What a Python program is for the code that opens runs: it says nothing, and keeps the remarks."""
+"""Host for runs that a Python program opens: it prints nothing, and keeps the remarks."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ class Run:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What should be known before any number is believed, a line each; `analyze` writes it to standard error."""
+        """List what limits the trust in the numbers, a line each; `analyze` writes it to standard error."""
         return tuple(self._host.remarks)
 
     @property

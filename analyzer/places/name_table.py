@@ -20,13 +20,13 @@ class Frame(NamedTuple):
     file: str = ""
     """Source file as the compiler wrote it; empty: not known."""
     line: int = 0
-    """Of the call or, of the innermost frame, of the address; 0: not known."""
+    """Line of the call; in the innermost frame, line of the address. 0: not known."""
     past: int = 0
     """Where the line is not known: bytes from the begin of the function."""
 
 
 Frames = tuple[Frame, ...]
-"""Of one address, the innermost first; empty: nothing is known."""
+"""Frames of one address, the innermost first; empty: nothing is known."""
 
 
 FRAME = np.dtype([("function", "<u4"), ("file", "<u4"), ("line", "<u4"), ("past", "<u4")])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -14,23 +15,23 @@ _WIDTH = 80
 """Columns of a result's text, as of a command that writes into a pipe."""
 
 
-class Result:
+class Result(ABC):
     """Numbers of one analysis, which do not change.
 
     A terminal and a notebook show what the command prints: `print(result)`.
     """
 
+    @abstractmethod
     def to_dict(self) -> Any:
         """Return the command's JSON without "schema" and "version": a dict, or a list of dicts for several runs."""
-        raise NotImplementedError
 
+    @abstractmethod
     def print(self, console: Console) -> None:
         """Print what the command prints.
 
         Args:
             console: Console of rich that is printed on.
         """
-        raise NotImplementedError
 
     def to_pandas(self) -> dict[str, pandas.DataFrame]:
         """Return the numbers of `to_dict` as DataFrames by name.

@@ -36,7 +36,7 @@ OF_STATES = "State Record Dur."
 TIMES = (OF_STATES, "Int. Between Evt")
 """Thread functions whose values are in the window's unit of time."""
 BANDWIDTHS = ("Send BandWidth", "Recv BandWidth")
-"""Those that are bytes per unit of time, divided by a factor."""
+"""Functions whose values are bytes per unit of time, divided by a factor."""
 AVERAGES = ("Avg Next Evt Val", "Avg Last Evt Val")
 """Those that are per unit of time, times a factor."""
 CHOOSE = ("Given State", "In State", "Not In State", "Given Evt Val", "In Evt Val", "Not In Evt Val")
