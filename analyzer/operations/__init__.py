@@ -1,1 +1,1 @@
-"""What the ranks of a trace compute and communicate, without the times of the network: the input of replays."""
+"""Operations of a trace's ranks, without the times of the network: the input of replays."""

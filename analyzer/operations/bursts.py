@@ -1,4 +1,4 @@
-"""How long bursts are: the CPU time that was measured, where it was."""
+"""Lengths of bursts: their CPU time, if it was measured."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ _COME_BACK = POLLS | CLOCKS | ASKING_MPI | {SUMMED_PROCEDURE}
 
 
 def is_measured(trace: Trace, rank: int) -> bool:
-    """Whether the CPU time of the rank's bursts is known."""
+    """Return True if the CPU time of the rank's bursts was measured."""
     return trace.threads[rank] == 1 and any(counter.name == CPU_TIME for counter in trace.extra(Counters).known)
 
 
 def reads_cpu_time(trace: Trace) -> bool:
-    """Whether any thread's CPU time was read at calls."""
+    """Return True if any thread's CPU time was read at calls."""
     return any(counter.name == CPU_TIME for counter in trace.extra(Counters).known)
 
 
 def is_any_measured(trace: Trace) -> bool:
-    """Whether that of any rank is."""
+    """Return True if the CPU time of any rank's bursts was measured."""
     names = {counter.name for counter in trace.extra(Counters).known}
     return CPU_TIME in names and any(is_measured(trace, rank) for rank in range(trace.size))
 
 
 def check_cpu_time(trace: Trace) -> None:
-    """Raise TracelibError where speeds by CPU time are asked for, and that of a rank was not recorded.
+    """Raise TracelibError if a rank's CPU time was not recorded. Call it where speeds by CPU time are wanted.
 
     A trace without times of calls (.dim) has bursts only, which are CPU time by their definition.
     """
@@ -52,7 +52,7 @@ def check_cpu_time(trace: Trace) -> None:
 
 @lru_cache(maxsize=4)
 def _are_polls(procedures: tuple[str, ...]) -> np.ndarray:
-    """Which procedures ask and come back; the same for all ranks."""
+    """Return a mask of the procedures that poll: they test and return at once. It is the same for all ranks."""
     return np.array([base_name(name) in _COME_BACK for name in procedures], bool)
 
 

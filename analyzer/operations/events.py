@@ -1,6 +1,6 @@
-"""The program's own events among its operations: regions as Extrae's user functions, and what else it said.
+"""The program's own events among its operations: regions as Extrae's user functions, and its other events.
 
-Dimemas hands them on to the trace of the replay, and can make what lies in a region slower or faster ("modules
+Dimemas hands them on to the trace of the replay, and can make the time inside a region shorter or longer ("modules
 information" of its configuration names type and value).
 """
 
@@ -23,10 +23,11 @@ _IDLE = 0
 
 
 class ProgramEvents:
-    """Those of one rank, by windows.
+    """Events of one rank's program, read window by window.
 
-    The threads of a rank are one sequence in a Dimemas trace, in which the regions of several would not nest: those
-    of the main thread count, in replays too.
+    The threads of a rank are one sequence in a Dimemas trace, in which the regions of several threads would not nest.
+    So
+    only the main thread's events count, in replays too.
     """
 
     def __init__(self, trace: Trace, rank: int, added: np.ndarray) -> None:

@@ -1,6 +1,6 @@
-"""Which message is meant, where several threads of a rank send or receive alike ones.
+"""Numbers that tell apart equal messages which several threads of a rank send or receive.
 
-In a replay these may come in another order than they did; the numbers keep together what was.
+In a replay these messages may come in another order than in the run. The numbers keep sender and receiver together.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ class MessageNumbers:
                 self._sides[rank, sends] = of_rank.drop(columns="own")
 
     def of_calls(self, rank: int, calls: np.ndarray, plan: np.ndarray) -> np.ndarray | None:
-        """int32 by call (CALL): the number of what it sends or receives itself; None: no message of the rank has one.
+        """Return for each call (CALL) the number of the message that it sends or receives itself, int32.
 
-        plan: (procedures, 2) as for the kernel.
+        None: no message of the rank has a number. plan: (procedures, 2) as for the kernel.
         """
         if (rank, True) not in self._sides and (rank, False) not in self._sides:
             return None
@@ -60,13 +60,13 @@ class MessageNumbers:
         return numbers
 
     def to_posted(self, rank: int, posted: np.ndarray) -> None:
-        """Write those of posted requests (REQUEST) into their `reserved`."""
+        """Write the messages' numbers into the column `reserved` of posted requests (REQUEST)."""
         for sends in (True, False):
             mine = (posted["what"] == What.SEND_STARTED) == sends
             posted["reserved"][mine] = self._find(rank, sends, posted["posted"][mine], posted[mine])
 
     def _find(self, rank: int, sends: bool, times: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Numbers of the messages of rows; of those that are equal in all, in their order."""
+        """Return the numbers of the messages of rows. Rows that are equal in all columns get theirs in order."""
         table = self._sides.get((rank, sends))
         if table is None or not len(rows):
             return np.zeros(len(rows), np.int32)

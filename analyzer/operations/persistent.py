@@ -14,11 +14,13 @@ _TO_ROOT = [OPERATIONS[name] for name in ("Gather", "Gatherv", "Reduce")]
 
 
 def tell_bytes(posted: np.ndarray, calls: np.ndarray, rank: int, plan: np.ndarray, members: np.ndarray) -> np.ndarray:
-    """Requests (REQUEST) in which `bytes` of each started collective is what is handed over, `completed` what is taken.
+    """Return requests (REQUEST) in which started collectives have the bytes sent and received apart.
 
-    A row of the trace has the sum of both. The call that started it has them apart, unless it started others, too:
-    then they follow from the operation, as if all members had equal shares.
-    calls: those of the same window; plan: (procedures, 2) as for the kernel; members: of each communicator.
+    `bytes` becomes the bytes sent, `completed` the bytes received. A row of the trace has their sum. The call that
+    started the collective has them apart, unless it started other requests too: then they follow from the operation, as
+    if
+    all members had equal shares.
+    calls: of the same window; plan: (procedures, 2) as for the kernel; members: number of members by communicator.
     """
     at = np.flatnonzero(posted["what"] == What.COLLECTIVE_STARTED)
     if not len(at):

@@ -1,4 +1,4 @@
-"""What operation each MPI procedure is.
+"""The operation of each MPI procedure.
 
 Source: "Dimemas 5.5.0 input format"; flags and identifiers as prv2dim writes them.
 """
@@ -78,12 +78,12 @@ _ON_FILES = {
     "seek_shared": lib.FILE_LOCAL | kernels.FILE_OF_ALL,
     "delete": lib.FILE_OPEN,
 }
-"""Calls that ask the file system without reading or writing, and what all ranks call; others are local."""
+"""Calls that reach the file system without reading or writing, and calls that all ranks make. Others are local."""
 _TRANSFER = re.compile(r"(i?)(read|write)(_at|_shared|_ordered)?(_all)?(_begin|_end)?")
 
 
 def _on_file(name: str) -> int:
-    """What "iwrite_at_all" of MPI_File_iwrite_at_all does."""
+    """Return the flags of a file procedure's operation, by its name without MPI_File_, such as "iwrite_at_all"."""
     found = _TRANSFER.fullmatch(name)
     if not found:
         return _ON_FILES.get(name, lib.FILE_LOCAL)
@@ -95,12 +95,12 @@ def _on_file(name: str) -> int:
 
 
 def plan_of(procedure: str) -> tuple[int, int]:
-    """What a call becomes: kind of operation (above), and its sync flag or collective operation.
+    """Return the kind of operation (above) that a call becomes, and its sync flag or collective operation.
 
-    Receives posted in advance and the receiving half of MPI_Sendrecv follow from the trace's requests, and
-    where persistent collectives are started.
-    What Dimemas does not know of (neighbourhood collectives) becomes nothing; one-sided operations and those on files
-    are none of its records either, but our own replay knows them.
+    Receives posted in advance, the receiving half of MPI_Sendrecv and the starts of persistent collectives follow from
+    the
+    trace's requests. Procedures that Dimemas does not know (neighbourhood collectives) become nothing. Dimemas has no
+    records for one-sided operations and operations on files either, but our own replay knows them.
     """
     name = base_name(procedure).removeprefix("MPI_")
     started = name[1:].capitalize() if name[:1] == "I" else ""
@@ -124,27 +124,27 @@ def plan_of(procedure: str) -> tuple[int, int]:
 
 
 def is_on_window(procedure: str) -> bool:
-    """Whether its operation is one on a window."""
+    """Return True if the procedure's operation is one on a window."""
     kind, _ = plan_of(procedure)
     return kind == FENCE or ACCESS_PUT <= kind <= WIN_UNLOCK
 
 
 def dimemas_plan_of(procedure: str) -> tuple[int, int]:
-    """The same for a Dimemas trace: what has no record there is nothing."""
+    """Return the plan of a procedure (`plan_of`) for a Dimemas trace: NOTHING if Dimemas has no record for it."""
     return plan_of(procedure) if is_in_dimemas(procedure) else (NOTHING, 0)
 
 
 def is_in_dimemas(procedure: str) -> bool:
-    """Whether Dimemas has a record for the procedure."""
+    """Return True if Dimemas has a record for the procedure."""
     return NOTHING < plan_of(procedure)[0] < ACCESS_PUT
 
 
 def is_on_file(procedure: str) -> bool:
-    """Whether its operation is one on a file."""
+    """Return True if the procedure's operation is one on a file."""
     return plan_of(procedure)[0] == FILE
 
 
 def moves_data(procedure: str) -> bool:
-    """Whether leaving the procedure out changes what is replayed."""
+    """Return True if leaving the procedure out changes the replay."""
     name = base_name(procedure)
     return name in COLLECTIVES or is_one_sided(name) or is_of_files(name)

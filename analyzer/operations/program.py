@@ -20,7 +20,7 @@ from analyzer.program.storage import OperationSpill
 from analyzer.trace import Leftovers, Trace
 
 _TOGETHER = 256
-"""Ranks whose rows are read together, if all of them can be."""
+"""Number of ranks whose rows are read together, if all of them can be."""
 
 
 def program_of(
@@ -32,18 +32,24 @@ def program_of(
     buffered: bool = False,
     everywhere: bool = True,
 ) -> Program:
-    """All operations of a trace, rank after rank; those of a long run lie in a temporary file that has no name.
+    """Collect all operations of a trace, rank after rank. A long run's lie in a temporary file without a name.
 
-    Communicator 0 is the world, k + 1 that of index k in the trace; where there are fences, windows (all of
-    Objects.known) come after them; then, for those in which files were opened, the same once more, as calls on files
-    are in no order with others. An intercommunicator has no members here: nothing
-    names it. Each thread of a rank is a stream. Bursts are as long as their CPU time
-    says, where it was measured and `cpu_time` is wanted. Those in regions that stand for several threads are shared by
-    so many `virtual` ones. buffered: find out, too, up to which size MPI_Send does not wait. A Dimemas trace is its
-    program.
+    Communicator 0 is the world, k + 1 the one with index k in the trace. If there are fences, windows (all of
+    Objects.known) come after them. Then communicators in which files were opened come once more, as calls on files are
+    in
+    no order with other calls. An intercommunicator has no members here: nothing names it. Each thread of a rank is a
+    stream. A Dimemas trace is its program.
 
-    A team shares the ranks, and all its members must ask; each then has the program, or (not `everywhere`) the first
-    one, and others one without operations. Raises TracelibError on all members where one cannot read its ranks.
+    Args:
+        trace: The trace.
+        team: Processes that share the ranks; all of them must call this function.
+        cpu_time: Make bursts as long as their CPU time, if it was measured.
+        virtual: Share the bursts in regions that stand for several threads among as many virtual threads.
+        buffered: Also find the size up to which MPI_Send does not wait.
+        everywhere: Give the program to each member; else only to the first one, and to others one without operations.
+
+    Raises:
+        TracelibError: On all members, if one of them cannot read its ranks.
     """
     if trace.program is not None:
         return trace.program
@@ -54,7 +60,7 @@ def program_of(
 
 @dataclass(frozen=True)
 class SharedProgram:
-    """The operations of a trace, of which each member of a team has those of some ranks."""
+    """Operations of a trace, of which each member of a team has the part of its own ranks."""
 
     trace: Trace
     team: Team
@@ -73,18 +79,22 @@ class SharedProgram:
         return cls(trace, team, communicators, cpu_time and is_any_measured(trace), mine)
 
     def own(self) -> Program:
-        """Those of the ranks of this member. Collective. Raises TracelibError on all members where one has no room for
-        them."""
+        """Return the operations of this member's ranks. Collective.
+
+        Raises TracelibError on all members if one has no room for them.
+        """
         return together(self.team, lambda: self._program(self._mine, self._mine.spill, self.trace.share(self.team)))
 
     def whole(self, *, everywhere: bool) -> Program:
-        """Those of all ranks, on each member or (not `everywhere`) on the first one; on others none. Collective. Raises
-        TracelibError on all members where one has no room for them."""
+        """Return the operations of all ranks on each member or (not `everywhere`) on the first one, on others none.
+
+        Collective. Raises TracelibError on all members if one has no room for them.
+        """
         spill = gathered(self._mine.spill, self.team, everywhere=everywhere)
         return self._program(_Translated.joined(self._mine, self.team), spill, range(self.trace.size))
 
     def left_out(self) -> tuple[LeftOut, ...]:
-        """The calls of all ranks that are none of the operations. Collective."""
+        """Return the calls of all ranks that became no operations. Collective."""
         return _left_out(self.trace.procedures, np.sum(self.team.allgather(self._mine.left_out), axis=0))
 
     def _program(self, translated: _Translated, spill: OperationSpill, ranks: range) -> Program:
@@ -106,9 +116,10 @@ class SharedProgram:
 
 @dataclass(frozen=True)
 class _Translated:
-    """Some ranks: the operations of their streams; how many these are, and how many requests each has open; of each
-    rank the number of streams, and of requests that one of them opens and another one closes; of all ranks together,
-    by procedure, the number of calls that are left out, and ns in them."""
+    """Operations of some ranks: their numbers by stream, and the streams and open requests by rank.
+
+    Also, by procedure and for all ranks together, the number of calls that are left out, and the ns in them.
+    """
 
     spill: OperationSpill
     lengths: list[int]
@@ -132,7 +143,7 @@ class _Translated:
 
     @classmethod
     def joined(cls, mine: _Translated, team: Team) -> _Translated:
-        """What all members of a team say of theirs, but for the operations. Collective."""
+        """Join the members' counts for all ranks, but not their operations. Collective."""
         every = team.allgather((mine.lengths, mine.slots, mine.threads, mine.shared))
         lengths, slots, threads, shared = ([n for part in column for n in part] for column in zip(*every, strict=True))
         return cls(mine.spill, lengths, slots, threads, shared, np.sum(team.allgather(mine.left_out), axis=0))
@@ -184,7 +195,7 @@ def _streams(
 
 
 def _by_thread(block: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-    """Each thread that has operations (OP) in a block, ascending, and these in their order."""
+    """Yield each thread that has operations (OP) in a block, ascending, and its operations in order."""
     ordered = block[np.argsort(block["block"], kind="stable")]
     threads, first = np.unique(ordered["block"], return_index=True)
     ends = [*first[1:].tolist(), len(ordered)]
@@ -193,15 +204,17 @@ def _by_thread(block: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
 
 
 class _Requests:
-    """Numbers the requests that one thread opens and closes from 0 on: a rank numbers those of all its threads
-    together, so that each thread would need room for all of them."""
+    """Numbers, from 0 on, for the requests that one thread opens and closes.
+
+    A rank numbers the requests of all its threads together, so that each thread would need room for all of them.
+    """
 
     def __init__(self) -> None:
         self._number: dict[int, int] = {}
 
     @property
     def count(self) -> int:
-        """How many numbers there are."""
+        """Number of numbers given."""
         return len(self._number)
 
     def number(self, ops: np.ndarray) -> None:

@@ -1,8 +1,8 @@
 """The rows of a rank of one thread, window by window, each read once.
 
-What a request says belongs to the call that posted it, but its row comes where it is completed. So one block of
-requests more is read than a window needs: nearly all that were posted in it are there. `OpenForLong` says that one was
-not; `far_requests` looks for these in all of the table before.
+A request's row belongs to the call that posted it, but it lies where the request was completed. So one block of
+requests more is read than a window needs: nearly all requests posted in the window are in it. `OpenForLong` says that
+one was not; `far_requests` looks for these requests in the whole table before.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tracelib.schema import BUFFERED
 
 TABLES = "calls", "polls", "requests"
 STEPS = 64
-"""Every so many of the sampled rows of a table that is not read here a window ends."""
+"""A window ends after this number of sampled rows of a table that is not read here."""
 _NONE = np.zeros(0, REQUEST)
 
 
@@ -37,8 +37,10 @@ class Rows:
     def __init__(
         self, window: tuple[int, int], begin_ticks: int, tables: Sequence[np.ndarray], late: np.ndarray | None = None
     ) -> None:
-        """tables: those of TABLES; late: REQUEST posted in the window and completed after it; None: it is the last
-        one."""
+        """Make the struct for the kernel.
+
+        tables: rows of TABLES; late: REQUEST posted in the window and completed after it; None: it is the last window.
+        """
         self.window, self.is_last = window, late is None
         late = _NONE if late is None else late
         self._kept = *tables, late
@@ -64,7 +66,8 @@ class Far:
         self._posted = rows["posted"][self._order]
 
     def posted(self, begin: int, end: int, least: int) -> np.ndarray:
-        """Those that were posted in [begin, end) (ticks), from number `least` on, in order of the table."""
+        """Return the requests that were posted in [begin, end) (ticks), from number `least` on, in order of the
+        table."""
         if not len(self._rows):
             return self._rows
         first, last = np.searchsorted(self._posted, np.array([begin, end], np.uint64))
@@ -76,14 +79,14 @@ _NOTHING_FAR = Far(np.zeros(0, BUFFERED["requests"]), np.zeros(0, np.int64))
 
 
 def _crossing(stream: RowStream, choice: Choice) -> tuple[np.ndarray, np.ndarray]:
-    """Of what is ahead, the rows that were posted before, and their numbers."""
+    """Return the rows ahead that were posted before the block that holds them, and their numbers."""
     found = np.flatnonzero(stream.ahead["posted"] < (stream.limit or 0))
     found = found[choice.wanted[stream.ahead["what"][found]] > 0]
     return stream.ahead[found], stream.number + found
 
 
 class RankRows:
-    """Those of a lane."""
+    """Rows of the rank of one lane."""
 
     def __init__(self, lane: ThreadRecords, stop: int, posted: Choice) -> None:
         """stop: ns, after all that counts; posted: which requests open something."""
@@ -92,16 +95,16 @@ class RankRows:
 
     @property
     def is_long(self) -> bool:
-        """Whether any of its tables is more than one block; else there is one window."""
+        """True if any of its tables is more than one block; else there is one window."""
         return any(len(table) > row_stream.ROWS_AT_ONCE for table in self._lane.tables.values())
 
     def stream(self, table: str) -> RowStream:
-        """All rows of one table."""
+        """Return the stream of one table's rows."""
         rows = self._lane.tables[table]
         return RowStream(rows, table, rows.find(self._begin_ticks), rows.find(self._stop_ticks))
 
     def apart(self) -> Iterator[Rows]:
-        """All rows, but each table's by itself."""
+        """Yield all rows, each table's by itself."""
         for place, name in enumerate(TABLES):
             stream = self.stream(name)
             while len(stream.rows):
@@ -112,7 +115,7 @@ class RankRows:
                     stream.advance()
 
     def far_requests(self) -> Far:
-        """All that no block before theirs tells."""
+        """Find the requests that were posted more than one block before their row."""
         stream, found = self.stream("requests"), []
         while stream.limit is not None:
             found.append(_crossing(stream, self._posted))
@@ -121,7 +124,8 @@ class RankRows:
         return Far(*map(np.concatenate, zip(*found, strict=True))) if found else _NOTHING_FAR
 
     def windows(self, far: Far | None) -> Iterator[Rows]:
-        """All rows; far: None: it is not known yet. Raises OpenForLong where it must be."""
+        """Yield all rows by window. far: far requests, None: not known yet. Raises OpenForLong if they must be
+        known."""
         clock, streams, cuts = self._lane.clock, [self.stream(name) for name in TABLES], self._cuts()
         requests = streams[-1]
         known = far or (Far(*_crossing(requests, self._posted)) if requests.limit is not None else _NOTHING_FAR)
@@ -144,14 +148,14 @@ class RankRows:
         yield Rows((begin, self._stop), begin_ticks, self._taken(streams, (begin, self._stop), None))
 
     def _cuts(self) -> list[int]:
-        """Ticks at which windows end because there are many rows of what is not read here."""
+        """Return the ticks at which windows end because there are many rows of tables that are not read here."""
         tables = (self._lane.tables[name] for name in ("events", "summaries"))
         keys = [table.sampled[1][STEPS::STEPS] for table in tables if len(table) > STEPS * STEP]
         cuts = np.unique(np.concatenate(keys)).tolist() if keys else []
         return [cut for cut in cuts if self._begin_ticks < cut < self._stop_ticks]
 
     def _next_known(self, requests: RowStream, over: int) -> Far:
-        """The crossing rows of the block that is ahead now; windows up to `over` (ticks) are over."""
+        """Return the crossing rows of the block that is ahead now; windows up to `over` (ticks) are over."""
         rows, numbers = _crossing(requests, self._posted)
         if (rows["posted"] < over).any():
             raise OpenForLong

@@ -1,4 +1,4 @@
-"""Where the kernel stands that makes one rank's calls into operations, from window to window."""
+"""State of the kernel that turns one rank's calls into operations, from window to window."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FIRST_OF_NONE = ffi.new("int64_t[2]")
 
 
 class RankWalk:
-    """Of one rank."""
+    """State of the kernel for one rank."""
 
     def __init__(
         self, rank: int, threads: RankThreads, begin: int, flushes: np.ndarray, communicators: int,
@@ -46,7 +46,7 @@ class RankWalk:
 
     @property
     def shared_slots(self) -> int:
-        """Requests that another thread completed than the one that posted them."""
+        """Number of requests that another thread completed than the one that posted them."""
         return lib.op_walk_shared_slots(self.struct)
 
     def operations(self, calls: Arrays, rows: tuple[np.ndarray, ...], plans: Any) -> np.ndarray:
@@ -74,13 +74,15 @@ class RankWalk:
         return out[:count]
 
     def finish(self) -> np.ndarray:
-        """The last operations (OP), if any were held back."""
+        """Return the last operations (OP) that were held back."""
         out = np.zeros(self._threads.count, OP)
         return out[: lib.op_walk_finish(self.struct, pointer(out))]
 
     def rest(self, events: np.ndarray) -> tuple[Any, np.ndarray]:
-        """`struct op_rows *` of a window whose calls and requests come from elsewhere, and its events (PROGRAM_EVENT)
-        after those that were left over. One thread."""
+        """Return the `struct op_rows *` of a window whose calls and requests come from elsewhere, and its events.
+
+        The events (PROGRAM_EVENT) come after the ones left over from the window before. For one thread.
+        """
         if len(self._rest[2]):
             events = np.concatenate((self._rest[2], events))
         self._first_event = np.array([0, len(events)], np.int64)  # as long as the struct needs it
@@ -101,18 +103,18 @@ class RankWalk:
 
 @cache
 def nothing() -> tuple[np.ndarray, ...]:
-    """No requests posted or done, no events."""
+    """Return tables without rows: requests posted, requests done, and events."""
     return np.zeros(0, REQUEST), np.zeros(0, REQUEST), np.zeros(0, PROGRAM_EVENT)
 
 
 def _left(rows: np.ndarray, used: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """Of each thread's rows those from `used` on."""
+    """Return each thread's rows from number `used` on."""
     parts = [rows[begin:end] for begin, end in zip(used.tolist(), first[1:].tolist(), strict=True)]
     return parts[0].copy() if len(parts) == 1 else np.concatenate(parts)
 
 
 def struct_of(kind: str, arrays: Arrays) -> Any:
-    """A struct of pointers to arrays, whose owner keeps them; None: NULL."""
+    """Make a struct of pointers to arrays, whose owner keeps them alive; None becomes NULL."""
     found, types = ffi.new(kind), _pointers_in(kind)
     for name, array in arrays.items():
         if array is not None:
@@ -122,5 +124,5 @@ def struct_of(kind: str, arrays: Arrays) -> Any:
 
 @cache
 def _pointers_in(kind: str) -> dict[str, str]:
-    """The type of each field of a struct, of which `kind` is the pointer."""
+    """Return the type of each field of the struct to which the pointer type `kind` points."""
     return {name: field.type.cname for name, field in ffi.typeof(kind).item.fields}

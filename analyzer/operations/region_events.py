@@ -9,14 +9,15 @@ from tracelib.schema import REGION_TYPE
 
 
 def are_of_regions(ops: np.ndarray) -> np.ndarray:
-    """Which operations (OP) are such events, bool."""
+    """Return a mask of the operations (OP) that are events of regions."""
     return (ops["kind"] == Kind.EVENT) & (ops["tag"] == REGION_TYPE)
 
 
 def begun_by(value: np.ndarray) -> np.ndarray:
-    """For each event of a thread, in order, the place of the one that began the region that it ends, or its own.
+    """For each event of a thread, in order, return the place of the event that began the region that it ends.
 
-    -1: it ends nothing. As regions nest, begins and ends of one depth alternate.
+    An event that begins a region has its own place; -1: it ends nothing. As regions nest, begins and ends of one depth
+    alternate.
     """
     is_begin = value > 0
     depth = np.cumsum(np.where(is_begin, 1, -1))
@@ -29,7 +30,7 @@ def begun_by(value: np.ndarray) -> np.ndarray:
 
 
 def region_of_each(value: np.ndarray) -> np.ndarray:
-    """The region that each event begins or ends; 0: it ends none."""
+    """Return the region that each event begins or ends; 0: it ends none."""
     begun = begun_by(value)
     return np.where(begun >= 0, value[begun], 0)
 

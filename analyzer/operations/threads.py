@@ -1,8 +1,8 @@
 """The threads of a rank that call MPI: where each begins and ends in the course of the main thread.
 
-A trace holds when a thread first did something and when it last did, not who created it or waited for it. Here the
-main thread (0) begins all others, and goes on after them: semaphores of the rank say so (thread t begins with number t
-and ends with 65536 + t).
+A trace holds the first and the last time of each thread, but not which thread created it or waited for it. Here the
+main thread (0) begins all others and goes on after them. Semaphores of the rank express it: thread t begins with number
+t and ends with number 65536 + t.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NEVER = np.iinfo(np.int64).max
 
 
 class RankThreads:
-    """Of one rank; `count` is 1 where one thread only calls MPI, whatever its number."""
+    """Threads of one rank that call MPI; `count` is 1 if only one thread calls MPI, whatever its number."""
 
     def __init__(self, begin: np.ndarray, end: np.ndarray, edges: np.ndarray, by_turns: np.ndarray | None) -> None:
         self.count = len(begin)
@@ -36,12 +36,12 @@ class RankThreads:
     @classmethod
     @cache
     def one(cls) -> RankThreads:
-        """The rank is one sequence of calls."""
+        """Return the threads of a rank that is one sequence of calls."""
         return cls(np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(0, PROGRAM_EVENT), None)
 
     @classmethod
     def of(cls, trace: Trace, rank: int, plan: np.ndarray) -> RankThreads:
-        """Those of a rank of a trace; plan: (procedures, 2) as for the kernel."""
+        """Find the threads of a rank of a trace that call MPI. plan: (procedures, 2) as for the kernel."""
         if trace.threads[rank] < 2:
             return cls.one()
         windows = windows_of_rank(trace, rank)
@@ -83,9 +83,11 @@ class RankThreads:
 
 
 class _Lives:
-    """When threads were seen first and last, window by window; `begin` is where the main thread begins them.
+    """First and last time of each thread, gathered window by window; `begin` is where the main thread begins it.
 
-    That is when it computes: where a thread is seen first while the main thread is in a call, before that call.
+    The main thread begins a thread while it computes: if the thread is seen first during a call of the main thread,
+    before
+    that call.
     """
 
     def __init__(self, communicators: int) -> None:
@@ -95,7 +97,7 @@ class _Lives:
         self._call = np.zeros(1, CALL)  # the main thread's last
 
     def add(self, calls: np.ndarray, collective: np.ndarray) -> None:
-        """The next calls of the rank; which of them are collectives."""
+        """Take in the next calls of the rank. collective: a mask of the collectives among them."""
         if not len(calls):
             return
         threads = calls["thread"]
@@ -115,7 +117,7 @@ class _Lives:
         self._see(calls["comm"][collective] + 1, threads[collective])
 
     def say(self, threads: np.ndarray, times: np.ndarray) -> None:
-        """What else is known of threads that call: regions and events of the program, and flushes."""
+        """Take in other times of threads that call MPI: regions and events of the program, and flushes."""
         calls = threads < len(self.first)
         calls[calls] = self.first[threads[calls]] < _NEVER
         np.maximum.at(self.last, threads[calls], times[calls])
@@ -133,7 +135,7 @@ class _Lives:
 
 
 def _first_calls_after(trace: Trace, rank: int, windows: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """For each time the entry of the main thread's first call from then on."""
+    """Return for each time the entry of the main thread's first call from then on."""
     found = np.full(len(times), _NEVER)
     for begin, end in pairwise(windows.tolist()):
         if not (pending := (found == _NEVER) & (times < end)).any():
@@ -145,7 +147,7 @@ def _first_calls_after(trace: Trace, rank: int, windows: np.ndarray, times: np.n
 
 
 def _edges(begin: np.ndarray, end: np.ndarray, goes_on: np.ndarray) -> np.ndarray:
-    """PROGRAM_EVENT in order of time; those of a thread that the main one does not outlive are not waited for."""
+    """Return PROGRAM_EVENT in order of time. The main thread does not wait for a thread that outlives it."""
     rows = []
     for t in range(1, len(begin)):
         if begin[t] == _NEVER:

@@ -1,6 +1,6 @@
-"""A rank's rows turned into packed operations in one go, where its file has them as they were recorded.
+"""A rank's rows turned into packed operations in one step, if its file has them as they were recorded.
 
-The kernel does what `RankOperations.of` does step by step, and what packs its result, without the records between.
+The kernel does without intermediate records what `RankOperations.of` and the packing of its result do step by step.
 """
 
 from __future__ import annotations
@@ -24,27 +24,33 @@ from analyzer.trace import Trace
 
 
 class Begun(NamedTuple):
-    """Where the translation of a rank stands."""
+    """State of the translation of a rank."""
 
     walk: RankWalk
     events: ProgramEvents
 
 
 class Unusual(Exception):
-    """Rows do not say all of their operations: those on windows, and persistent collectives, whose bytes the calls
-    around their starts tell."""
+    """Rows that do not hold all facts on their operations.
+
+    These are operations on windows, and persistent collectives, whose bytes stand in the calls around their starts.
+    """
 
 
 class Translation:
-    """Of ranks one after the other, all into the same spill.
+    """Translation of ranks, one after the other, into the same spill.
 
-    Rows are read once. What is met too late (a rank that is unusual, a request that was open for long) has its rank
-    begun again, and is looked for before in the ranks after it, which will be like it.
+    Rows are read once. A fact that comes too late (a rank is unusual, a request was open for long) lets its rank begin
+    again. For the ranks after it, which will be like it, this fact is looked for first.
     """
 
     def __init__(self, spill: OperationSpill, plans: Any, posted: Choice, done: Choice, on_window: np.ndarray) -> None:
-        """plans: `struct op_plans *`; which requests open something, and which end it; on_window: the procedures
-        (uint8) whose operations need more than their rows."""
+        """Open the kernel's translation.
+
+        plans: `struct op_plans *`; posted, done: requests that open and that end an operation; on_window: mask (uint8)
+        of the
+        procedures whose operations need more than their rows.
+        """
         self.spill, self._plans, self._posted, self._done = spill, plans, posted, done
         self._on_window = on_window
         packer = ffi.cast("struct packer *", spill.packer)
@@ -55,8 +61,10 @@ class Translation:
         self._unusual = self._open_for_long = False  # a rank before
 
     def append(self, trace: Trace, lane: ThreadRecords, begin: Callable[[], Begun]) -> tuple[int, Begun] | None:
-        """Append the operations of a rank; returns their number, and where it ended. None: its rows do not say all of
-        them, and none is appended. `begin` may be asked more than once."""
+        """Append the operations of a rank. Return their number and the state at its end.
+
+        None: its rows do not hold all facts on them, and none is appended. `begin` may be called more than once.
+        """
         rank = RankRows(lane, max(trace.duration_ns + 1, 1), self._posted)
         if self._unusual and not all(self._are_plain(lane, rows) for rows in rank.apart()):
             return None

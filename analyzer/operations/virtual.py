@@ -1,4 +1,4 @@
-"""Regions that stand for several threads: what is computed there could be shared by so many.
+"""Regions that stand for several threads, among which their computation is shared.
 
 Source: "Dimemas specification", section 3.4.1 (virtual threads).
 """
@@ -16,9 +16,9 @@ _ALONE = np.ones(1, np.int64)
 
 
 class VirtualThreads:
-    """Of the main thread of one rank, whose operations come block by block.
+    """Virtual threads of one rank's main thread, whose operations come block by block.
 
-    A region inside of one that stands for n threads belongs to it, unless it says a number of its own.
+    A region that lies inside a region of n threads belongs to it, unless it has a number of its own.
     """
 
     def __init__(self, trace: Trace, rank: int) -> None:
@@ -35,11 +35,11 @@ class VirtualThreads:
 
     @property
     def are_any(self) -> bool:
-        """Whether there are such regions."""
+        """True if there are regions that stand for several threads."""
         return len(self._after) > 1
 
     def share_out(self, ops: np.ndarray) -> np.ndarray:
-        """OP in which the bursts of such regions are operations of their own (Kind.PARALLEL)."""
+        """Return OP in which the bursts of regions that stand for several threads are operations of Kind.PARALLEL."""
         if not self.are_any:
             return ops
         is_edge = are_of_regions(ops)
@@ -57,9 +57,9 @@ class VirtualThreads:
 
 
 def _threads_after(begins: np.ndarray, visits: np.ndarray) -> np.ndarray:
-    """How many threads the innermost region stands for before the first edge and after each (edges + 1,).
+    """Return the number of threads of the innermost region before the first edge and after each, shape (edges + 1,).
 
-    begins: whether each edge is a begin; visits: those that begin there (VISIT), in the same order.
+    begins: mask of the edges that are begins; visits: the VISIT that begin there, in the same order.
     """
     after = np.ones(len(begins) + 1, np.int64)
     depth_after = np.cumsum(np.where(begins, 1, -1))

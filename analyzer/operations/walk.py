@@ -33,7 +33,7 @@ _COLLECTIVES = (Kind.COLLECTIVE, Kind.COLLECTIVE_START)
 
 
 def _any_ordinal(what: What) -> tuple[int, ...]:
-    """All that the column `what` says of a partitioned operation."""
+    """Return all values of the column `what` for a partitioned operation."""
     return tuple(what | ordinal << WHAT_ORDINAL_SHIFT for ordinal in range(ORDINALS))
 
 
@@ -46,16 +46,16 @@ _DONE = (
     *_any_ordinal(What.PARTITIONED_SEND_DONE), *_any_ordinal(What.PARTITIONED_RECV_DONE),
 )  # fmt: skip
 _OF_FILES = (What.READ_DONE, What.WRITE_DONE)
-"""In both, where operations on files are wanted."""
+"""Values of `what` that belong to both choices of requests, where operations on files are wanted."""
 
 
 def is_definable(communicator: Communicator) -> bool:
-    """Dimemas knows intracommunicators of distinct tasks only."""
+    """Return True if Dimemas can define the communicator: it knows intracommunicators of distinct tasks only."""
     return not communicator.remote and len(set(communicator.members)) == len(communicator.members) > 0
 
 
 def _file_communicators(trace: Trace) -> list[int]:
-    """Indices in Trace.communicators of those in which files were opened."""
+    """Return the indices in Trace.communicators of the communicators in which files were opened."""
     if not any(map(is_on_file, trace.procedures)):
         return []
     used = {one.comm for one in trace.extra(Objects).known if one.kind == "file" and one.comm >= 0}
@@ -63,15 +63,16 @@ def _file_communicators(trace: Trace) -> list[int]:
 
 
 class RankOperations:
-    """The operations of ranks, one after the other with the same tables.
+    """Translator of ranks' calls into operations, one rank after the other with the same tables.
 
-    Bursts last from the end of an MPI call to the begin of the next, in whole ns. Where the tracer's time is told
-    from computation (Origin.tracer_times) they begin at the start of the process and leave out flushes and the
-    tracer's own time after each call, so that they sum up to the useful time; in other traces they begin at 0 and
-    keep flushes, as prv2dim does. Where CPU time was measured, they last that long unless told otherwise.
+    Bursts last from the end of an MPI call to the begin of the next, in whole ns. Where the tracer's time is told apart
+    from computation (Origin.tracer_times) they begin at the start of the process and leave out flushes and the tracer's
+    own
+    time after each call, so that they sum up to the useful time. In other traces they begin at 0 and keep flushes, as
+    prv2dim does. Where CPU time was measured, they last as long as their CPU time, unless `cpu_time` is False.
     by_thread: the threads of a rank compute side by side; else they are one sequence, in order of time.
     events: EVENT in order of time, which the trace does not have.
-    Raises TracelibError where it is not known what is computing.
+    Raises TracelibError if it is not known which thread is computing.
     """
 
     def __init__(
@@ -135,8 +136,10 @@ class RankOperations:
         self.slots, self.shared_slots = walk.slots, walk.shared_slots
 
     def append_to(self, spill: OperationSpill, rank: int) -> int | None:
-        """Append the operations of a rank of one thread of which its rows say all that there is to know: the short
-        way. Returns how many these are; None: only `of` knows them."""
+        """Append the operations of a rank of one thread whose rows hold all facts, without records between.
+
+        Return their number; None: only `of` can translate this rank.
+        """
         measured = self._cpu_time and is_measured(self._trace, rank)
         reader = row_reader(self._trace)
         lane = reader.only_lane(rank) if reader else None
@@ -160,8 +163,10 @@ class RankOperations:
         return count
 
     def append_ranks(self, spill: OperationSpill, ranks: range) -> tuple[np.ndarray, np.ndarray]:
-        """The same of the first ones of some neighbours at once, as many as can be: the number of operations of each,
-        and how many requests it had open at once."""
+        """Append the operations of the first ranks of a range at once, as many of them as can be.
+
+        Return for each rank the number of operations, and the number of requests that it had open at once.
+        """
         run = self._trace
         reader = row_reader(run)
         stored = reader.stored_lanes(ranks) if reader and not self._cpu_time else None
@@ -177,12 +182,15 @@ class RankOperations:
         return self._translation
 
     def _forget(self, rank: int) -> None:
-        """Its records are not wanted again soon: what is kept of them in memory goes."""
+        """Drop the rank's records from memory: they are not needed again soon."""
         if reader := row_reader(self._trace):
             reader.forget(rank)
 
     def _walk(self, rank: int, threads: RankThreads, cpu_overhead_ns: int, no_burst: np.ndarray) -> RankWalk:
-        """At the begin of a rank. no_burst: FLUSH in order of time, what is neither a call nor a burst."""
+        """Make the kernel's state at the begin of a rank.
+
+        no_burst: FLUSH in order of time: periods that are neither a call nor a burst.
+        """
         subtract = self._trace.origin.tracer_times
         return RankWalk(
             rank, threads, self._trace.span(rank)[0] if subtract else 0,
@@ -211,11 +219,11 @@ class RankOperations:
             yield (begin, end), calls, self._posted(rank, posted.window(index, rows), calls), done
 
     def _posted(self, rank: int, posted: np.ndarray, calls: np.ndarray) -> np.ndarray:
-        """Rows of a window as the kernel wants them."""
+        """Return the rows of a window in the kernel's form."""
         return tell_bytes(posted, calls, rank, self._plan, self._members)
 
     def _on_windows(self, partners: Partners, window: tuple[int, int], calls: np.ndarray) -> Arrays:
-        """What the kernel needs by call where any is on a window."""
+        """Return what the kernel needs for calls on windows; nothing if no call is on one."""
         chosen = self._on_window[calls["call"]]
         if not chosen.any():
             return {}
@@ -242,7 +250,7 @@ class RankOperations:
         return operations
 
     def _plans(self, by_turns: np.ndarray | None) -> Any:
-        """`struct op_plans *`; it lives as long as what it points to: this object, and `by_turns`."""
+        """Make the `struct op_plans *`. It lives as long as the arrays that it points to, and `by_turns`."""
         arrays: Arrays = {
             "call": self._plan, "defined": self._defined, "by_turns": by_turns, "file_comm": self._file_comm,
             "lost": self._lost,
@@ -256,8 +264,7 @@ class RankOperations:
 
 
 def _worlds(trace: Trace) -> np.ndarray | None:
-    """Of several applications, each with an MPI_COMM_WORLD of its own: that of each rank, as operations name it. None:
-    there is one application."""
+    """Return for each rank its application's MPI_COMM_WORLD, as operations name it; None: there is one application."""
     sizes = trace.origin.applications
     if len(sizes) < 2:
         return None

@@ -1,7 +1,7 @@
-"""What operations on windows need besides their calls: the window, its lock, and who waits for whom.
+"""Windows of one-sided operations: the window of each call, its lock, and which call waits for which rank.
 
-Windows are communicators of their own: their fences are barriers, in no order with other collectives, and where one
-call waits for another rank's (MPI_Win_start for MPI_Win_post, MPI_Win_wait for MPI_Win_complete) this sends a message.
+Windows are communicators of their own: their fences are barriers, in no order with other collectives. Where one call
+waits for another rank's (MPI_Win_start for MPI_Win_post, MPI_Win_wait for MPI_Win_complete) this sends a message.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from analyzer.pairing.requests import gather_blocks
 from analyzer.trace import ACCESS, Objects, Trace
 
 _Table = tuple[np.ndarray, np.ndarray]
-"""First of each row, int64 of shape (rows + 1,), and what is in the rows one after the other."""
+"""First element of each row, int64 of shape (rows + 1,), and the elements of all rows one after the other."""
 
 
 def is_fence(procedure: str) -> bool:
-    """Whether the procedure is MPI_Win_fence, the only one on windows that Dimemas has a record for."""
+    """Return True if the procedure is MPI_Win_fence, the only procedure on windows that Dimemas has a record for."""
     return plan_of(procedure)[0] == FENCE
 
 
@@ -39,7 +39,7 @@ def window_groups(trace: Trace, uses: Callable[[str], bool] = is_fence) -> tuple
 
 
 class Windows:
-    """The windows of a trace, for the operations of its ranks."""
+    """Windows of a trace, for the operations of its ranks."""
 
     def __init__(self, trace: Trace, plan: np.ndarray) -> None:
         """plan: (procedures, 2) as for the kernel."""
@@ -53,8 +53,10 @@ class Windows:
 
     @cached_property
     def start_waits(self) -> bool:
-        """Whether MPI_Win_start waited for the posts in the measured run: fewer of them returned before their target
-        posted than were still there when it did. Else MPI_Win_complete waits."""
+        """True if MPI_Win_start waited for the posts in the measured run; else MPI_Win_complete waits.
+
+        It waited if fewer starts returned before their target posted than were still inside when it did.
+        """
         if not self._has_epochs:
             return True
         access, exposure = self._epochs.matched()
@@ -64,12 +66,14 @@ class Windows:
         return bool(left.sum() <= waited.sum())
 
     def partners(self, rank: int) -> Partners:
-        """Who waits for whom, for the calls of a rank one window of time after the other."""
+        """Find the partners of a rank's calls on windows, one window of time after the other."""
         return Partners(self._trace, rank, self._guessed(rank) if self._has_epochs else {})
 
     def _guessed(self, rank: int) -> dict[int, _Table]:
-        """By step (WIN_START, WIN_POST) when calls without a group were entered, and with whom: the other sides of
-        their epochs."""
+        """Find the groups of calls without a group from the other sides of their epochs.
+
+        Returns by step (WIN_START, WIN_POST) the times when the calls were entered, and their partners.
+        """
         epochs = self._epochs
         if not (epochs.exposures["partner"] == ANY).any():
             return {}
@@ -88,7 +92,7 @@ def _sorted(time: np.ndarray, partner: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 class Partners:
-    """Those of the calls of one rank."""
+    """Partners of one rank's calls on windows."""
 
     def __init__(self, trace: Trace, rank: int, guessed: dict[int, _Table]) -> None:
         self._trace, self._rank, self._guessed = trace, rank, guessed
@@ -97,7 +101,8 @@ class Partners:
         self._open = {step: np.zeros(len(trace.extra(Objects).known), np.int64) for step in (WIN_START, WIN_POST)}
 
     def of(self, window: tuple[int, int], calls: np.ndarray, kinds: np.ndarray) -> dict[str, np.ndarray]:
-        """For the kernel, by call (CALL) of a window of time; kinds: of their operations.
+        """Return the columns that the kernel needs for the calls (CALL) of a window of time. kinds: of their
+        operations.
 
         `object` is the index in Objects.known, -1: not known.
         """
@@ -122,7 +127,7 @@ class Partners:
         return found | {"first_partner": first.astype(np.int64), "partners": every[place]}
 
     def _numbers(self, step: int, entered: np.ndarray, named: np.ndarray) -> np.ndarray:
-        """Numbers of the groups of calls that begin epochs: those that the trace names, else what was guessed."""
+        """Return the numbers of the groups of calls that begin epochs: as the trace names them, else as guessed."""
         found = np.zeros(len(named), np.int64)
         for group in np.unique(named[named > 0]).tolist():
             found[named == group] = self._numbered((step, group), self._trace.extra(Objects).group(self._rank, group))
@@ -141,7 +146,7 @@ class Partners:
         return self._number[key]
 
     def _carried(self, step: int, window: np.ndarray, begins: np.ndarray, groups: np.ndarray) -> np.ndarray:
-        """Of calls, by window and time, the group of the last one of their window that began an epoch."""
+        """Return for each call, by window and time, the group of the last call on its window that began an epoch."""
         if not len(window):
             return groups
         new = np.append(True, np.diff(window) != 0)
