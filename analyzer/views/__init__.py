@@ -1,7 +1,7 @@
-"""Views of a run: what each thread, rank, node or the whole application does over time, as one number.
+"""Views of a run: one number over time for each thread, rank, node or the whole application.
 
 The semantic machinery of Paraver ("Dimemas specification", section 1.16.2): records are filtered, a function makes a
-value of each thread at each time, others put threads together and change what comes out. All of it is columns of
+value of each thread at each time, other functions put threads together and change the result. All of it is columns of
 numpy, window by window. docs/views.md is the user's side.
 """
 

@@ -1,4 +1,4 @@
-"""What is asked of views from Python: of a trace, by a view or the name of one (docs/views.md)."""
+"""Python functions that compute a trace's profiles, bursts and histograms by a view or its name (docs/views.md)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Spans = tuple[float, float]
 
 
 def run_of(of: Trace | ViewRun) -> ViewRun:
-    """Of a Run itself; several questions to one Run look for iterations once."""
+    """Return the ViewRun of a trace, or the ViewRun itself, which looks for iterations once for all calls."""
     return of if isinstance(of, ViewRun) else ViewRun(of)
 
 
@@ -54,7 +54,7 @@ def measures(
 def profile(
     trace: Trace | ViewRun, view: Named, bins: int = 100, *, begin_s: float = 0.0, end_s: float | None = None
 ) -> ViewProfile:
-    """A view over time, in so many bins. Raises TracelibError."""
+    """Compute a view over time in `bins` intervals. Raises TracelibError."""
     begin, end = _interval(begin_s, end_s)
     return over_time.profile(view_named(view), run_of(trace), bins, begin_ns=begin, end_ns=end)
 
@@ -80,7 +80,7 @@ def histogram(
 
 
 def bursts(trace: Trace | ViewRun, view: Named, *, begin_s: float = 0.0, end_s: float | None = None) -> Table:
-    """Every interval in which the value of a row stays the same, as a table that is read piece by piece."""
+    """Return the intervals in which the value of a row stays the same, as a table that is read piece by piece."""
     run, found = run_of(trace), view_named(view)
     begin, end = _interval(begin_s, end_s)
     rows = found.rows(run)
@@ -95,7 +95,7 @@ def bursts(trace: Trace | ViewRun, view: Named, *, begin_s: float = 0.0, end_s: 
 
 
 def shown(run: ViewRun, file: ViewFile, begin_s: float = 0.0, end_s: float | None = None) -> Histogram:
-    """The histogram that a view file describes. Raises TracelibError."""
+    """Compute the histogram that a view file describes. Raises TracelibError."""
     table, view = file.table, file.view
     begin, end = _interval(begin_s, end_s)
     return tabulated.histogram(
@@ -109,8 +109,10 @@ def shown(run: ViewRun, file: ViewFile, begin_s: float = 0.0, end_s: float | Non
 def shared_columns(
     runs: Sequence[ViewRun], file: ViewFile, spans: Sequence[tuple[float, float | None]]
 ) -> Columns | None:
-    """Columns that all values of the control view of a histogram fit in, in [begin_s, end_s) of each run. None: its
-    values have names, whose numbers may be others in each run. Raises TracelibError."""
+    """Find columns that fit all values of a histogram's control view, in [begin_s, end_s) of each run.
+
+    None: its values have names, whose numbers may differ between the runs. Raises TracelibError.
+    """
     every = []
     for run, (begin_s, end_s) in zip(runs, spans, strict=True):
         control = file.view if file.table.control is None else _levelled(file.table.control, file.view, run)

@@ -1,6 +1,6 @@
-"""Functions of a row's value, one after the other.
+"""Compose functions, which change a row's value one after the other.
 
-Source: "Dimemas specification", section 1.16.2, "Compose functions"; those that Paraver has beyond it.
+Source: "Dimemas specification", section 1.16.2, "Compose functions"; also the ones that Paraver has beyond it.
 """
 
 from __future__ import annotations
@@ -79,12 +79,12 @@ MAPS: dict[str, Callable[[Function], Map]] = {
 _STACKED, _NESTING, _DELTA, _JOIN = "stacked value", "nesting level", "delta", "join bursts"
 _BURST_TIME, _INTERVAL_TIME = "burst time", "interval time"
 _SUMS: dict[str, Map] = {"enumerate": lambda values: values != 0, "accumulate": lambda values: values}
-"""What each step adds to the value of its row, by name."""
+"""Value that each step adds to the sum of its row, by the function's name."""
 COMPOSE_FUNCTIONS = (*MAPS, *_SUMS, _STACKED, _NESTING, _DELTA, _BURST_TIME, _INTERVAL_TIME, _JOIN)
 
 
 def composed(every: Iterator[Steps], function: Function, rows: int, bounds: np.ndarray, end: int) -> Iterator[Steps]:
-    """What a function makes of steps. end: of the run, ns. Raises TracelibError."""
+    """Apply a compose function to steps. end: of the run, ns. Raises TracelibError."""
     name = function.name
     if function.user:
         return _mapped(every, _checked(function))
@@ -133,13 +133,13 @@ def _stacked(every: Iterator[Steps], rows: int, *, depth: bool) -> Iterator[Step
 
 
 class Changes:
-    """Steps without those that last no time or change nothing: each is the begin of a burst."""
+    """Filter that leaves out steps which last no time or change nothing: each step left is the begin of a burst."""
 
     def __init__(self, rows: int) -> None:
         self.now = np.full(rows, np.nan)  # the value of each row's last burst
 
     def feed(self, steps: Steps) -> tuple[Steps, np.ndarray]:
-        """Those of a window, and the value before each (NaN: it is the first of its row)."""
+        """Return a window's steps that change a value, and the value before each (NaN: it is the first of its row)."""
         steps = steps.last_of_each_time()
         if not len(steps.row):
             return steps, steps.value
@@ -153,7 +153,7 @@ class Changes:
 
 
 def _delta(every: Iterator[Steps], rows: int) -> Iterator[Steps]:
-    """The value less that of the burst before."""
+    """Yield each burst's value less the value of the burst before."""
     changes = Changes(rows)
     for steps in every:
         some, before = changes.feed(steps)
@@ -161,7 +161,7 @@ def _delta(every: Iterator[Steps], rows: int) -> Iterator[Steps]:
 
 
 def _burst_time(every: Iterator[Steps], rows: int, bounds: np.ndarray, end: int) -> Iterator[Steps]:
-    """How long each burst lasts (us) whose value is not 0."""
+    """Yield the length (us) of each burst whose value is not 0."""
     changes, later = Changes(rows), Later(bounds)
     begin, value = np.zeros(rows, np.int64), np.zeros(rows)
     for steps in every:
@@ -182,7 +182,7 @@ def _burst_time(every: Iterator[Steps], rows: int, bounds: np.ndarray, end: int)
 
 
 def _summed(every: Iterator[Steps], rows: int, added: Map) -> Iterator[Steps]:
-    """The sum over the steps of a row up to each of them."""
+    """Yield the sum over the steps of a row up to each of them."""
     now = np.zeros(rows)
     for steps in every:
         some = steps.last_of_each_time()
@@ -201,7 +201,7 @@ def _summed(every: Iterator[Steps], rows: int, added: Map) -> Iterator[Steps]:
 
 
 def _interval_time(every: Iterator[Steps], rows: int, bounds: np.ndarray, end: int) -> Iterator[Steps]:
-    """How long each interval lasts (us), whatever its value is; a step begins one, also where the value stays."""
+    """Yield the length (us) of each interval, whatever its value. A step begins one, also where the value stays."""
     later, begin = Later(bounds), np.full(rows, -1)
     for steps in every:
         some = steps.last_of_each_time()

@@ -12,7 +12,7 @@ from analyzer.views.run import ViewRun
 
 
 class ViewBursts(NamedTuple):
-    """Bursts of some rows, those of a row in order of time."""
+    """Bursts of some rows; the bursts of one row are in order of time."""
 
     row: np.ndarray  # int64
     begin: np.ndarray  # int64, ns
@@ -21,12 +21,12 @@ class ViewBursts(NamedTuple):
     whole: np.ndarray  # bool: not cut by the interval that is looked at
 
     def where(self, chosen: np.ndarray) -> ViewBursts:
-        """Some of them."""
+        """Return the bursts of a mask or of indices."""
         return ViewBursts(*(column[chosen] for column in self))
 
 
 def bursts(view: Any, run: ViewRun, begin: int = 0, end: int | None = None) -> Iterator[ViewBursts]:
-    """Those of a view (View or Derived) in [begin, end) ns of the run, piece by piece as they end."""
+    """Yield the bursts of a view (View or Derived) in [begin, end) ns of the run, piece by piece as they end."""
     last = run.trace.duration_ns if end is None else min(end, run.trace.duration_ns)
     rows = len(view.rows(run))
     changes, since, value = Changes(rows), np.zeros(rows, np.int64), np.zeros(rows)
@@ -49,7 +49,7 @@ def bursts(view: Any, run: ViewRun, begin: int = 0, end: int | None = None) -> I
 
 
 def _cut(row: np.ndarray, begin: np.ndarray, end: np.ndarray, value: np.ndarray, first: int, last: int) -> ViewBursts:
-    """As far as they lie in [first, last)."""
+    """Cut bursts to [first, last) ns."""
     inside = (end > first) & (begin < last) & (end > begin)
     if not inside.all():
         row, begin, end, value = row[inside], begin[inside], end[inside], value[inside]
@@ -58,7 +58,7 @@ def _cut(row: np.ndarray, begin: np.ndarray, end: np.ndarray, value: np.ndarray,
 
 
 def first_bursts(every: Iterator[ViewBursts], most: int) -> tuple[ViewBursts, int]:
-    """Those that begin first, at most so many, by begin and row; and how many more there are."""
+    """Return the `most` bursts that begin first, by begin and row, and the number of the others."""
     none = np.zeros(0, np.int64)
     kept, seen = ViewBursts(none, none, none, np.zeros(0), np.zeros(0, bool)), 0
     for some in every:

@@ -1,8 +1,8 @@
-"""What a view looks at: which messages, events and calls. States are never filtered.
+"""Filters that choose a view's messages, events and calls. States are never filtered.
 
 Source: "Dimemas specification", section 1.16.2, "Filter".
 
-Which numbers are wanted: `0-3,8`, `>=64K`, `!5`.
+Also the numbers of a filter as text: `0-3,8`, `>=64K`, `!5`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Numbers:
 
     @classmethod
     def of(cls, wanted: Numbers | str | float | Sequence[float]) -> Numbers:
-        """From a text such as "0-3,8", ">=64K", "!5" (K, M and G are powers of 1024), a number, or several.
+        """Make them from a text such as "0-3,8", ">=64K", "!5" (K, M and G are powers of 1024), a number, or several.
 
         Raises TracelibError.
         """
@@ -53,7 +53,7 @@ class Numbers:
 
     @property
     def all(self) -> bool:
-        """Whether every number is wanted."""
+        """True if every number is chosen."""
         return self == EVERY
 
     def matches(self, values: np.ndarray) -> np.ndarray:
@@ -88,12 +88,12 @@ Wanted = Numbers | str | float | Sequence[float]
 _LISTS: tuple[tuple[str, str, type | tuple[type, ...]], ...] = (
     ("communicators", "communicator", str), ("types", "event type", (int, str)), ("calls", "procedure", str),
 )  # fmt: skip
-"""Fields that are lists, and of what."""
+"""Fields that are lists: name, name for messages, and type of the elements."""
 
 
 @dataclass(frozen=True)
 class Filter:
-    """What is left of a run. Each field that is not given leaves all; what is not left is nowhere in the view."""
+    """Choice of a run's records. A field that is not given chooses all; a view sees nothing else."""
 
     source: Wanted = EVERY
     """Messages: world ranks that send."""
@@ -120,7 +120,7 @@ class Filter:
     region: str = ""
     """Calls, messages (where they are sent) and events: in this region, or in a region in it; `solve/exchange`."""
     iterations: Wanted = EVERY
-    """The same in these iterations of the main loop, which count from 0."""
+    """Only in these iterations of the main loop, which count from 0."""
 
     def __post_init__(self) -> None:
         for name in ("source", "destination", "size", "tag", "peer", "iterations"):
@@ -139,7 +139,7 @@ class Filter:
 
     @property
     def has_where(self) -> bool:
-        """Whether it depends on the region or the iteration."""
+        """True if it depends on the region or the iteration."""
         return bool(self.region) or self.iterations != EVERY
 
 

@@ -1,6 +1,6 @@
 """A function of a view as the user names it.
 
-Paraver's names of functions, levels, operations and statistics, and those of the engine for the same.
+Paraver's names of functions, levels, operations and statistics, and the names that the engine has for them.
 
 Source: names of Paraver's kernel (semantic functions of threads, levels, composition, derived windows; statistics).
 """
@@ -32,15 +32,15 @@ THREAD = {
     "Node ID": "node id", "Cpu ID": "cpu id",
 }  # fmt: skip
 OF_STATES = "State Record Dur."
-"""Its parameters are states, of which Running is the one unless others are given."""
+"""Thread function whose parameters are states. Without parameters it is for Running."""
 TIMES = (OF_STATES, "Int. Between Evt")
 """Thread functions whose values are in the window's unit of time."""
 BANDWIDTHS = ("Send BandWidth", "Recv BandWidth")
 """Functions whose values are bytes per unit of time, divided by a factor."""
 AVERAGES = ("Avg Next Evt Val", "Avg Last Evt Val")
-"""Those that are per unit of time, times a factor."""
+"""Thread functions whose values are per unit of time, times a factor."""
 CHOOSE = ("Given State", "In State", "Not In State", "Given Evt Val", "In Evt Val", "Not In Evt Val")
-"""Those whose parameters are chosen values."""
+"""Thread functions whose parameters are chosen values."""
 
 LEVEL = {
     "Adding": "adding", "Adding Sign": "adding sign", "Average": "average", "Maximum": "maximum", "Minimum": "minimum",
@@ -48,7 +48,7 @@ LEVEL = {
 }  # fmt: skip
 THREAD_I = "Thread i"
 OF_CPU = "Active Thd"
-"""The value of the thread that is on a CPU: the function of CPUs that all windows have unless another is chosen."""
+"""Function of CPUs that all windows have unless another is chosen: the value of the thread that is on the CPU."""
 
 LEVELS = {
     "thread": "thread", "task": "task", "appl": "application", "cpu": "cpu", "node": "node", "system": "system",
@@ -64,7 +64,7 @@ COMPOSE = {
     "Burst Time": ("interval time",), "Floor": ("floor",), "Ceil": ("ceil",), "Round": ("round",),
     "Join Bursts": ("join bursts",),
 }  # fmt: skip
-"""The last one has the parameters. Paraver's sign is 1 for every value but 0."""
+"""Compose functions by Paraver's name; the last name has the parameters. Paraver's sign is 1 for every value but 0."""
 IN_UNITS = ("Burst Time",)
 """Their values are in the window's unit of time."""
 RANGES = ("Select Range", "Is In Range", "Select Range [)", "Is In Range [)")
@@ -92,7 +92,7 @@ _ALONE = {theirs: way[0] for theirs, way in COMPOSE.items() if len(way) == 1}
 OURS = {**STATISTICS, **LEVEL, **_ALONE, **THREAD}
 """Names of functions and statistics that stand for one of ours."""
 ROWS = {**LEVELS, "ptask": "application", "application": "application"}
-"""What people call the rows of Paraver's windows."""
+"""Levels by their names, with other names of Paraver's windows' rows."""
 
 US = {
     "Nanoseconds": 1e-3, "Microseconds": 1.0, "Milliseconds": 1e3, "Seconds": 1e6, "Minutes": 6e7, "Hours": 3.6e9,
@@ -119,16 +119,16 @@ HISTOGRAM_SHOWN_ONLY = (
 )  # fmt: skip
 
 ALIASES = "cfg4d"
-"""What settings begin with that give other names to things."""
+"""Prefix of settings that give other names to functions and values."""
 FUNCTIONS = (
     *LEVELS, "workload", "from_obj", "to_obj", "tag_msg", "size_msg", "bw_msg", "evt_type", "evt_value",
 )  # fmt: skip
-"""What a window has a function of: levels, and filters."""
+"""Settings of a window that name a function: levels, and filters."""
 EARLIER = {"topcompose": "topcompose1", "compose1": "topcompose1", "compose2": "topcompose2"}
-"""Words of earlier versions for compositions; and a level's name alone stood for the one of that level."""
+"""Words of earlier versions for compositions. A level's name alone stood for the composition of that level."""
 COMPOSED = (*(f"compose_{level}" for level in (*LEVELS, "workload")), "topcompose1", "topcompose2")
 FILTERED = (*FUNCTIONS[-7:], "evt_type_label", "evt_value_label")
-"""What lines of a filter are about; labels stand beside the numbers."""
+"""Settings that the lines of a filter are about; labels stand beside the numbers."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ class Function:
         return float(value)
 
     def found(self, among: dict[str, Any], what: str) -> Any:
-        """What stands under its name. Raises TracelibError with names that are alike."""
+        """Return the entry under the function's name. Raises TracelibError with names that are alike."""
         if self.name not in among:
             alike = get_close_matches(self.name, list(among), 3)
             hint = f"did you mean {', '.join(map(repr, alike))}?" if alike else f"there are {', '.join(among)}"

@@ -1,4 +1,4 @@
-"""Names of what views are about: event types and their values, procedures, states."""
+"""Names of event types and their values, of procedures and of states, as views show them."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _GROUPS: dict[str, tuple[int, ...]] = {
 }
 """Short names of event types."""
 _ALWAYS = ("mpi", "iteration")
-"""Those that need not be in a trace: their events are there anyway, or made."""
+"""Names of event types that need not be in a trace: their events are there anyway, or are made."""
 _COUNTERS = {
     "instructions": ((42000050,), ("PAPI_TOT_INS", "perf::INSTRUCTIONS")),
     "cycles": ((42000059,), ("PAPI_TOT_CYC", "perf::CYCLES")),
 }
-"""The same of counters: Extrae's types, and how the counter is called."""
+"""Event types of counters by the name that users write: Extrae's types, and the counter's names."""
 
 _KINDS: dict[str, Callable[[str], bool]] = {
     "point to point": lambda name: name in POINT_TO_POINT,
@@ -41,7 +41,7 @@ _KINDS: dict[str, Callable[[str], bool]] = {
 
 
 def event_labels(trace: Trace) -> Labels:
-    """Those that a trace has, or may have."""
+    """Return the labels of the event types that a trace has, or may have."""
     return TYPE_LABELS | call_labels(trace.procedures) | trace.event_labels
 
 
@@ -62,7 +62,7 @@ def type_numbers(trace: Trace, wanted: Sequence[int | str]) -> np.ndarray:
 
 
 def _named(name: str, labels: Labels) -> list[int]:
-    """The types of a name; none where there are none in the trace."""
+    """Return the event types of a name; none if the trace has none."""
     found = [number for number, (label, _) in labels.items() if label.lower() == name]
     if name in _COUNTERS and not found:
         types, counters = _COUNTERS[name]

@@ -15,7 +15,7 @@ from analyzer.trace import Losses, Trace
 
 
 class Level(StrEnum):
-    """What a row stands for."""
+    """Level of a view: the part of the run that a row stands for."""
 
     THREAD = "thread"
     TASK = "task"
@@ -48,19 +48,19 @@ class ViewRows:
         return len(self.names)
 
     def parents(self, above: ViewRows) -> np.ndarray:
-        """The row of a level above that each row is in; int64 (rows,). Threads of a row are in one row there."""
+        """Return the row of a level above that each row is in; int64 (rows,). Threads of a row are in one row there."""
         found = np.zeros(len(self), np.int64)
         found[self.of_lane] = above.of_lane
         return found
 
 
 def names_of(names: tuple[str, ...], shown: np.ndarray) -> tuple[str, ...]:
-    """The names of some rows (bool)."""
+    """Return the names of the rows that are shown (bool)."""
     return tuple(name for name, is_shown in zip(names, shown.tolist(), strict=True) if is_shown)
 
 
 class ViewLanes:
-    """The threads of the ranks that could be read, counted through by rank and thread."""
+    """Threads of the ranks that could be read, numbered by rank and thread: the lanes."""
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
@@ -78,18 +78,18 @@ class ViewLanes:
         return len(self.rank)
 
     def of(self, rank: np.ndarray, thread: np.ndarray) -> np.ndarray:
-        """The lane of each (rank, thread); -1: the rank could not be read."""
+        """Return the lane of each (rank, thread); -1: the rank could not be read."""
         first = self._first[rank]
         return np.where(first >= 0, first + thread, -1)
 
     @property
     def in_run(self) -> np.ndarray:
-        """The number of each lane among the threads of all ranks, those that could not be read included; int64."""
+        """Number of each lane among the threads of all ranks, including ranks that could not be read; int64."""
         threads = np.asarray(self.trace.threads, np.int64)
         return (np.cumsum(threads) - threads)[self.rank] + self.thread
 
     def rows(self, level: Level) -> ViewRows:
-        """The rows of a level. Raises TracelibError where the trace does not say them."""
+        """Return the rows of a level. Raises TracelibError if the trace does not have the level."""
         return self._rows[level] if level in self._rows else self._made(level)
 
     @cached_property
@@ -122,7 +122,7 @@ class ViewLanes:
         return ["all nodes"], np.zeros(len(self), np.int64)
 
     def _cpus(self) -> tuple[Sequence[str], np.ndarray]:
-        """The CPU that each thread is first seen on."""
+        """Return the names of CPUs, and the CPU that each thread is first seen on."""
         cpu = np.zeros(len(self), np.int64)
         for begin, end in pairwise(self.trace.windows().tolist()):
             states = self.trace.states(begin, end)[::-1]

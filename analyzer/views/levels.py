@@ -1,4 +1,4 @@
-"""From threads to what they belong to: the values of several rows as one.
+"""Level functions, which put the values of several rows together: threads to ranks, nodes or the application.
 
 Source: "Dimemas specification", section 1.16.2, "CPU functions", "TASK functions", "PTASK functions".
 """
@@ -68,7 +68,7 @@ def _tree(every: Iterator[Steps], name: str, parents: np.ndarray, rows: int) -> 
 
 
 def _one_child(every: Iterator[Steps], function: Function, parents: np.ndarray, rows: int) -> Iterator[Steps]:
-    """The child with a number, from 1; 0 where a row has no such child."""
+    """Yield the value of the child with a number, from 1; 0 if a row has no child with this number."""
     found = _THREAD.fullmatch(function.name)
     number = int(found[1]) if found else int(function.number(0, 1))
     if number < 1:
@@ -87,9 +87,12 @@ def _one_child(every: Iterator[Steps], function: Function, parents: np.ndarray, 
 
 
 def _last_changed(every: Iterator[Steps], parents: np.ndarray) -> Iterator[Steps]:
-    """The value of the child that changed last. At the begin that is the first child; of several that change at one
-    time, the one whose value before was the newest, as in Paraver's kernel, and of these the one with the highest
-    number."""
+    """Yield the value of the child that changed last; at the begin it is the first child.
+
+    Of several children that change at one time it is the one whose value before was the newest, as in Paraver's kernel,
+    and
+    of these the one with the highest number.
+    """
     children = len(parents)
     since = np.full(children, -1)
     for steps in every:

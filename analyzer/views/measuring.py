@@ -1,4 +1,4 @@
-"""Numbers of each row of a view over an interval: what Paraver's analyzer computes.
+"""Measures of each row of a view over an interval, as Paraver's analyzer computes them.
 
 Source: "Dimemas specification", section 1.16.2, "Analyzer"; F23 to F26. The standard deviation is the corrected one
 (F25; the printed formula lacks 1/n), the average message size is divided by messages, not by time.
@@ -34,12 +34,14 @@ ENDS = (
     ("logical send", SOURCE), ("physical send", SOURCE),
     ("logical receive", DESTINATION), ("physical receive", DESTINATION),
 )  # fmt: skip
-"""The records of a message, and whose they are."""
+"""Kinds of records of a message, and the side (source or destination) of each."""
 
 
 def message_records(selected: SelectedRecords, begin: int, end: int) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """Kind, lanes and MESSAGE of the records of messages in [begin, end), and of the whole messages, whose kinds are
-    "send" and "receive", at the times that the filter says."""
+    """Yield kind, lanes and MESSAGE of the messages' records in [begin, end).
+
+    Also of the whole messages, whose kinds are "send" and "receive", at the times that the filter chooses.
+    """
     for rows in selected.messages():
         sent, received = selected.message_times(rows)
         for kind, side, time in (
@@ -52,7 +54,7 @@ def message_records(selected: SelectedRecords, begin: int, end: int) -> Iterator
 
 
 def message_sums(selected: SelectedRecords, rows: ViewRows, begin: int, end: int) -> dict[str, np.ndarray]:
-    """All of analyzer.views.measuring.OF_MESSAGES, float64 by row."""
+    """Sum up all measures of analyzer.views.measuring.OF_MESSAGES, float64 by row."""
     kinds = (*(kind for kind, _ in ENDS), "send", "receive")
     number, size = ({kind: np.zeros(len(rows)) for kind in kinds} for _ in range(2))
     for kind, lane, messages in message_records(selected, begin, end):
@@ -109,14 +111,14 @@ NS = 1e9
 
 @dataclass(frozen=True)
 class Limits:
-    """What counts: values, and lengths of bursts in ns, both ends included."""
+    """Limits within which bursts count: values, and lengths in ns, both ends included."""
 
     values: tuple[float, float] = (-inf, inf)
     lengths: tuple[float, float] = (0, inf)
 
 
 class MeasureSums:
-    """What is added up of the bursts of each row."""
+    """Sums over the bursts of each row."""
 
     def __init__(self, rows: int, limits: Limits) -> None:
         self._limits = limits
@@ -125,7 +127,7 @@ class MeasureSums:
         self.highest, self.lowest = np.full(rows, -inf), np.full(rows, inf)
 
     def add(self, some: ViewBursts) -> None:
-        """More bursts."""
+        """Add bursts to the sums."""
         rows, length = len(self.time), (some.end - some.begin).astype(np.float64)
         self.time += np.bincount(some.row, length, rows)
         self.integral += np.bincount(some.row, length * some.value, rows)
@@ -139,7 +141,7 @@ class MeasureSums:
         self._spread(some.row[counted], length[counted])
 
     def _spread(self, row: np.ndarray, length: np.ndarray) -> None:
-        """Number, mean and sum of squared deviations of two groups as those of both (Chan et al. 1979)."""
+        """Join the number, mean and sum of squared deviations of two groups (Chan et al. 1979)."""
         rows = len(self.time)
         count = np.bincount(row, minlength=rows)
         mean = np.bincount(row, length, rows) / np.maximum(count, 1)
@@ -168,8 +170,10 @@ OF_BURSTS: dict[str, tuple[Callable[[MeasureSums], np.ndarray], str]] = {
         lambda sums: _where(sums.count, np.sqrt(sums.squares / np.maximum(sums.count, 1)) / NS), "s",
     ),
 }  # fmt: skip
-"""By name: what is computed of the sums, and its unit; "value" is that of the view. Whole bursts above 0 alone count as
-bursts, of which `Limits.lengths` drops outliers."""
+"""Measures of bursts by name: function of the sums, and unit; "value" is the unit of the view.
+
+Only whole bursts above 0 count as bursts, of which `Limits.lengths` drops outliers.
+"""
 
 OF_MESSAGES: dict[str, str] = {
     "average message size": "bytes",
@@ -181,8 +185,11 @@ OF_MESSAGES: dict[str, str] = {
     "receive records": "",
     "events": "",
 }
-"""By name, and their unit. Sends and receives are messages, at the time that the filter says; their records are logical
-and physical ones, as Paraver counts them."""
+"""Units of the measures of messages, by name.
+
+Sends and receives are messages, at the time that the filter chooses. Their records are logical and physical ones, as
+Paraver counts them.
+"""
 
 USUAL = ("average value", "maximum", "minimum", "bursts", "average burst")
 MEASURES = (*OF_BURSTS, *OF_MESSAGES)
@@ -201,12 +208,12 @@ class Measures:
     end_ns: int
 
     def only(self, shown: np.ndarray) -> Measures:
-        """Some of the rows (bool)."""
+        """Return only the rows that are shown (bool)."""
         columns = {name: values[shown] for name, values in self.columns.items()}
         return replace(self, rows=names_of(self.rows, shown), columns=columns)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """With units in the names of columns."""
+        """Make a data frame with units in the names of columns."""
         import pandas
 
         return pandas.DataFrame(self.named(), index=pandas.Index(self.rows, name=self.level))
@@ -226,8 +233,10 @@ def measures(
     view: Any, run: ViewRun, names: Iterable[Any] = USUAL, *, begin_ns: int = 0, end_ns: int | None = None,
     limits: Limits | None = None,
 ) -> Measures:  # fmt: skip
-    """Measures of each row in [begin_ns, end_ns) of the run, by name; or a user's function of records, whose values are
-    added up. Raises TracelibError."""
+    """Compute measures of each row in [begin_ns, end_ns) of the run, by name.
+
+    A measure may also be a user's function of records, whose values are added up. Raises TracelibError.
+    """
     wanted = [Function.of(name) for name in names]
     end = run.trace.duration_ns if end_ns is None else min(end_ns, run.trace.duration_ns)
     for one in wanted:

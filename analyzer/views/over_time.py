@@ -1,4 +1,4 @@
-"""A view over time in bins of one width: what pictures and tables of its course show."""
+"""A view over time in bins of one width, for pictures and tables."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class ViewProfile:
     names: dict[int, str]  # of values, where they stand for something
 
     def only(self, shown: np.ndarray) -> ViewProfile:
-        """Some of the rows (bool)."""
+        """Return only the rows that are shown (bool)."""
         values = {name: getattr(self, name)[shown] for name in ("mean", "maximum", "minimum", "longest")}
         return replace(self, rows=names_of(self.rows, shown), **values)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The means: a row for each bin, by its begin in seconds; a column for each row of the view."""
+        """Make a data frame of the means: rows are bins by their begin in seconds, columns the rows of the view."""
         import pandas
 
         return pandas.DataFrame(
@@ -63,8 +63,10 @@ def profile(
     end_ns: int | None = None,
     width_ns: int | None = None,
 ) -> ViewProfile:
-    """A view over [begin_ns, end_ns) of the run in so many bins at most, or in bins of this width. Raises
-    TracelibError."""
+    """Compute a view over [begin_ns, end_ns) of the run in at most `bins` bins, or in bins of `width_ns`.
+
+    Raises TracelibError.
+    """
     end = run.trace.duration_ns if end_ns is None else min(end_ns, run.trace.duration_ns)
     rows = view.rows(run)
     width = width_ns or max(-(-(end - begin_ns) // max(bins, 1)), 1)
@@ -98,7 +100,7 @@ class _Table:
         self.highest, self.lowest = np.full(size, -inf), np.full(size, inf)
 
     def add(self, some: ViewBursts) -> None:
-        """More bursts, cut at the edges of bins."""
+        """Add bursts, cut at the edges of bins."""
         first = (some.begin - self._edges[0]) // self._width
         count = (some.end - 1 - self._edges[0]) // self._width - first + 1
         of = np.repeat(np.arange(len(count)), count)

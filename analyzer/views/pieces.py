@@ -1,6 +1,6 @@
 """Several views of the same rows cut into pieces: intervals of a row in which none of them changes.
 
-A view that is read twice, and computed once: to find columns that all of its values fit in, and to fill them.
+Also a view that is read twice but computed once: first to find columns that fit all of its values, then to fill them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from analyzer.views.view import side_by_side
 
 
 class Pieces(NamedTuple):
-    """Pieces of some rows, those of a row in order of time."""
+    """Pieces of some rows; the pieces of one row are in order of time."""
 
     row: np.ndarray  # int64
     length: np.ndarray  # int64, ns
@@ -26,7 +26,7 @@ class Pieces(NamedTuple):
 
 
 class Points(NamedTuple):
-    """The values of all views at some times of a window."""
+    """Values of all views at some times of a window."""
 
     row: np.ndarray
     time: np.ndarray
@@ -52,8 +52,10 @@ class Points(NamedTuple):
 def pieces(
     views: Sequence[Any], run: ViewRun, rows: ViewRows, begin: int, end: int, *, joined: bool = True
 ) -> Iterator[tuple[Pieces, Points]]:
-    """For each window of the run the pieces in [begin, end) ns that end in it, and the values at its times. The last
-    one has those that do not end. joined: neighbours with the same values are one."""
+    """Yield for each window of the run the pieces in [begin, end) ns that end in it, and the values at its times.
+
+    The last window also has the pieces that do not end. joined: neighbours with the same values are one.
+    """
     count = len(rows)
     now, since, known = np.zeros((count, len(views))), np.zeros(count, np.int64), np.zeros(count, bool)
     for (first, until), (row, time, values) in zip(run.windows, side_by_side(views, run, rows), strict=True):
@@ -93,15 +95,14 @@ _STEP = np.dtype([("time", "<i8"), ("value", "<f8"), ("row", "<i4")])
 
 
 class CachedView:
-    """The steps of a view (View or Derived) of one run. They wait in a temporary file from the first time on that
-    somebody reads all of them."""
+    """Steps of a view (View or Derived) of one run, kept in a temporary file once all of them have been read."""
 
     def __init__(self, view: Any) -> None:
         self._view = view
         self._spill: Spill | None = None  # once all steps are in it
 
     def rows(self, run: ViewRun) -> ViewRows:
-        """What it has rows of."""
+        """Return the rows of the view."""
         return self._view.rows(run)  # type: ignore[no-any-return]
 
     def steps(self, run: ViewRun) -> Iterator[Steps]:

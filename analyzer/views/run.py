@@ -1,4 +1,4 @@
-"""A run as views read it: windows of time, lanes, and what is left by a filter."""
+"""A run as views read it: windows of time, lanes, and the records that a filter chooses."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NAMED = 8
 
 
 class ViewRun:
-    """One trace. What several views need of it is looked up once."""
+    """One trace, with the facts that several views need, which are found once."""
 
     def __init__(self, trace: Trace) -> None:
         if not trace.has_call_times:
@@ -39,7 +39,7 @@ class ViewRun:
 
     @cached_property
     def with_iterations(self) -> Trace:
-        """The trace with its iterations as events. Raises TracelibError where there are none."""
+        """The trace with its iterations as events. Raises TracelibError if none were found."""
         if int(EventType.ITERATION) in self.trace.event_labels:
             return self.trace
         found = self.where.iterations
@@ -48,7 +48,7 @@ class ViewRun:
         return WithIterations(self.trace, found)
 
     def at_where(self, wanted: Filter, rank: np.ndarray, thread: np.ndarray, time: np.ndarray) -> np.ndarray:
-        """Whether each (rank, thread, time) is in the region and the iterations of a filter; bool."""
+        """Return a mask of the (rank, thread, time) that are in the region and the iterations of a filter."""
         chosen = np.ones(len(rank), bool)
         if not wanted.has_where:
             return chosen
@@ -63,7 +63,7 @@ class ViewRun:
         return chosen
 
     def _in_region(self, wanted: str) -> np.ndarray:
-        """Whether each path of regions is in a region or a chain of them; bool by path."""
+        """Return a mask of the paths of regions that contain a region or a chain of them."""
         found = np.array([f"/{wanted}/" in f"/{path}/" for path in self.where.paths.texts], bool)
         if not found.any():
             known = sorted({name for path in self.where.paths.texts for name in path.split("/") if name})
@@ -72,7 +72,7 @@ class ViewRun:
         return found
 
     def _path(self, rank: int, thread: np.ndarray, time: np.ndarray) -> np.ndarray:
-        """The path of regions that threads of a rank are in."""
+        """Return the path of regions that threads of a rank are in at each time."""
         found = np.full(len(time), OUTSIDE)
         for number, changes in enumerate(self._changes[rank]):
             mine = thread == number
@@ -81,27 +81,29 @@ class ViewRun:
 
     @cached_property
     def _changes(self) -> dict[int, list[tuple[np.ndarray, np.ndarray]]]:
-        """When the threads of each rank change from one path of regions to another. Every window asks, and to read the
-        regions takes as long as to read calls."""
+        """Times when the threads of each rank change from one path of regions to another.
+
+        They are kept because every window needs them, and reading the regions takes as long as reading the calls.
+        """
         return {rank: self.where.paths.changes(rank) for rank in self.lanes.ranks.tolist()}
 
 
 class SelectedRecords:
-    """What a filter leaves of a run."""
+    """Records of a run that a filter chooses."""
 
     def __init__(self, run: ViewRun, wanted: Filter) -> None:
         self.run, self.wanted = run, wanted
         self.lanes, self.windows = run.lanes, run.windows
 
     def states(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """For each window the lanes and STATE of the states that begin in it, those of a lane in order of time."""
+        """Yield for each window the lanes and STATE of the states that begin in it, in order of time by lane."""
         trace, every = self.run.trace, range(self.run.trace.size)
         for begin, end in self.windows:
             rows = trace.rank_states(begin, end, every)
             yield self._of_lanes(rows, rows["rank"], rows["thread"])
 
     def events(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """The same with EVENT."""
+        """Yield for each window the lanes and EVENT of its events, in order of time by lane."""
         trace = self._event_trace
         types, values = self._types, self._values
         read: Callable[[int, int], np.ndarray] = trace.events
@@ -118,7 +120,7 @@ class SelectedRecords:
             yield self._of_lanes(rows, rows["rank"], rows["thread"])
 
     def calls(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """The same with CALL; those of a lane in order of enter."""
+        """Yield for each window the lanes and CALL of its calls, in order of enter by lane."""
         for begin, end in self.windows:
             rank, rows, paths = self._calls_and_paths(begin, end)
             keep = self._chosen_calls(rank, rows, paths)
@@ -144,8 +146,12 @@ class SelectedRecords:
             yield rows if where.all() else rows.compress(where)
 
     def message_times(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """When each message is sent and received, as the filter says. A message of which the logical times count is
-        received when its data are there and the receive was called, whichever is later, as in Paraver."""
+        """Return when each message is sent and received, by the times that the filter chooses.
+
+        By logical times, a message is received when its data are there and the receive was called, whichever is later,
+        as in
+        Paraver.
+        """
         if self.wanted.logical:
             return rows["logical_send"], np.maximum(rows["logical_receive"], rows["physical_receive"])
         return rows["physical_send"], rows["physical_receive"]

@@ -1,4 +1,4 @@
-"""What a cell of a histogram can say, and how it is added up."""
+"""Statistics of a histogram's cells, and the sums that they are computed from."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Cells:
         self, plane: np.ndarray, row: np.ndarray, column: np.ndarray, length: np.ndarray, control: np.ndarray,
         value: np.ndarray,
     ) -> None:  # fmt: skip
-        """Pieces, with the values of the control and of the data view; those of plane or column -1 do not count."""
+        """Add pieces, with the values of the control and of the data view. Plane or column -1 does not count."""
         inside = (plane >= 0) & (column >= 0)
         at = self._at(plane, row, column)[inside]
         length, value, size = length[inside].astype(np.float64), value[inside], len(self.time)
@@ -74,7 +74,7 @@ class Cells:
             return np.asarray(STATISTICS[statistic].of(self), np.float64).reshape(self._shape)
 
     def share_of_row(self, values: np.ndarray) -> np.ndarray:
-        """In percent of the sum over a row of a plane."""
+        """Return values in percent of the sum over a row of a plane."""
         cube = values.reshape(self._shape)
         whole = cube.sum(axis=2, keepdims=True)
         return np.where(whole > 0, 100 * cube / np.where(whole > 0, whole, 1.0), 0.0).ravel()
@@ -85,7 +85,7 @@ class Cells:
 
 @dataclass(frozen=True)
 class Statistic:
-    """How a statistic is computed of sums, and its unit; "value" is that of the data view."""
+    """Formula of a statistic from the sums, and its unit; "value" is the unit of the data view."""
 
     of: Callable[[Cells], np.ndarray]
     unit: str = ""
@@ -139,8 +139,10 @@ STATISTICS: dict[str, Statistic] = {
     **_of_messages("sends", 1),
     **_of_messages("receives", 0),
 }
-"""By name. A burst of a cell is a piece of time of a row in which neither view changes; those that the interval cuts
-count, too."""
+"""Statistics by name.
+
+A burst of a cell is a piece of time of a row in which neither view changes; bursts that the interval cuts count, too.
+"""
 
 
 def statistic_of(name: str) -> Statistic:
@@ -175,7 +177,7 @@ class MessageEnds:
         self._windows = {is_send: tuple(later.windows() for later in both) for is_send, both in ends.items()}
 
     def of_next_window(self) -> Iterator[End]:
-        """Its sends, then its receives."""
+        """Yield the next window's sends, then its receives."""
         for is_send, both in self._windows.items():
             (row, time, size), (_, _, partner) = (next(windows) for windows in both)
             yield End(is_send, row, time, size, partner.astype(np.int64))

@@ -1,6 +1,6 @@
-"""Functions of time that are constant between steps, as columns: what all parts of a view hand to each other.
+"""Functions of time that are constant between steps, as columns: all parts of a view hand them to each other.
 
-Steps whose values are known later than they begin, or that come in another order than that of time.
+Also a store for steps whose values are known later than they begin, or that come in another order than that of time.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ class Steps(NamedTuple):
         return cls(row.astype(np.int64), time.astype(np.int64), value.astype(np.float64))
 
     def first(self, rows: int) -> np.ndarray:
-        """Where the steps of each row begin, and the end: int64 (rows + 1,)."""
+        """Return where the steps of each row begin, and the end: int64 (rows + 1,)."""
         return np.searchsorted(self.row, np.arange(rows + 1)).astype(np.int64)
 
     def by_row(self) -> Steps:
-        """The same, where those of a row are in order, but not the rows."""
+        """Sort steps by row, if the steps of each row are in order already."""
         if not (self.row[1:] < self.row[:-1]).any():
             return self
         order = np.argsort(self.row, kind="stable")
         return Steps(self.row[order], self.time[order], self.value[order])
 
     def in_order(self) -> Steps:
-        """The same, whatever their order is; those of one row and time stay as they are."""
+        """Sort steps by row and time, from any order. Steps of one row and time keep their order."""
         found = self.by_row()  # mostly that is all: times are in order already
         if not ((found.time[1:] < found.time[:-1]) & (found.row[1:] == found.row[:-1])).any():
             return found
@@ -53,17 +53,17 @@ class Steps(NamedTuple):
         return Steps(self.row[order], self.time[order], self.value[order])
 
     def where(self, chosen: np.ndarray) -> Steps:
-        """Some of them (bool)."""
+        """Return the steps of a mask."""
         return Steps(self.row[chosen], self.time[chosen], self.value[chosen])
 
     def last_of_each_time(self) -> Steps:
-        """Without those that last no time."""
+        """Return the steps without the ones that last no time."""
         over = np.append((self.row[1:] == self.row[:-1]) & (self.time[1:] == self.time[:-1]), False)[: len(self.row)]
         return self.where(~over) if over.any() else self
 
 
 def starting(rows: int, steps: Steps, value: float = 0.0) -> Steps:
-    """The steps of a first window, with one at time 0 before all others of each row."""
+    """Return a first window's steps with one at time 0 before all others of each row."""
     every = np.arange(rows)
     return Steps(
         np.concatenate([every, steps.row]),
@@ -73,7 +73,7 @@ def starting(rows: int, steps: Steps, value: float = 0.0) -> Steps:
 
 
 class Merge:
-    """Several views of the same rows side by side, window by window."""
+    """Merger of several views of the same rows, window by window."""
 
     def __init__(self, views: int, rows: int) -> None:
         self._views, self._rows = views, rows
@@ -107,13 +107,13 @@ class Later:
         self._bounds, self._spill = bounds, Spill(_STEP)
 
     def put(self, row: np.ndarray, time: np.ndarray, value: np.ndarray) -> None:
-        """Steps; of those of one row and time the first that is put stays the first."""
+        """Put in steps. Of the steps of one row and time, the first that is put in stays the first."""
         records = np.empty(len(row), _STEP)
         records["row"], records["time"], records["value"] = row, time, value
         self._spill.append_each(window_of(self._bounds, time), records)
 
     def windows(self) -> Iterator[Steps]:
-        """Those of each window in order."""
+        """Yield the steps of each window in order."""
         for window in range(len(self._bounds) - 1):
             records = self._spill.read(window)
             yield Steps.of(records["row"], records["time"], records["value"]).in_order()

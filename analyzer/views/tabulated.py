@@ -1,7 +1,7 @@
-"""Tables of a view by the values of another, as Paraver's histograms have them.
+"""Tables of a view by the values of another view, as Paraver's histograms.
 
-The control view says to which column a time belongs, the data view what is counted there, a third view on which plane.
-Rows are those of the finest of them.
+The control view chooses the column of a time, the data view gives the values that are counted there, a third view
+chooses the plane. The rows are the rows of the view with the finest level.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _MOST_WHOLE = 512
 
 @dataclass(frozen=True)
 class Columns:
-    """[minimum, minimum + width), ... until the one that has the maximum, which still counts."""
+    """Columns [minimum, minimum + width), ... up to the one that has the maximum, which still counts."""
 
     minimum: float
     maximum: float
@@ -50,7 +50,7 @@ class Columns:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Number of columns."""
         return floor((self.maximum - self.minimum) / self.width) + 1
 
     @property
@@ -59,13 +59,13 @@ class Columns:
         return self.minimum + self.width * np.arange(self.count)
 
     def of(self, values: np.ndarray) -> np.ndarray:
-        """The column of each value; -1: none."""
+        """Return the column of each value; -1: none."""
         inside = (values >= self.minimum) & (values <= self.maximum)
         found = np.floor((np.where(inside, values, self.minimum) - self.minimum) / self.width).astype(np.int64)
         return np.where(inside, np.minimum(found, self.count - 1), -1)
 
     def labels(self, names: dict[int, str]) -> tuple[str, ...]:
-        """Of each column its name, its only value, or its span."""
+        """Return each column's name, its only value, or its span."""
         if self.width == 1 and float(self.minimum).is_integer():
             return tuple(names.get(int(edge), f"{int(edge)}") for edge in self.edges)
         return tuple(f"{edge:.5g} to {edge + self.width:.5g}" for edge in self.edges)
@@ -73,7 +73,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class Histogram:
-    """`values` (planes, rows, columns), float64; NaN: there is no such number."""
+    """Histogram with `values` (planes, rows, columns), float64; NaN: the cell has no value."""
 
     statistic: str
     unit: str
@@ -94,11 +94,11 @@ class Histogram:
         return pandas.DataFrame(self.values[number], index, pandas.Index(self.columns, name=self.control))
 
     def only(self, shown: np.ndarray) -> Histogram:
-        """Some of the rows (bool)."""
+        """Return only the rows that are shown (bool)."""
         return replace(self, rows=names_of(self.rows, shown), values=self.values[:, shown])
 
     def to_pandas(self) -> pandas.DataFrame:
-        """All of it; with several planes they come first in the index."""
+        """Make a data frame of all planes; with several planes they come first in the index."""
         import pandas
 
         if len(self.planes) == 1:
@@ -116,8 +116,10 @@ class Histogram:
         )  # fmt: skip
 
     def summary(self) -> dict[str, np.ndarray]:
-        """Of each plane and column what Paraver says below it: total, average, maximum, minimum, standard deviation and
-        average / maximum of the rows that have a number other than 0."""
+        """Compute Paraver's summary of each plane and column, over the rows that have a value other than 0.
+
+        It has total, average, maximum, minimum, standard deviation and average / maximum.
+        """
         filled = np.where(np.isnan(self.values) | (self.values == 0), np.nan, self.values)
         count = (~np.isnan(filled)).sum(axis=1)
         total = np.nansum(filled, axis=1)
@@ -141,13 +143,27 @@ def histogram(
     together: bool = False, joined: bool = True, partners: bool = False, lengths: tuple[float, float] = (0, inf),
     data_range: tuple[float, float] = (-inf, inf),
 ) -> Histogram:  # fmt: skip
-    """The table of `statistic` (analyzer.views.statistics) over [begin_ns, end_ns) of the run.
+    """Compute the table of `statistic` (analyzer.views.statistics) over [begin_ns, end_ns) of the run.
 
-    control: the view whose values choose the column; `data`: the one that is counted (the same unless given); `plane`:
-    the one that chooses the plane. columns, planes: unless given, those that all values fit in. together: one row for
-    all. joined: neighbouring pieces with the same values are one. partners: columns are the other sides of messages,
-    of those that are sent or received where the control view is in `columns`. lengths (ns), data_range: pieces that do
-    not fit do not count. Raises TracelibError.
+    Args:
+        control: The view whose values choose the column.
+        run: The run.
+        data: The view whose values are counted; None: the control view.
+        statistic: Name of the statistic.
+        columns: None: columns that fit all values.
+        plane: The view whose values choose the plane.
+        planes: None: planes that fit all values.
+        begin_ns: Begin of the interval.
+        end_ns: End of the interval.
+        together: One row for all.
+        joined: Neighbouring pieces with the same values are one.
+        partners: Columns are the other sides of the messages that are sent or received where the control view is in
+            `columns`.
+        lengths: Lengths in ns. A piece outside of them does not count.
+        data_range: Values of the data view. A piece outside of them does not count.
+
+    Raises:
+        TracelibError: The views or the statistic do not fit together.
     """
     statistic = OURS.get(statistic, statistic)
     of_messages = statistic_of(statistic).messages
@@ -229,6 +245,6 @@ def together(every: Sequence[Columns]) -> Columns:
 
 
 def _round(width: float) -> float:
-    """The next 1, 2 or 5 times a power of ten."""
+    """Return the next 1, 2 or 5 times a power of ten."""
     power = 10.0 ** floor(log10(width))
     return next(step * power for step in (1, 2, 5, 10) if step * power >= width)

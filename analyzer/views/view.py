@@ -1,4 +1,4 @@
-"""A view: what is looked at, and through which functions."""
+"""A view: a filter of records, and the functions that make one value of them."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class View:
             object.__setattr__(self, "name", self.thread.name)
 
     def rows(self, run: ViewRun) -> ViewRows:
-        """What it has rows of."""
+        """Return the rows that the view has values for."""
         return run.lanes.rows(Level(self.level))
 
     def steps(self, run: ViewRun) -> Iterator[Steps]:
@@ -81,7 +81,7 @@ class View:
         return self._composed(found, run, (*self.compose2, *self.compose1), len(below))
 
     def unit_of(self) -> str:
-        """What its values are in, as far as its functions say."""
+        """Return the unit of the view's values, as far as its functions determine it."""
         if self.unit or self.compose1 or self.compose2 or self.composes:
             return self.unit
         return thread_functions().get(self.thread.name, "")
@@ -109,7 +109,10 @@ OPERATIONS = {
     "different": lambda values: values[:, 0] != values[:, 1],
     "controlled": lambda values: np.where(values[:, 1] != 0, values[:, 0], 0.0),
 }
-"""Of values (steps, views); "controlled" is the first where the second is not 0; what is divided by 0 is 0."""
+"""Operations on values (steps, views), by name.
+
+"controlled" is the first view where the second is not 0. A value divided by 0 is 0.
+"""
 
 
 @dataclass(frozen=True)
@@ -138,7 +141,7 @@ class Derived:
             object.__setattr__(self, "name", self.operation.name)
 
     def rows(self, run: ViewRun) -> ViewRows:
-        """Those of the view that has most."""
+        """Return the rows of the view that has most."""
         return max((one.rows(run) for one in self.of), key=len)
 
     def steps(self, run: ViewRun) -> Iterator[Steps]:
@@ -149,7 +152,7 @@ class Derived:
         return found
 
     def unit_of(self) -> str:
-        """What its values are in."""
+        """Return the unit of the values."""
         return self.unit
 
     def _made(self, run: ViewRun) -> Iterator[Steps]:
@@ -162,14 +165,14 @@ class Derived:
 def side_by_side(
     views: Sequence[Any], run: ViewRun, rows: ViewRows
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """The steps of any of some views on these rows, and the values of all from then on, window by window."""
+    """Yield the steps of any of the views on these rows, and the values of all views then, window by window."""
     merge = Merge(len(views), len(rows))
     for every in zip(*(_on_rows(view, run, rows) for view in views), strict=True):
         yield merge.feed(every)
 
 
 def _on_rows(view: Any, run: ViewRun, rows: ViewRows) -> Iterator[Steps]:
-    """The steps of a view of these rows, or of coarser ones, as those of these rows."""
+    """Yield the steps of a view of these rows or of coarser ones, repeated for each of these rows."""
     own = view.rows(run)
     if own.level == rows.level:
         yield from view.steps(run)

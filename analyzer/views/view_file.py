@@ -1,4 +1,4 @@
-"""Views as TOML files: what is looked at, through which functions, and what is computed of it (docs/views.md)."""
+"""Views as TOML files: filters, functions, and the histograms and measures made of them (docs/views.md)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SHOWS = ("rows", "bursts", "profile", "histogram")
 
 @dataclass(frozen=True)
 class ViewTable:
-    """What a histogram is made of: see analyzer.views.tabulated."""
+    """Settings of a histogram: see analyzer.views.tabulated."""
 
     control: Any = None  # View; None: the view itself
     statistic: str = "average value"
@@ -48,7 +48,7 @@ class ViewFile:
 
 
 def library() -> dict[str, str]:
-    """The views that are part of the package: name -> what it shows."""
+    """Return the views that are part of the package: name -> description."""
     return {path.stem.replace("-", " "): read_view(path).says for path in sorted(LIBRARY.glob(f"*{_ENDING}"))}
 
 
@@ -66,7 +66,7 @@ def find_view(name: str, above: Above = ()) -> ViewFile:
 
 
 def read_view(path: Path, above: Above = ()) -> ViewFile:
-    """above: the files that are made of this one. Raises TracelibError."""
+    """Read a view from a TOML file. above: the files that are made of this one. Raises TracelibError."""
     if path.resolve() in above:
         raise TracelibError(f"{path} is made of itself", "", 2)
     try:
@@ -80,7 +80,10 @@ def read_view(path: Path, above: Above = ()) -> ViewFile:
 
 
 def view_of(table: Mapping[str, Any], name: str = "", folder: Path = Path(), above: Above = ()) -> ViewFile:
-    """From what a TOML file holds. folder: where the files lie that it names. Raises TracelibError."""
+    """Make a view from the contents of a TOML file.
+
+    folder: where the files lie that it names. Raises TracelibError.
+    """
     given = dict(table)
     own: dict[str, Any] = {key: given.pop(key) for key in ("says", "show", "measures", "bins") if key in given}
     described = given.pop("histogram", None)

@@ -1,1 +1,1 @@
-"""Paraver's configuration files, read for what their windows and histograms mean."""
+"""Paraver's configuration files, turned into views and histograms."""

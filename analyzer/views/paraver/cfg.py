@@ -1,4 +1,4 @@
-"""A Paraver configuration as views and histograms of the engine; what cannot be read is named."""
+"""A Paraver configuration as views and histograms of the engine; parts that cannot be read are named."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _READ = (
     "Delta", "Object",
 )  # fmt: skip
 _WRONG = (Unreadable, TracelibError, ValueError, OverflowError)
-"""What a window or a histogram is left out for: the last two where a number is none, or is none of a value."""
+"""Errors for which a window or a histogram is left out: the last two if a number is none, or no valid value."""
 _PLANE = ("3D_ControlWindow", "3D_ComputeYScale", "3D_Minimum", "3D_Maximum", "3D_Delta", "3D_FixedValue")
 _TRUE = "True"
 _UNLIMITED = 1e300
@@ -30,8 +30,12 @@ _UNLIMITED = 1e300
 
 @dataclass(frozen=True)
 class Cfg:
-    """`windows`: every window that could be read. `files`: what the configuration shows: its histograms; where it has
-    none, the windows that no other is made of. `notes`: what is not read, a line for each."""
+    """Views and histograms of a Paraver configuration.
+
+    `windows`: every window that could be read. `files`: the histograms that the configuration shows; if it has none,
+    the
+    windows that no other window is made of. `notes`: a line for each part that is not read.
+    """
 
     windows: tuple[View | Derived, ...]
     files: tuple[ViewFile, ...]
@@ -75,7 +79,7 @@ _OF_ONE = re.compile(r"(window|histogram) '(.*)': (.*)")
 
 
 def _once(notes: list[str]) -> tuple[str, ...]:
-    """Each remark once, with the number of windows that it is about."""
+    """Return each remark once, with the number of windows that it is about."""
     about: dict[tuple[str, str], list[str]] = {}
     for note in notes:
         found = _OF_ONE.fullmatch(note)
@@ -91,7 +95,7 @@ def _said(kind: str, of: list[str], says: str) -> str:
 
 
 def _reason(notes: list[str]) -> str:
-    """The first thing that is left out; it is why others are left out, too."""
+    """Return the first part that is left out; it is why others are left out, too."""
     out = [note for note in notes if "is left out" in note] or notes
     more = f", and {len(out) - 1} more" if len(out) > 1 else ""
     return f"{out[0]}{more}" if out else "it has no windows"
@@ -126,7 +130,7 @@ def _histogram(section: CfgSection, views: dict[int, View | Derived], notes: lis
 
 
 def _limits(section: CfgSection) -> bool:
-    """Whether the histogram leaves out values, or bursts by their length, which is 0 at least."""
+    """Return True if the histogram leaves out values, or bursts by their length, which is 0 at least."""
     given = [float(one) for one in section.one("Parameters").split()[1:]]
     lengths = [max(one, -_UNLIMITED) if one > 0 else -_UNLIMITED for one in given[2:3]]
     return any(abs(one) < _UNLIMITED for one in (*given[:2], *lengths, *given[3:]))

@@ -1,8 +1,8 @@
-"""The text of a Paraver configuration (.cfg): windows and histograms with their settings, as they stand there.
+"""The text of a Paraver configuration (.cfg): windows and histograms with their settings, unchanged.
 
 Source: the tags of version 3.4 of these files, which Paraver's kernel reads and writes.
 
-Which rows a window of a Paraver configuration shows: the objects that are selected in it.
+Also the rows that a window of a Paraver configuration shows: the objects that are selected in it.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class CfgSection:
     settings: dict[str, list[str]] = field(default_factory=dict)
 
     def one(self, name: str, default: str = "") -> str:
-        """The last value of a setting."""
+        """Return the last value of a setting."""
         return self.settings.get(name, [default])[-1]
 
     def pairs(self, name: str) -> dict[str, str]:
-        """A setting such as { 2, { {task, Adding}, {thread, Useful} } }; a value may itself be [x,y]."""
+        """Parse a setting such as { 2, { {task, Adding}, {thread, Useful} } }; a value may itself be [x,y]."""
         return {key.strip(): value for key, value in _PAIR.findall(self.one(name))}
 
     def number(self, name: str, default: float) -> float:
@@ -62,8 +62,10 @@ class CfgText:
 
 
 def parameters(text: str) -> list[list[float]]:
-    """Those of a semantic function, each with the number of its values before them: "{ 2, { 1 5.0, 2 1.0 3.0 } }" has
-    [5], [1, 3]. Raises ValueError where they are no numbers."""
+    """Parse a semantic function's parameters, each with the number of its values before them.
+
+    "{ 2, { 1 5.0, 2 1.0 3.0 } }" has [5], [1, 3]. Raises ValueError if they are no numbers.
+    """
     several = (one.split() for inner in _INNERMOST.findall(text) for one in inner.split(","))
     return [[float(value) for value in values[1:]] for values in several if values]
 
@@ -116,12 +118,12 @@ def _short(name: str) -> str:
 
 _LINE = re.compile(r"(\w+) \{ ?((?:\d{1,9}, ?)*)(\d{1,9}), ?\{([^{}]*)\} ?\}")
 _PARENTS = {"appl": 0, "task": 1, "thread": 2, "node": 0}
-"""How many objects above are named before the number of objects: an application, and its task."""
+"""Number of objects above that are named before the number of objects: an application, and its task."""
 _ABOVE = {
     Level.THREAD: ("appl", "task", "thread"), Level.TASK: ("appl", "task"), Level.APPLICATION: ("appl",),
     Level.NODE: ("node",),
 }  # fmt: skip
-"""The selections that a row of a level needs: its own, and those of what it is in."""
+"""Selections that a row of a level needs: its own, and the selections of the objects that contain it."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +137,10 @@ class Selection:
 
 @dataclass(frozen=True)
 class Objects:
-    """What is selected in a window. A line for more objects than the trace has counts for nothing, as in Paraver."""
+    """Objects that are selected in a window.
+
+    A line for more objects than the trace has counts for nothing, as in Paraver.
+    """
 
     selections: tuple[Selection, ...]
 
@@ -174,7 +179,7 @@ class Objects:
 
 
 def objects_of(lines: Sequence[str]) -> tuple[Objects | None, list[str]]:
-    """What lines `window_object` select, None: everything; and the lines that are not read."""
+    """Return the objects that lines `window_object` select, None: everything; and the lines that are not read."""
     found, others = [], []
     for line in lines:
         matched = _LINE.fullmatch(line)

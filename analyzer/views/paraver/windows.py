@@ -12,10 +12,10 @@ from analyzer.views.paraver.cfg_text import CfgSection, objects_of, parameters
 from analyzer.views.view import Derived, View
 
 _NONE, _NOTHING = (-1,), "-1"
-"""A type that no event has; what no message has."""
+"""A type that no event has, and the text of numbers that no message has."""
 _MOST_TYPES = 10_000
 _TIMES = ("begin_time", "end_time", "stop_time", "current_time", "scale")
-"""The part of the time that is shown, in versions before relative times."""
+"""Settings of the part of the time that is shown, in versions before relative times."""
 _EARLIER_OBJECTS = "window_selected_objects"
 _READ = (
     "name", "type", "id", "level", "object", "begin_time_relative", "end_time_relative", "factors", "operation",
@@ -30,11 +30,18 @@ class Unreadable(Exception):
 
 
 class ParaverWindow:
-    """One window. `notes`: what of it is not read although the numbers may depend on it. `objects`: the rows that it
-    shows (None: all)."""
+    """Window of a Paraver configuration.
+
+    `notes`: the parts that are not read although the numbers may depend on them. `objects`: the rows that it shows
+    (None:
+    all).
+    """
 
     def __init__(self, section: CfgSection, place: int) -> None:
-        """place: its number in the file, from 1, which is its name for others unless it says another."""
+        """Parse a window.
+
+        place: its number in the file, from 1, by which others name it unless it has an id.
+        """
         self._of, self.notes = section, list[str]()
         self.name = section.one("window_name")
         self.id = int(section.number("window_id", place))
@@ -75,7 +82,7 @@ class ParaverWindow:
         return found
 
     def _numbers(self, level: str, function: str) -> list[float]:
-        """All parameters of a function, one after the other."""
+        """Return all parameters of a function, one after the other."""
         return [value for values in self._modules.get((level, function), []) for value in values]
 
     def _level(self) -> Level:
@@ -88,7 +95,7 @@ class ParaverWindow:
         return Level(names.LEVELS[text])
 
     def _thread(self) -> tuple[Any, list[Any]]:
-        """The function of threads, and what brings its values to the unit of the window."""
+        """Return the function of threads, and the functions that bring its values to the unit of the window."""
         name = self._functions.get("thread", "")
         if name not in names.THREAD:
             raise Unreadable(f"thread function {name!r}")
@@ -200,7 +207,10 @@ class ParaverWindow:
         raise Unreadable(f"filter evt_type {how}")
 
     def _wanted(self, what: str, *, from_one: bool = False) -> str:
-        """As analyzer.views.numbers reads it; empty: all. Objects count from 1 there and from 0 here."""
+        """Return a filter's numbers as analyzer.views.numbers reads them; empty: all.
+
+        from_one: objects count from 1 in the file and from 0 here.
+        """
         how, given = self._functions.get(what, "All"), [one - from_one for one in self._given(what)]
         if how == "All" or (how in ("!=", ">", "<") and not given) or (how == "None" and what == "evt_value"):
             return ""

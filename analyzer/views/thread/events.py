@@ -1,8 +1,8 @@
 """Functions of the events of threads: values hold from an event to the next one of the same thread.
 
 Source: "Dimemas specification", section 1.16.2, "Thread functions, event group". Before its first event a thread's
-value is 0; but what comes from the next event is painted over the time before it, that before the first one, too
-(counters count from the begin of a thread).
+value is 0. Functions of the next event hold for the time before that event, so the first event's value holds from the
+begin of the thread (counters count from there).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Values = Callable[[np.ndarray], np.ndarray]
 
 
 def of_last(selected: SelectedRecords, values: Values) -> Iterator[Steps]:
-    """The value of the last event of each thread."""
+    """Yield the value of the last event of each thread."""
     for lane, rows in selected.events():
         yield Steps.of(lane, rows["time"], np.asarray(values(rows)))
 
@@ -42,7 +42,7 @@ class Pairs(NamedTuple):
 
 
 def of_next(selected: SelectedRecords, values: Callable[[Pairs], np.ndarray]) -> Iterator[Steps]:
-    """Values that an event has by the one after it, until that one. Behind the last one they are 0."""
+    """Yield values of each event that depend on the event after it. Behind the last event they are 0."""
     later, lanes = Later(selected.run.bounds), len(selected.lanes)
     kept, known = np.zeros(lanes, EVENT), np.zeros(lanes, bool)
     for lane, rows in selected.events():
@@ -66,7 +66,7 @@ def _length_us(pairs: Pairs) -> np.ndarray:
 
 
 def _chosen_values(selected: SelectedRecords, function: Function) -> Values:
-    """Whether each event has one of some values, by number or by name."""
+    """Return a function that gives 1 for an event with one of the chosen values, by number or by name."""
     names = tuple(str(value) for value in function.values if isinstance(value, str))
     named = value_numbers(selected.run.trace, None, names) if names else None
     numbers = np.array([value for value in function.values if not isinstance(value, str)], np.float64)
@@ -139,4 +139,4 @@ EVENT_FUNCTIONS: dict[str, tuple[Callable[[SelectedRecords, Function], Iterator[
     "not in event value": (_not_in, ""),
     "interval between events": (_between, "us"),
 }
-"""By name, and their unit."""
+"""Functions of events by name, and their unit."""

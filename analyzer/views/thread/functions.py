@@ -1,6 +1,6 @@
 """All thread functions by name.
 
-Functions of what a thread is, and not of what it does: constant.
+Also functions of constant properties of a thread, which do not depend on its activity.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ OBJECT_FUNCTIONS: dict[str, tuple[Values, str]] = {
 
 
 def of_objects(selected: SelectedRecords, values: Values) -> Iterator[Steps]:
-    """The same value at all times."""
+    """Yield the same value at all times."""
     every = np.arange(len(selected.lanes))
     for number, _ in enumerate(selected.windows):
         some = every if not number else every[:0]
@@ -45,7 +45,7 @@ def of_objects(selected: SelectedRecords, values: Values) -> Iterator[Steps]:
 
 
 USER = ("states", "events", "calls", "sends", "receives")
-"""What a user's function can be of."""
+"""Kinds of records that a user's function can read."""
 
 
 def thread_functions() -> dict[str, str]:

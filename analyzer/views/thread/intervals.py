@@ -25,7 +25,7 @@ _NONE = -1
 
 
 class Spans:
-    """Of intervals that come window by window, those of a lane in order of begin."""
+    """Steps of intervals that come window by window, in order of begin by lane."""
 
     def __init__(self, lanes: int) -> None:
         self._open = np.full(lanes, _NONE, np.int64)  # when the last interval of each lane ends, if that is to come
@@ -46,7 +46,7 @@ class Spans:
         return _woven(lane, begin, end, value, ends, closed)
 
     def _closed(self, lane: np.ndarray, begin: np.ndarray, until: int) -> Steps:
-        """The ends of the open intervals, unless another one goes on from there."""
+        """Return the ends of the open intervals, unless another interval goes on from there."""
         waiting = np.flatnonzero(self._open != _NONE)
         if not len(waiting):
             return Steps.of(waiting, waiting, waiting)
@@ -65,7 +65,7 @@ class Spans:
 def _woven(
     lane: np.ndarray, begin: np.ndarray, end: np.ndarray, value: np.ndarray, ends: np.ndarray, closed: Steps
 ) -> Steps:
-    """The begins, each followed by its end where it has one; before those of a lane what is `closed`."""
+    """Merge the begins, each followed by its end if it has one; before those, each lane's `closed`."""
     before = np.searchsorted(closed.row, lane, side="right") if len(closed.row) else 0
     at = np.arange(len(lane)) + np.cumsum(ends) - ends + before
     count = len(lane) + int(ends.sum()) + len(closed.row)
@@ -112,7 +112,7 @@ def _not_in(function: Function) -> Values:
 
 
 def _duration(function: Function) -> Values:
-    """Of the states given; of all where none is."""
+    """Return a function that gives the length (us) of the given states, or of all states if none is given."""
     chosen = state_numbers(function.values)
     length: Values = lambda rows: (rows["end"] - rows["begin"]) / _US  # noqa: E731
     return (lambda rows: np.where(np.isin(rows["state"], chosen), length(rows), 0)) if len(chosen) else length
@@ -127,11 +127,11 @@ STATE_FUNCTIONS: dict[str, tuple[Callable[[Function], Values], str]] = {
     "not in state": (_not_in, ""),
     "state record duration": (_duration, "us"),
 }
-"""By name: what makes the values of a function's parameters, and their unit."""
+"""Functions of states by name: maker of the values from a function's parameters, and unit."""
 
 
 def of_states(selected: SelectedRecords, values: Values) -> Iterator[Steps]:
-    """The value of the state that each thread is in."""
+    """Yield the value of the state that each thread is in."""
     spans = Spans(len(selected.lanes))
     for (_, until), (lane, rows) in zip(selected.windows, selected.states(), strict=True):
         yield spans.feed(lane, rows["begin"], rows["end"], np.asarray(values(rows)), until)
@@ -148,16 +148,16 @@ CALL_FUNCTIONS: dict[str, tuple[CallValues, str]] = {
     "call received bytes": (lambda rows: rows["received"], "bytes"),
     "call peer": (lambda rows: np.maximum(rows["peer"], -1) + 1, "rank from 1"),
 }
-"""By name: a number of each CALL, and its unit."""
+"""Functions of calls by name: a number of each CALL, and its unit."""
 
 
 def of_calls(selected: SelectedRecords, values: CallValues) -> Iterator[Steps]:
-    """The value of the call that each thread is in."""
+    """Yield the value of the call that each thread is in."""
     spans = Spans(len(selected.lanes))
     for (_, until), (lane, rows) in zip(selected.windows, selected.calls(), strict=True):
         yield spans.feed(lane, rows["enter"], rows["enter"] + rows["inside"], np.asarray(values(rows)), until)
 
 
 def call_names(trace: Trace) -> dict[int, str]:
-    """What the values of "call" stand for."""
+    """Return the procedures that the values of "call" stand for."""
     return {number + 1: name for number, name in enumerate(trace.procedures)}

@@ -1,8 +1,8 @@
 """Functions of the messages of threads.
 
-Source: "Dimemas specification", section 1.16.2, "Thread functions, communication group" (last size, last tag), and what
-Paraver has beyond it: partners, what is on its way, bandwidths, sums between events. Messages that are received before
-they are sent, by clocks that disagree, are never on their way.
+Source: "Dimemas specification", section 1.16.2, "Thread functions, communication group" (last size, last tag). From
+Paraver beyond it: partners, messages on their way, bandwidths, sums between events. A message that is received before
+it is sent, by clocks that disagree, is never on its way.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ Weights = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def lane_of(selected: SelectedRecords, rows: np.ndarray, side: str) -> np.ndarray:
-    """The lane of one side of each message; -1: it could not be read."""
+    """Return the lane of one side of each message; -1: it could not be read."""
     return selected.lanes.of(rows[side], rows[f"{side}_thread"])
 
 
 def of_ends(selected: SelectedRecords, values: Callable[[np.ndarray], np.ndarray], *sides: str) -> Later:
-    """The values of messages, at the time of each of these sides of them."""
+    """Collect the values of messages, at the time of each of these sides."""
     later = Later(selected.run.bounds)
     for rows in selected.messages():
         sent, received = selected.message_times(rows)
@@ -55,7 +55,7 @@ class MessageStretch:
     scale: float = 1.0
 
     def steps(self, selected: SelectedRecords) -> Iterator[Steps]:
-        """The sum over all messages that count, at each time. Sums are of whole numbers, and so exact."""
+        """Yield the sum over all messages that count, at each time. Sums are of whole numbers, and so exact."""
         later = Later(selected.run.bounds)
         for rows in selected.messages():
             lane, begin, end = lane_of(selected, rows, self.side), self._time(selected, rows, self.begin), None
@@ -69,14 +69,17 @@ class MessageStretch:
             yield steps._replace(value=running(steps, now) / self.scale)
 
     def _time(self, selected: SelectedRecords, rows: np.ndarray, which: str) -> np.ndarray:
-        """`sent` and `received` are what the filter calls so; the others are columns of MESSAGE."""
+        """Return a time of each message: `sent` or `received` by the filter's choice, else a column of MESSAGE."""
         if which in ("sent", "received"):
             return selected.message_times(rows)[which == "received"]
         return rows[which]
 
 
 def running(steps: Steps, now: np.ndarray) -> np.ndarray:
-    """The sum of whole numbers of each row up to each step, int64; `now`: those before, which become those behind."""
+    """Return the sum of whole numbers of each row up to each step, int64.
+
+    `now`: the sums before the steps; they become the sums behind them.
+    """
     if not len(steps.row):
         return np.zeros(0, np.int64)
     total = np.cumsum(steps.value.astype(np.int64))
@@ -124,7 +127,7 @@ def _last(
 
 
 def _partner(selected: SelectedRecords, _: Function) -> Iterator[Steps]:
-    """The other rank of the last message that was sent or received, from 1."""
+    """Yield the other rank of the last message that was sent or received, from 1."""
     later = Later(selected.run.bounds)
     for rows in selected.messages():
         for side, other, time in zip(
@@ -148,8 +151,12 @@ def _receive_duration(selected: SelectedRecords, _: Function) -> Iterator[Steps]
 def between_events(
     selected: SelectedRecords, values: Callable[[np.ndarray], np.ndarray], side: str, *, rate: bool
 ) -> Iterator[Steps]:
-    """What the messages of a side (whole numbers) add up to between neighbouring events of their thread, from the begin
-    of the run to its end; at the later one's own time they count for the time behind it. rate: in 10^6 a second."""
+    """Yield the sums of messages of a side (whole numbers) between neighbouring events of their thread.
+
+    Intervals run from the begin of the run to its end. A message at the later event's own time counts for the time
+    behind
+    it. rate: in 10^6 a second.
+    """
     lanes, bounds = len(selected.lanes), selected.run.bounds
     later, now = Later(bounds), np.zeros(lanes, np.int64)
     since, counted = np.zeros(lanes, np.int64), np.zeros(lanes, np.int64)  # of the last event of each lane
@@ -177,9 +184,9 @@ def _up_to(
     *,
     included: bool = False,
 ) -> np.ndarray:
-    """The sum of the whole numbers of each lane's steps before a time, or up to it with what is at it.
+    """Return the sum of the whole numbers of each lane's steps before a time, or (`included`) up to it.
 
-    `now`: the sums before the window, which become those behind it.
+    `now`: the sums before the window; they become the sums behind it.
     """
     before = now.copy()
     total = np.append(0, running(steps, now))
@@ -193,9 +200,9 @@ def _up_to(
 
 
 def _event_bytes(*sides: str) -> Callable[[SelectedRecords, Function], Iterator[Steps]]:
-    """Bytes from an event of a thread to its next one; 0 before its first and from its last one on.
+    """Make a function: bytes from an event of a thread to its next one; 0 before the first and after the last event.
 
-    What is sent at the time of an event is of the time behind it, what is received then of the time before it.
+    A message sent at the time of an event counts for the time behind it, one received then for the time before it.
     """
 
     def steps(selected: SelectedRecords, _: Function) -> Iterator[Steps]:
@@ -224,7 +231,7 @@ def _event_bytes(*sides: str) -> Callable[[SelectedRecords, Function], Iterator[
 
 
 def _last_destination(selected: SelectedRecords, _: Function) -> Iterator[Steps]:
-    """The thread that the last message was sent to, from 1, counted through the run."""
+    """Yield the thread that the last message was sent to, from 1, numbered through the run."""
     return of_ends(selected, lambda rows: _thread_of(selected, rows, DESTINATION), SOURCE).windows()
 
 
@@ -296,6 +303,6 @@ MESSAGE_FUNCTIONS: dict[str, tuple[Callable[[SelectedRecords, Function], Iterato
         for name, (stretch, unit) in STRETCHES.items()
     },
 }
-"""By name, and their unit."""
+"""Functions of messages by name, and their unit."""
 
 NO_MESSAGES = np.zeros(0, MESSAGE)
