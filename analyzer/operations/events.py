@@ -26,8 +26,7 @@ class ProgramEvents:
     """Events of one rank's program, read window by window.
 
     The threads of a rank are one sequence in a Dimemas trace, in which the regions of several threads would not nest.
-    So
-    only the main thread's events count, in replays too.
+    So only the main thread's events count, in replays too.
     """
 
     def __init__(self, trace: Trace, rank: int, added: np.ndarray) -> None:

@@ -18,8 +18,7 @@ def tell_bytes(posted: np.ndarray, calls: np.ndarray, rank: int, plan: np.ndarra
 
     `bytes` becomes the bytes sent, `completed` the bytes received. A row of the trace has their sum. The call that
     started the collective has them apart, unless it started other requests too: then they follow from the operation, as
-    if
-    all members had equal shares.
+    if all members had equal shares.
     calls: of the same window; plan: (procedures, 2) as for the kernel; members: number of members by communicator.
     """
     at = np.flatnonzero(posted["what"] == What.COLLECTIVE_STARTED)

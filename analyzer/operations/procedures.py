@@ -98,9 +98,8 @@ def plan_of(procedure: str) -> tuple[int, int]:
     """Return the kind of operation (above) that a call becomes, and its sync flag or collective operation.
 
     Receives posted in advance, the receiving half of MPI_Sendrecv and the starts of persistent collectives follow from
-    the
-    trace's requests. Procedures that Dimemas does not know (neighbourhood collectives) become nothing. Dimemas has no
-    records for one-sided operations and operations on files either, but our own replay knows them.
+    the trace's requests. Procedures that Dimemas does not know (neighbourhood collectives) become nothing. Dimemas has
+    no records for one-sided operations and operations on files either, but our own replay knows them.
     """
     name = base_name(procedure).removeprefix("MPI_")
     started = name[1:].capitalize() if name[:1] == "I" else ""

@@ -36,9 +36,8 @@ def program_of(
 
     Communicator 0 is the world, k + 1 the one with index k in the trace. If there are fences, windows (all of
     Objects.known) come after them. Then communicators in which files were opened come once more, as calls on files are
-    in
-    no order with other calls. An intercommunicator has no members here: nothing names it. Each thread of a rank is a
-    stream. A Dimemas trace is its program.
+    in no order with other calls. An intercommunicator has no members here: nothing names it. Each thread of a rank is
+    a stream. A Dimemas trace is its program.
 
     Args:
         trace: The trace.

@@ -86,8 +86,7 @@ class _Lives:
     """First and last time of each thread, gathered window by window; `begin` is where the main thread begins it.
 
     The main thread begins a thread while it computes: if the thread is seen first during a call of the main thread,
-    before
-    that call.
+    before that call.
     """
 
     def __init__(self, communicators: int) -> None:

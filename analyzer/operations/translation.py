@@ -48,8 +48,7 @@ class Translation:
         """Open the kernel's translation.
 
         plans: `struct op_plans *`; posted, done: requests that open and that end an operation; on_window: mask (uint8)
-        of the
-        procedures whose operations need more than their rows.
+        of the procedures whose operations need more than their rows.
         """
         self.spill, self._plans, self._posted, self._done = spill, plans, posted, done
         self._on_window = on_window

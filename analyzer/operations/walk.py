@@ -67,9 +67,8 @@ class RankOperations:
 
     Bursts last from the end of an MPI call to the begin of the next, in whole ns. Where the tracer's time is told apart
     from computation (Origin.tracer_times) they begin at the start of the process and leave out flushes and the tracer's
-    own
-    time after each call, so that they sum up to the useful time. In other traces they begin at 0 and keep flushes, as
-    prv2dim does. Where CPU time was measured, they last as long as their CPU time, unless `cpu_time` is False.
+    own time after each call, so that they sum up to the useful time. In other traces they begin at 0 and keep flushes,
+    as prv2dim does. Where CPU time was measured, they last as long as their CPU time, unless `cpu_time` is False.
     by_thread: the threads of a rank compute side by side; else they are one sequence, in order of time.
     events: EVENT in order of time, which the trace does not have.
     Raises TracelibError if it is not known which thread is computing.

@@ -1,8 +1,8 @@
-"""Places in a program: what the call paths of a run are called.
+"""Places in a program: names for the call paths of a run.
 
 A path is a chain of return addresses. `naming` finds functions, files and lines for addresses of one module, by debug
-information or symbols, and knows nothing of runs. `known` and `places_file` keep them. `paths` makes one table of the
-paths of all ranks, and `places` answers questions about it.
+information or symbols, and does not depend on runs. `name_cache` and `places_file` keep them. `paths` makes one table
+of the paths of all ranks, and `place_table` answers questions about it.
 """
 
 from __future__ import annotations

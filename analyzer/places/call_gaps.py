@@ -1,7 +1,8 @@
-"""The stretch of code between two calls of a thread: what it computes there lies between them.
+"""The stretch of code between two calls of a thread, where its computation between them lies.
 
 Two paths agree up to some function. From there on the program went to the first call through one line, and to the
-second through another: what it did in between lies between these two lines of that function, or in what they call.
+second through another: its computation in between lies between these two lines of that function, or in functions that
+they call.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from analyzer.places.place_table import Places
 
 
 class GapKind(Enum):
-    """What is known of a stretch."""
+    """Kind of a stretch: how much of it is known."""
 
     UNKNOWN = 0
     BETWEEN = 1  # two lines of one function
@@ -58,10 +59,10 @@ class CallGaps:
         self._found: dict[tuple[int, int], tuple[str, str, str] | None] = {}
         self._numbers: dict[CallGap, int] = {_NOTHING: 0}
         self.every: list[CallGap] = [_NOTHING]
-        """All that were found, by their numbers."""
+        """All stretches that were found, by their numbers."""
 
     def numbers(self, before: np.ndarray, after: np.ndarray) -> np.ndarray:
-        """The number of the stretch between each two paths (0: not known)."""
+        """Return the number of the stretch between each two paths (0: not known)."""
         if not len(before):
             return np.zeros(0, np.int64)
         width = np.int64(len(self._row_of))
@@ -72,11 +73,11 @@ class CallGaps:
         return np.array([self._number(self._stretch(*row)) for row in rows], np.int64)[number]
 
     def of(self, before: int, after: int) -> CallGap:
-        """The stretch between two paths."""
+        """Return the stretch between two paths."""
         return self.every[int(self.numbers(np.array([before]), np.array([after]))[0])]
 
     def _forks(self, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Where two chains part: the first row of each that is not the other's; the same row where they do not."""
+        """Find where two chains part: the first row of each that the other lacks; the same row if they do not part."""
         from_a, from_b = a.copy(), b.copy()
         for one, other, fork in ((a, b, from_a), (b, a, from_b)):
             while (deeper := self._depth[one] > self._depth[other]).any():

@@ -1,6 +1,6 @@
-"""Where the debug information of a program or library is: in the file itself, or in a file that it was moved to.
+"""Location of the debug information of a program or library: the file itself, or a file that it was moved to.
 
-The folder for files that are made again when they are not there: XDG_CACHE_HOME, or .cache at home.
+Also the folder for files that can be made again: XDG_CACHE_HOME, or .cache at home.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ def user_cache() -> Path:
 
 
 DEBUG_FOLDERS = ("/usr/lib/debug",)
-"""Where packages of debug information are installed."""
+"""Folders in which packages of debug information are installed."""
 
 
 def find_debug_file(path: str, elf: Elf, folders: Sequence[str] = DEBUG_FOLDERS) -> Path | None:
-    """The file with the debug information of the module `path`, which `elf` is of; None: there is none.
+    """Find the file with the debug information of the module `path`, whose file is `elf`; None: there is none.
 
-    A file that was moved away is taken only if it has the module's build id, or, of a module without one, the checksum
+    A file that was moved away is taken only if it has the module's build id or, if the module has none, the checksum
     that the module names.
     """
     if elf.has_debug_info:
@@ -57,7 +57,7 @@ def _candidates(path: Path, elf: Elf, folders: Sequence[str]) -> Iterator[Path]:
 
 
 def _downloads() -> Path:
-    """Where debuginfod keeps what it fetched once."""
+    """Return the folder in which debuginfod keeps the files that it has fetched."""
     if folder := os.environ.get("DEBUGINFOD_CACHE_PATH"):
         return Path(folder)
     return user_cache() / "debuginfod_client"

@@ -1,4 +1,4 @@
-"""What an ELF file says of itself: its build id, which tables it has, and its functions by address."""
+"""Reader of ELF files: build id, sections, and functions by address."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _INTERPRETER = 3  # PT_INTERP: it is a program, and no library
 _FUNCTION_TYPES = (2, 10)  # FUNC, GNU_IFUNC
 _RANK_OF_BINDING = np.array([2, 0, 1] + [3] * 13)  # global before weak before local
 _ENTRY_BYTES = 64
-"""A `_start` has made its only call by then; what may follow it makes none."""
+"""Size of `_start`: it has made its only call by then, and code behind it makes none."""
 _MOST_DECOMPRESSED = 1 << 28
 
 
@@ -57,7 +57,7 @@ class Functions:
     name: list[str]
 
     def find(self, addresses: np.ndarray) -> np.ndarray:
-        """The row of the function that each address lies in; -1: in none."""
+        """Return the row of the function that each address lies in; -1: in none."""
         at = np.searchsorted(self.address, addresses, "right") - 1
         if not len(self.address):
             return at
@@ -104,13 +104,13 @@ class Elf:
         return self._bytes(self._sections[self._by_name[name]]) if name in self._by_name else b""
 
     def has(self, *names: str) -> bool:
-        """Whether one of these sections is there and in the file, not only named."""
+        """Return True if one of these sections is in the file, and not only named."""
         there = [self._sections[self._by_name[name]] for name in names if name in self._by_name]
         return any(row["type"] != _EMPTY_SECTION and row["size"] for row in there)
 
     @property
     def has_debug_info(self) -> bool:
-        """Whether DWARF of functions is in this very file."""
+        """True if DWARF of functions is in this very file."""
         return self.has(".debug_info", ".zdebug_info")
 
     @cached_property
@@ -119,12 +119,12 @@ class Elf:
 
     @cached_property
     def load_address(self) -> int:
-        """The address of the first byte that is loaded: 0 of what can be loaded anywhere, most often."""
+        """Address of the first byte that is loaded: mostly 0 for a file that can be loaded anywhere."""
         loaded = self._segments["address"][self._segments["type"] == _LOAD]
         return int(loaded[0]) if len(loaded) else 0
 
     def _loaded(self, address: int, size: int) -> bytes:
-        """What the file has for these addresses; shorter, or empty: it has less there."""
+        """Return the file's bytes for these addresses; shorter, or empty: it has less there."""
         for segment in self._segments[self._segments["type"] == _LOAD]:
             past = address - int(segment["address"])
             if 0 <= past < int(segment["file_size"]):
@@ -152,13 +152,15 @@ class Elf:
         return (name, int.from_bytes(contents[-4:], "little")) if name and len(contents) >= 8 else None
 
     def offers(self, names: Collection[str]) -> bool:
-        """Whether this is a library in which others find one of these functions."""
+        """Return True if this is a library that exports one of these functions."""
         is_program = (self._segments["type"] == _INTERPRETER).any()
         return not is_program and not set(names).isdisjoint(self._symbols(".dynsym", ".dynstr")[1])
 
     def functions(self) -> Functions:
-        """Those of the symbol table; of a stripped file those that others can call, and those of `.gnu_debugdata`. The
-        one that a program starts with is always there."""
+        """Return the functions of the symbol table, and always the function that a program starts with.
+
+        A stripped file has no symbol table: then the functions that it exports, and the ones of `.gnu_debugdata`.
+        """
         own = [self._symbols(".symtab", ".strtab")]
         if not len(own[0][0]):
             own = [self._symbols(".dynsym", ".dynstr"), self._kept()._symbols(".symtab", ".strtab")]
@@ -179,7 +181,7 @@ class Elf:
         return rows[wanted], [_text(texts, int(at)) for at in rows["name"][wanted]]
 
     def _kept(self) -> Elf:
-        """The small file of symbols inside a stripped one (`.gnu_debugdata`), or one without any."""
+        """Return the small file of symbols inside a stripped file (`.gnu_debugdata`), or a file without any symbols."""
         try:
             unpacked = lzma.LZMADecompressor().decompress(self.section(".gnu_debugdata"), _MOST_DECOMPRESSED)
         except (lzma.LZMAError, EOFError):
@@ -191,7 +193,7 @@ _NOTHING = _HEADER.pack(_IDENTITY, *[0] * 13)
 
 
 def open_elf(path: str | os.PathLike[str]) -> Elf | None:
-    """The file; None: it cannot be read, or is no ELF file of 64 bits."""
+    """Open the file; None: it cannot be read, or is no ELF file of 64 bits."""
     try:
         with Path(path).open("rb") as file:
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)

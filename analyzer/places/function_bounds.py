@@ -1,4 +1,4 @@
-"""Where functions begin and end by the tables for unwinding (`.eh_frame`), which a stripped file has, too."""
+"""Begin and end of functions by the tables for unwinding (`.eh_frame`), which a stripped file has, too."""
 
 from __future__ import annotations
 
@@ -9,20 +9,22 @@ from functools import cached_property
 import numpy as np
 
 _VERSION, _OMITTED, _SORTED = 1, 0xFF, 0x3B
-"""Of `.eh_frame_hdr`: its only version; a part that is not there; the table that all linkers write (a pair of 32 bits
-each, counted from the begin of `.eh_frame_hdr`)."""
+"""Values in `.eh_frame_hdr`: its only version, a part that is not there, and the table that all linkers write.
+
+An entry of that table is a pair of 32 bits each, counted from the begin of `.eh_frame_hdr`.
+"""
 _ENTRY = np.dtype([("function", "<i4"), ("description", "<i4")])
 _SIZE_OF_POINTER = {0x0: 8, 0x2: 2, 0x3: 4, 0x4: 8, 0x8: 8, 0xA: 2, 0xB: 4, 0xC: 8}
-"""By the lower four bits of an encoding (DW_EH_PE_*), but for LEB128."""
+"""Bytes of a pointer by the lower four bits of its encoding (DW_EH_PE_*), LEB128 excepted."""
 _MOST_READ = 256
-"""Bytes of a description that are looked at: what stands before its instructions is shorter."""
+"""Bytes of a description that are read: the part before its instructions is shorter."""
 
 
 class FunctionBounds:
     """Begin and end of functions, found by the sorted index of `.eh_frame` (Linux Standard Base, `.eh_frame_hdr`).
 
     Args:
-        read: (address, bytes) -> what the file has there, as it is loaded; shorter, or empty: it has less.
+        read: (address, bytes) -> the file's contents there, as they are loaded; shorter, or empty: it has less.
         index: Address of the index; 0: there is none.
     """
 
@@ -51,7 +53,7 @@ class FunctionBounds:
         return np.where(where < end, self._table[row, 0] if len(self._table) else -1, -1)
 
     def _end(self, row: int) -> int:
-        """Where the function of a row of the table ends; its begin: that is not known."""
+        """Return where the function of a row of the table ends; its begin: the end is not known."""
         begin, description = self._table[row].tolist()
         entry = self._entry(description)
         size = _SIZE_OF_POINTER.get(self._encoding(description, entry) & 0xF, 0)
@@ -59,7 +61,7 @@ class FunctionBounds:
         return begin + (int.from_bytes(length, "little") if len(length) == size else 0)
 
     def _entry(self, address: int) -> bytes:
-        """The begin of an entry of `.eh_frame`, behind its length."""
+        """Return the begin of an entry of `.eh_frame`, behind its length."""
         contents = self._read(address, _MOST_READ)
         if len(contents) < 12:
             return b""
@@ -69,15 +71,17 @@ class FunctionBounds:
         return contents[4 : 4 + length]
 
     def _encoding(self, description: int, entry: bytes) -> int:
-        """How addresses in a description are written: what its CIE says, with the letter R."""
+        """Return the encoding of addresses in a description, which its CIE gives with the letter R."""
         is_long = self._read(description, 4) == b"\xff\xff\xff\xff"
         common = self._entry(description + (12 if is_long else 4) - int.from_bytes(entry[:4], "little"))
         return _encoding_in(common)
 
 
 def _encoding_in(common: bytes) -> int:
-    """How addresses in the descriptions of a CIE are written: as the letter R of its augmentation says, or absolute.
-    `_OMITTED`: it cannot be read."""
+    """Return the encoding of addresses in the descriptions of a CIE: by the letter R of its augmentation, or absolute.
+
+    `_OMITTED`: it cannot be read.
+    """
     try:
         kind, version = struct.unpack_from("<IB", common)
         letters, at = common[5 : common.index(b"\0", 5)], common.index(b"\0", 5) + 1

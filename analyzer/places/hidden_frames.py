@@ -1,4 +1,4 @@
-"""Frames that say nothing of a program: what starts it and its threads, MPI and its bindings, an interpreter."""
+"""Frames that are not the program's own: code that starts it and its threads, MPI and its bindings, an interpreter."""
 
 from __future__ import annotations
 
@@ -45,43 +45,45 @@ _INTERPRETER = re.compile(r"libpython\d.*\.so[\d.]*|python(\d+(\.\d+)*)?[dmt]*")
 
 
 def is_start_code(function: str) -> bool:
-    """Whether a function is one that the C library starts programs and threads with."""
+    """Return True if the C library starts programs and threads with this function."""
     return function in _START
 
 
 def is_runtime_library(path: str) -> bool:
-    """Whether a module is the library of C, C++ or OpenMP, or the dynamic loader: they start programs and threads, and
-    call back."""
+    """Return True if a module is the library of C, C++ or OpenMP, or the dynamic loader.
+
+    These start programs and threads, and call back.
+    """
     return bool(_RUNTIME_LIBRARY.fullmatch(_name(path)))
 
 
 def is_mpi_library(path: str) -> bool:
-    """Whether a module, or a file of Python, belongs to MPI or to one of its bindings, or is tracelib's own."""
+    """Return True if a module, or a file of Python, belongs to MPI, to one of its bindings, or to tracelib."""
     return bool(_MPI_LIBRARY.fullmatch(_name(path)) or _BINDING_OF_PYTHON.search(path))
 
 
 def is_mpi_function(function: str) -> bool:
-    """Whether a function, as people read it, is MPI's or a binding's, which may lie in the program itself."""
+    """Return True if a function, by its readable name, is MPI's or a binding's. It may lie in the program itself."""
     return bool(_MPI_FUNCTION.fullmatch(function))
 
 
 def is_wrapper(function: str) -> bool:
-    """Whether a function has the very name of one of MPI's procedures: whatever it calls is not the program's."""
+    """Return True if a function has the name of one of MPI's procedures: its callees are not the program's."""
     return base_name(function.removeprefix("P")) in DECODED
 
 
 def is_interpreter(path: str) -> bool:
-    """Whether a module is the interpreter of Python."""
+    """Return True if a module is the interpreter of Python."""
     return bool(_INTERPRETER.fullmatch(_name(path)))
 
 
 def is_import(file: str) -> bool:
-    """Whether a file of Python is that part of the interpreter which imports modules."""
+    """Return True if a file of Python is the part of the interpreter that imports modules."""
     return file.startswith("<frozen importlib.")
 
 
 def is_shown_in_detail(path: str) -> bool:
-    """Whether lines of a module's source are of interest."""
+    """Return True if lines of a module's source are of interest."""
     return not (is_mpi_library(path) or is_runtime_library(path) or is_interpreter(path))
 
 

@@ -1,4 +1,4 @@
-"""Finds names for all places of a run's paths, but those that are known already."""
+"""Search for names of all places of a run's paths that are not known yet."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _look_up(
 
 
 def _without_details(module: Module, found: FoundModule) -> FoundModule:
-    """Of libraries that are never shown in detail the functions will do: their debug information can be large."""
+    """Leave out the debug information, which can be large, of libraries that are shown by function only."""
     if is_shown_in_detail(module.path):
         return found
     return replace(found, debug_file=None, state=min(found.state, ModuleState.NO_DEBUG_INFO))

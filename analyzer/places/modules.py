@@ -1,4 +1,4 @@
-"""The programs and libraries that places lie in: whether the file here is the one that ran, and what it can tell."""
+"""The programs and libraries that places lie in: whether the file here is the one that ran, and what it contains."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ class Module:
 
     path: str
     build_id: str = ""
-    """Hexadecimal; empty: it had none, or nobody noted it."""
+    """Hexadecimal; empty: the module had none, or it was not recorded."""
 
     @property
     def name(self) -> str:
-        """Of its file, without the folder."""
+        """Name of the module's file, without the folder."""
         return PurePath(self.path).name or "?"
 
     @property
     def identity(self) -> tuple[str, str]:
-        """What is the same of copies of one file."""
+        """Key that is the same for copies of one file."""
         return ("", self.build_id) if self.build_id else (self.path, "")
 
 
 class ModuleState(IntEnum):
-    """What a module's file can tell. Numbers stay as they are: files have them."""
+    """State of a module's file: how much it can tell. The numbers are stored in files and must not change."""
 
     MISSING = 0  # no such file here, or no program
     REPLACED = 1  # another build id than that of the one that ran
@@ -51,7 +51,7 @@ class FoundModule:
     elf: Elf | None = None  # of what it is, unless it is missing or replaced
     debug_file: Path | None = None
     stamp: str = ""
-    """Other than at an earlier look if there may be more to know now."""
+    """Differs from an earlier search's stamp if there may be more to find now."""
 
 
 def find_module(module: Module, ended_ns: int | None = None, folders: Sequence[str] = DEBUG_FOLDERS) -> FoundModule:
@@ -83,7 +83,7 @@ def _stamp(path: Path) -> str:
 
 
 def sentence(module: Module, state: ModuleState) -> str:
-    """What to say once of a module in which places that are shown have no line, or may have a wrong one."""
+    """Return a sentence on a module in which places that are shown have no line, or may have a wrong one."""
     if state == ModuleState.MISSING:
         return (
             f"{module.path} is not on this machine, so places in it are addresses: analyze the run once where it is, "

@@ -1,4 +1,4 @@
-"""All names of a run that are known: by module and address, so that a later look, or another machine, has them."""
+"""All names of a run that are known, by module and address, so that a later analysis or another machine has them."""
 
 from __future__ import annotations
 
@@ -20,20 +20,22 @@ class ModuleNames:
     names: Names  # of each of these
     state: ModuleState = ModuleState.MISSING
     stamp: str = ""
-    """What they were looked up in; while that is the same, nobody looks again."""
+    """Files and tools in which they were looked up. While it is the same, they are not looked up again."""
     is_tool: bool = False
-    """Whether it is a library that stands between programs and MPI: it defines procedures of MPI itself."""
+    """True if it is a library between programs and MPI, which defines procedures of MPI itself."""
 
     def find(self, offsets: np.ndarray) -> np.ndarray:
-        """The rows of places; -1: not known."""
+        """Return the rows of places; -1: not known."""
         if not len(self.offsets):
             return np.full(len(offsets), -1)
         at = np.minimum(np.searchsorted(self.offsets, offsets), len(self.offsets) - 1)
         return np.where(self.offsets[at] == offsets, at, -1)
 
     def better(self, other: ModuleNames) -> ModuleNames:
-        """Both together: of each place the better names, and where these are as good those of `other`, which is later.
-        So is the state."""
+        """Join both: for each place the better names, and `other`'s, which are later, if both are as good.
+
+        The state is `other`'s, too.
+        """
         offsets = np.concatenate([other.offsets, self.offsets])
         names = joined([other.names, self.names])
         order = np.lexsort((-names.quality(), offsets))
@@ -47,12 +49,12 @@ class NameCache:
     """Names of places of a run, by module."""
 
     modules: dict[tuple[str, str], ModuleNames] = field(default_factory=dict)
-    """By their identity."""
+    """Names by the modules' identity."""
     here: dict[tuple[str, str], ModuleState] = field(default_factory=dict)
-    """What the files on this machine can tell now, of those that were looked at. It is not kept."""
+    """States now of the files on this machine that were examined, by the modules' identity. It is not kept."""
 
     def of(self, module: Module) -> ModuleNames:
-        """What is known of a module, maybe nothing."""
+        """Return the known names of a module; there may be none."""
         return self.modules.get(module.identity) or ModuleNames(module, np.empty(0, np.uint64), NO_NAMES)
 
     def add(self, found: ModuleNames) -> None:

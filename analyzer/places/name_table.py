@@ -16,13 +16,13 @@ class Frame(NamedTuple):
     """A function that an address lies in, inlined or not."""
 
     function: str
-    """As the compiler wrote it; empty: not named (with `past`: it has bounds, but no name)."""
+    """Function as the compiler wrote it; empty: not named (with `past`: it has bounds, but no name)."""
     file: str = ""
     """Source file as the compiler wrote it; empty: not known."""
     line: int = 0
     """Line of the call; in the innermost frame, line of the address. 0: not known."""
     past: int = 0
-    """Where the line is not known: bytes from the begin of the function."""
+    """Bytes from the begin of the function, if the line is not known."""
 
 
 Frames = tuple[Frame, ...]
@@ -33,15 +33,15 @@ FRAME = np.dtype([("function", "<u4"), ("file", "<u4"), ("line", "<u4"), ("past"
 """A Frame; `function` and `file` are numbers of texts, of which 0 is "not known"."""
 
 MOST = 2**32 - 1
-"""Of a column of a frame."""
+"""Largest number in a column of a frame."""
 
 BY_SYMBOL, BY_DEBUG_INFO = 1, 2
-"""How good the names of a place are; 0: there are none."""
+"""Quality of a place's names; 0: there are none."""
 
 
 @dataclass(frozen=True)
 class Names:
-    """Of n places: the frames of place i are rows first[i] to first[i + 1] of `frames`, the innermost first."""
+    """Frames of n places: place i has rows first[i] to first[i + 1] of `frames`, the innermost first."""
 
     first: np.ndarray  # n + 1
     frames: np.ndarray  # FRAME
@@ -49,7 +49,7 @@ class Names:
 
     @classmethod
     def of(cls, places: Iterable[Frames]) -> Names:
-        """Those of frames."""
+        """Build the table of names from each place's frames."""
         numbers: dict[str, int] = {"": 0}
         rows: list[tuple[int, int, int, int]] = []
         first = [0]
@@ -69,18 +69,20 @@ class Names:
         return tuple(Frame(self.texts[function], self.texts[file], line, past) for function, file, line, past in rows)
 
     def quality(self) -> np.ndarray:
-        """Of each place: 0, BY_SYMBOL or BY_DEBUG_INFO."""
+        """Return the quality of each place's names: 0, BY_SYMBOL or BY_DEBUG_INFO."""
         lines = np.concatenate([[0], np.cumsum(self.frames["line"] > 0)])
         return np.where(np.diff(lines[self.first]) > 0, BY_DEBUG_INFO, (np.diff(self.first) > 0) * BY_SYMBOL)
 
     def unnamed(self) -> np.ndarray:
-        """Whether each place has neither a function nor a line: it has no frame, or one that says only where its
-        function begins."""
+        """Return a mask of the places that have neither a function nor a line.
+
+        These have no frame, or one that only has the begin of its function.
+        """
         says = (self.frames["function"] > 0) | (self.frames["line"] > 0)
         return np.diff(np.concatenate([[0], np.cumsum(says)])[self.first]) == 0
 
     def take(self, places: np.ndarray) -> Names:
-        """Those of some places, in that order; -1: a place without names."""
+        """Return the names of some places, in that order; -1: a place without names."""
         places = np.asarray(places, np.int64)
         count = np.where(places >= 0, np.diff(self.first, append=self.first[-1])[places], 0)
         first = np.concatenate([[0], np.cumsum(count)])

@@ -2,10 +2,10 @@
 
 Frames by the debug information of a file, read by symbolic.
 
-Frames by the tools that come with compilers: for machines without symbolic, and for what it cannot read.
+Frames by the tools that come with compilers: for machines without symbolic, and for files that symbolic cannot read.
 
-That is `-gsplit-dwarf`, and functions of which clang's `-g1` writes no more than their lines. `llvm-symbolizer` reads
-both. `addr2line` (binutils) is right in lines; of inlined frames it names some wrongly and leaves some out.
+Those are `-gsplit-dwarf`, and functions of which clang's `-g1` writes no more than their lines. `llvm-symbolizer` reads
+both. `addr2line` (binutils) is right in lines, but names some inlined frames wrongly and leaves some out.
 """
 
 from __future__ import annotations
@@ -30,14 +30,15 @@ from analyzer.process_memory import no_search_for_cycles
 
 
 def can_read() -> bool:
-    """Whether symbolic is installed; there is none for some machines."""
+    """Return True if symbolic is installed; there is none for some machines."""
     return find_spec("symbolic") is not None
 
 
 def frames_by_debug_info(file: Path, addresses: Sequence[int]) -> list[Frames]:
-    """Frames of addresses in a file; of one whose line is not in the debug information, or if there is none, no frame.
+    """Return frames of addresses in a file; no frame if an address's line is not in its debug information.
 
-    The name of a function that was not inlined is that of the symbol table, without which templates had no arguments.
+    The name of a function that was not inlined is taken from the symbol table: in the debug information, templates have
+    no arguments.
     """
     elf = open_elf(file)
     if elf is None:
@@ -66,13 +67,13 @@ _DISCRIMINATOR = re.compile(r" \(discriminator \d+\)$")
 
 @cache
 def tool() -> tuple[str, ...] | None:
-    """The command that is there, the better one first; None: there is none."""
+    """Return the command line of the best tool that is installed; None: there is none."""
     found = ((shutil.which(name), options) for name, *options in _TOOLS)
     return next(((path, *options) for path, options in found if path), None)
 
 
 def frames_by_tool(file: Path, addresses: Sequence[int]) -> list[Frames]:
-    """Frames of addresses in a file; of one whose line the tool does not find, or if there is no tool, no frame."""
+    """Return frames of addresses in a file; no frame if the tool does not find an address's line, or is missing."""
     command = tool()
     if not command or not addresses:
         return [()] * len(addresses)
@@ -112,16 +113,16 @@ def _frame(function: str, place: str) -> Frame:
 
 
 _BOUNDS = ".eh_frame"
-"""What earlier versions did not read."""
+"""Section that earlier versions did not read."""
 _BEFORE = 1
 """A call ends right before the address that it returns to."""
 
 
 def name_places(found: FoundModule, offsets: np.ndarray) -> tuple[ModuleState, list[Frames]]:
-    """Frames of return addresses in a module, as `find_module` found it, and what is known of it now.
+    """Return frames of return addresses in a module that `find_module` found, and the module's state after that.
 
     `offsets`: addresses as the file numbers them. A place whose line is not known has one frame with the function of
-    the symbol table, or without a name (`past` says where it begins), or none.
+    the symbol table, or one without a name (`past` has its distance from the function's begin), or none.
     """
     if found.elf is None:
         return found.state, [()] * len(offsets)
@@ -140,21 +141,23 @@ def name_places(found: FoundModule, offsets: np.ndarray) -> tuple[ModuleState, l
 
 
 def _can_read_all(found: FoundModule) -> bool:
-    """Whether what the debug information does not say is not in it, either: nothing to read it with, or it is in files
-    of its own (-gsplit-dwarf)."""
+    """Return True if the debug information can be read, so that a line missing in it is not known at all.
+
+    It cannot if there is no tool for it, or if it is in files of its own (-gsplit-dwarf).
+    """
     elf = open_elf(found.debug_file) if found.debug_file else None
     split = elf is not None and any(b".dwo\0" in elf.section(name) for name in (".debug_str", ".debug_line_str"))
     return (can_read() or tool() is not None) and not split
 
 
 def readers() -> str:
-    """What there is here to read debug information with."""
+    """Return the names of the readers of debug information that are installed here."""
     command = tool()
     return f"{'symbolic' if can_read() else '-'} {command[0] if command else '-'} {_BOUNDS}"
 
 
 def _readers(found: FoundModule) -> list[Callable[[Sequence[int]], list[Frames]]]:
-    """Those that can read the debug information here, the better one first."""
+    """Return the functions that can read the module's debug information here, the better one first."""
     if found.debug_file is None:
         return []
     readers: list[Callable[[Path, Sequence[int]], list[Frames]]] = [frames_by_tool]
@@ -164,7 +167,10 @@ def _readers(found: FoundModule) -> list[Callable[[Sequence[int]], list[Frames]]
 
 
 def _fill(frames: list[Frames], addresses: np.ndarray, by_symbol: list[Frames], reader: Callable) -> None:
-    """Ask for what has no frames yet, but for the code that programs start with: it never has debug information."""
+    """Ask the reader for addresses that have no frames yet, except in the code that programs start with.
+
+    That code never has debug information.
+    """
     open_rows = [i for i, named in enumerate(frames) if not named and not _starts(by_symbol[i])]
     if not open_rows:
         return
@@ -177,8 +183,11 @@ def _starts(frames: Frames) -> bool:
 
 
 def _by_symbol(elf: Elf, addresses: np.ndarray, offsets: np.ndarray) -> list[Frames]:
-    """The function of the symbol table. One that is not there, as in a stripped file, has no name and begins where the
-    tables for unwinding say; a symbol without a size ends there at the latest."""
+    """Return the function of the symbol table for each address.
+
+    A function that is not in it, as in a stripped file, has no name and begins where the tables for unwinding say. A
+    symbol without a size ends there at the latest.
+    """
     functions, begin = elf.functions(), elf.function_bounds().find(addresses)
     rows = functions.find(addresses)
     if len(functions.address):
@@ -197,7 +206,7 @@ def _by_symbol(elf: Elf, addresses: np.ndarray, offsets: np.ndarray) -> list[Fra
 
 
 def _readable(frames: Frames) -> Frames:
-    """With names that people know; what was inlined and has no name is taken for a part of what it was inlined into."""
+    """Return the frames with readable names. Inlined code without a name is a part of the function around it."""
     named: list[Frame] = []
     for function, file, line, past in reversed(frames):
         name = readable(function, is_fortran(file) if file else None) or (named[-1].function if named else "")

@@ -15,7 +15,7 @@ from tracelib.schema import FUNCTION, MODULE, PATH, PATH_CUT, PATH_IN_FUNCTION, 
 class PathTables:
     """Tables `paths`, `modules` and `functions` of a rank, or of several together. Row 0 of each stands for nothing.
 
-    A caller's path stands before those of what it calls.
+    A caller's path stands before the paths of the functions that it calls.
     """
 
     paths: np.ndarray  # PATH
@@ -24,11 +24,11 @@ class PathTables:
 
     @classmethod
     def empty(cls) -> PathTables:
-        """No paths."""
+        """Return tables without paths."""
         return cls(*(np.zeros(1, dtype) for dtype in (PATH, MODULE, FUNCTION)))
 
     def module(self, row: int) -> Module:
-        """What a row of `modules` says."""
+        """Return the module in a row of `modules`."""
         return Module(text_of(self.modules["path"][row]), text_of(self.modules["build_id"][row]))
 
 
@@ -38,11 +38,11 @@ def text_of(stored: bytes) -> str:
 
 
 def merged_paths(tables: Sequence[PathTables]) -> tuple[PathTables, list[np.ndarray]]:
-    """All paths of some ranks, and for each rank the rows there of its own.
+    """Merge the paths of some ranks. Return all paths, and for each rank the rows of its own paths there.
 
     Modules are the same if they have the same build id or, without one, the same path. Columns of memory, which differ
-    by rank, are 0. The result may be merged again, with those of other ranks. A row that refers to what is not there,
-    as in a damaged file, becomes PATH_LOST.
+    by rank, are 0. The result may be merged again with paths of other ranks. A row with an invalid reference, as in a
+    damaged file, becomes PATH_LOST.
     """
     modules, module_rows = _merged_rows([_modules(table.modules) for table in tables], MODULE, _identity)
     functions, function_rows = _merged_rows([table.functions for table in tables], FUNCTION, bytes)
@@ -54,7 +54,7 @@ def merged_paths(tables: Sequence[PathTables]) -> tuple[PathTables, list[np.ndar
 
 
 def numbered_sites(paths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The different (module, offset) in their order, as the first row that has each, and the number of each row's."""
+    """Number the different (module, offset) in order. Return each number's first row, and each row's number."""
     order = np.lexsort((paths["offset"], paths["module"]))
     ordered = paths[order]
     new = np.ones(len(paths), bool)
@@ -65,7 +65,7 @@ def numbered_sites(paths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def shortened(paths: np.ndarray) -> np.ndarray:
-    """Which rows (PATH) have fewer callers than were asked for, as to find all would have taken too long (bool)."""
+    """Return a mask of the rows (PATH) that lack some of the callers asked for: finding all took too long."""
     outermost = np.where(paths["parent"] > 0, paths["parent"], np.arange(len(paths)))
     while (outermost[outermost] != outermost).any():
         outermost = outermost[outermost]
@@ -84,7 +84,7 @@ def _identity(row: np.void) -> tuple[str, str]:
 
 
 def _merged_rows(tables: Sequence[np.ndarray], dtype: np.dtype, identity) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Rows that are the same by `identity` once, behind a row of zeros, and for each table the rows of its own."""
+    """Collect the rows that differ by `identity`, behind a row of zeros, and the rows there of each table."""
     rows = [np.zeros((), dtype)]
     numbers: dict[object, int] = {}
     maps: list[np.ndarray] = []
@@ -120,12 +120,12 @@ def _renumbered(table: PathTables, modules: np.ndarray, functions: np.ndarray) -
 
 
 def chains_of(paths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows (PATH) with chains that are the same once, and where each row went; row 0 is nothing."""
+    """Return each different chain of rows (PATH) once, and the new row of each row; row 0 is nothing."""
     return _merged_chains([paths])
 
 
 def _merged_chains(parts: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Chains that are the same once, outermost places first, and where each row of the parts went."""
+    """Return each different chain once, outermost places first, and the new row of each row of the parts."""
     begin = np.cumsum([0, *(len(part) for part in parts)])
     rows = np.concatenate([np.empty(0, PATH), *parts])
     up = rows["parent"] + np.repeat(begin[:-1], np.diff(begin))  # of the outermost: row 0 of its part
@@ -144,7 +144,7 @@ def _merged_chains(parts: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]
 
 
 def depths(up: np.ndarray) -> np.ndarray:
-    """How many steps up lead to a row that is its own parent; every other row stands behind its parent."""
+    """Return the number of steps up to a row that is its own parent. Every other row stands behind its parent."""
     depth, above = (up != np.arange(len(up))).astype(np.int64), up
     while (depth[above] > 0).any():
         depth, above = depth + depth[above], above[above]

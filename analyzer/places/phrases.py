@@ -1,4 +1,4 @@
-"""How calls and computing are named by their places: in tables, in sentences and in plain data alike."""
+"""Names of calls and of computation by their places: in tables, sentences and plain data alike."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def computing_at(stretch: CallGap, before: str = "", after: str = "") -> str:
 
 
 def known_text(places: Places, path: int) -> str:
-    """The place of a path; empty: it is not known."""
+    """Return the place of a path; empty: it is not known."""
     place = int(places.place[path])
     return places.text(place) if place else ""
 
 
 def place_json(places: Places, path: int) -> dict[str, Any]:
-    """The place of a path under the names that all commands have; None where it is not known."""
+    """Return the place of a path under the names that all commands have; None if it is not known."""
     place = int(places.place[path])
     return {
         "place": (places.where(place) or places.text(place)) if place else None,
@@ -39,5 +39,5 @@ def place_json(places: Places, path: int) -> dict[str, Any]:
 
 
 def stretch_json(stretch: CallGap) -> dict[str, Any]:
-    """The same of what lies between two calls."""
+    """Return the place of a stretch between two calls, under the names that all commands have."""
     return {"place": stretch.where or stretch.text or None, "function": stretch.function or None}

@@ -1,4 +1,4 @@
-"""The places of a run: for each call path the place in the program that called, and the chain of its callers."""
+"""The places of a run: for each call path the calling place in the program, and the chain of its callers."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ ON = " and on"
 class Places:
     """Paths of a run, as `merged_paths` gives them, with their names.
 
-    A place is a line of a function; where lines are not known, an address in a function or module. Places have numbers
-    from 0, "not known". Paths have those of `paths`.
+    A place is a line of a function or, if lines are not known, an address in a function or module. Places are numbered
+    from 0, "not known". Paths are numbered as rows of `paths`.
     """
 
     def __init__(self, tables: PathTables, known: NameCache) -> None:
@@ -42,7 +42,7 @@ class Places:
         """`place`: for each path the number of its place, the innermost frame that is neither MPI's nor a binding's."""
 
     def __len__(self) -> int:
-        """How many places there are, with the unknown one."""
+        """Return the number of places, with the unknown one."""
         return len(self._rows)
 
     def function(self, place: int) -> str:
@@ -50,8 +50,10 @@ class Places:
         return without_arguments(self._of(place).function)
 
     def label(self, frame: Frame) -> str:
-        """The function of a frame as it is told from others of its name: what Python calls `<module>` or `<lambda>`
-        is in every file, and has its file behind it."""
+        """Return the name of a frame's function that tells it apart from others.
+
+        Python's `<module>` or `<lambda>` are in every file, so that the file stands behind them.
+        """
         function = without_arguments(frame.function)
         return f"{function} ({self._short[frame.file]})" if function.startswith("<") and frame.file else function
 
@@ -60,7 +62,7 @@ class Places:
         return self.label(self._of(place))
 
     def file(self, place: int) -> str:
-        """As the compiler wrote it; empty: not known."""
+        """Return the file as the compiler wrote it; empty: not known."""
         return self._of(place).file
 
     def line(self, place: int) -> int:
@@ -76,11 +78,11 @@ class Places:
         return self._text(self._of(place))
 
     def frames(self, path: int) -> list[Frame]:
-        """From the place of a path outwards, with inlined frames, up to `main`: what starts programs is left out."""
+        """Return the frames of a path from its place outwards up to `main`, with inlined frames, without start code."""
         return [self._frame(row) for row in self._shown(path)]
 
     def named_frames(self, path: int) -> list[tuple[str, str]]:
-        """Of `frames`: the function as it is shown, and `exchange.c:212`; both empty where they are not known."""
+        """Return the names of `frames`: the function as it is shown, and `exchange.c:212`; both empty if not known."""
         return [
             ("", "") if frame.function in _ENDS else (self._called(frame), self._where(frame))
             for frame in self.frames(path)
@@ -98,8 +100,10 @@ class Places:
         return BEFORE.join([self._text(frames[0]), *callers])
 
     def through(self, text: str) -> np.ndarray:
-        """Whether each path has a frame of the program in this function, in this file, or at this `file:line`. Files
-        may be named in full or as they are shown, functions with their arguments or without."""
+        """Return a mask of the paths with a frame of the program in this function or file, or at this `file:line`.
+
+        Files may be named in full or as they are shown, functions with their arguments or without.
+        """
         is_file = self._named(lambda file: text in (file, self._short.get(file)))
         is_function = self._named(lambda function: text in (function, without_arguments(function)))
         found = (is_file[self._frames["file"]] | is_function[self._frames["function"]]) & ~self._sites.hidden
@@ -112,15 +116,17 @@ class Places:
         return self._reached(has[self._sites.of_path])
 
     def seen(self) -> np.ndarray:
-        """Whether each path is, without its callers, in code of the program."""
+        """Return a mask of the paths that are, without their callers, in code of the program."""
         seen = np.zeros(len(self._sites.names), bool)
         seen[self._sites.of_frame[~(self._sites.hidden | self._sites.runtime)]] = True
         return seen[self._sites.of_path]
 
     def stretch(self, first: int, second: int) -> tuple[str, str, str] | None:
-        """From the line of one path to that of another, whose callers are the same: `smooth.f90:40-61 in smooth`, the
-        lines alone (empty: not known) and the function. Of a loop, which goes back to an earlier line, only the line
-        where it begins is named: `smooth.f90:61 and on in smooth`. None: they are not in one function of the program.
+        """Return the stretch from the line of one path to the line of another with the same callers.
+
+        It is the text `smooth.f90:40-61 in smooth`, the lines alone (empty: not known) and the function. A loop goes
+        back to an earlier line: then only the line where the stretch begins is named, `smooth.f90:61 and on in smooth`.
+        None: the paths are not in one function of the program.
         """
         for one, other in zip(*(self._own_frames(path) for path in (first, second)), strict=False):
             functions, lines = ({self._called(frame) for frame in (one, other)}, (one.line, other.line))
@@ -140,14 +146,16 @@ class Places:
         return None
 
     def _own_frames(self, path: int) -> list[Frame]:
-        """Those of the program that a path adds to its callers', the outermost first."""
+        """Return the program's frames that a path adds to its callers' frames, the outermost first."""
         first, site = self._sites.names.first, self._sites.of_path[path]
         rows = range(first[site + 1] - 1, first[site] - 1, -1)
         return [self._frame(row) for row in rows if not (self._sites.hidden[row] or self._sites.runtime[row])]
 
     def matching(self, pattern: re.Pattern[str]) -> np.ndarray:
-        """Whether each path has a frame of the program whose function, `file:line` or module the pattern finds. Files
-        as they are shown or in full, functions with their arguments or without."""
+        """Return a mask of the paths with a frame of the program whose function, `file:line` or module matches.
+
+        Files match as they are shown or in full, functions with their arguments or without.
+        """
         frames, sites = self._frames, self._sites
         function = self._named(lambda text: bool(pattern.search(text) or pattern.search(without_arguments(text))))
         found = function[frames["function"]]
@@ -165,18 +173,20 @@ class Places:
         return self._reached(has[sites.of_path])
 
     def ends(self) -> np.ndarray:
-        """The paths that are no callers of others."""
+        """Return the paths that are no callers of others."""
         return np.setdiff1d(np.arange(1, len(self._up)), self._up)
 
     def in_mpi(self) -> np.ndarray:
-        """Whether each path has a frame of MPI's, of a binding's, or of tracelib's own."""
+        """Return a mask of the paths with a frame of MPI's, of a binding's, or of tracelib's own."""
         has = np.zeros(len(self._sites.names), bool)
         has[self._sites.of_frame[self._sites.mpi]] = True
         return self._reached(has[self._sites.of_path])
 
     def notes(self, paths: np.ndarray) -> list[str]:
-        """A sentence on each module in which places of these paths lie that are not named well, that with most places
-        first. `paths`: those that calls have; others are only callers' paths."""
+        """Return a sentence on each module with badly named places of these paths, the module with most places first.
+
+        `paths`: the paths of calls; the other paths are only callers' paths.
+        """
         counts: dict[str, int] = {}
         for row in self._rows[np.unique(self.place[paths])]:
             number = int(self._sites.module[self._sites.of_frame[row]]) if row >= 0 else 0
@@ -194,7 +204,7 @@ class Places:
         return sorted(counts, key=lambda said: -counts[said])
 
     def _rows_of_places(self) -> np.ndarray:
-        """For each path the row of its place's frame; the innermost one if none is the program's; -1: there is none."""
+        """Return the row of the frame of each path's place: the program's, or the innermost one; -1: there is none."""
         first, of_path = self._sites.names.first, self._sites.of_path
         own = np.full(len(self._sites.names), -1)
         shown = np.flatnonzero(~(self._sites.hidden | self._sites.runtime))[::-1]
@@ -207,7 +217,7 @@ class Places:
         return np.where(found >= 0, found, innermost[of_path])
 
     def _numbered(self) -> tuple[np.ndarray, np.ndarray]:
-        """A row for each place, and the place of each path. Rows are the same place if they are shown as the same."""
+        """Return a row for each place, and the place of each path. Rows with the same text are one place."""
         unknown = np.append(self._named(NOT_KNOWN.__eq__)[self._frames["function"]], True)  # of the last: of -1
         known = np.where(unknown[self._row_of_path], -1, self._row_of_path)
         rows, row_of_path = np.unique(np.append(known, -1), return_inverse=True)
@@ -253,7 +263,7 @@ class Places:
         return np.array([bool(text) and test(text) for text in self._texts], bool)
 
     def _reached(self, has: np.ndarray) -> np.ndarray:
-        """Whether a path, or one of its callers', has it."""
+        """Return a mask of the paths that have it, or one of whose callers has it."""
         above = self._up
         while above.any():
             has, above = has | has[above], above[above]

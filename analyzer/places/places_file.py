@@ -24,9 +24,9 @@ FILE = "places.h5"
 GROUP = "places"
 
 _MODULE = np.dtype([("count", "<u4"), ("state", "<u4"), ("build_id", "S40"), ("is_tool", "u1")])
-"""`count`: of its places, which follow those of the module before it. `is_tool`: from version 2 on."""
+"""Module in the file. `count`: number of its places, behind the module before it. `is_tool`: from version 2 on."""
 _PLACE = np.dtype([("offset", "<u8"), ("frames", "<u4")])
-"""`frames`: how many it has, which follow those of the place before it."""
+"""Place in the file. `frames`: number of its frames, behind the frames of the place before it."""
 _DAMAGED = (OSError, KeyError, RuntimeError, ValueError, TypeError, IndexError, AttributeError)
 _MOST_COMPRESSED = 1032
 """RFC 1951 makes nothing smaller than that part of it."""
@@ -34,17 +34,17 @@ _COMPRESSED = {"compression": "gzip", "shuffle": True}
 
 
 def places_file(ranks_folder: Path) -> Path:
-    """The file of names in the folder of a run's ranks."""
+    """Return the file of names in the folder of a run's ranks."""
     return ranks_folder / FILE
 
 
 def cached_file(run: Path) -> Path:
-    """The file of names in the user's cache, for a run whose folder cannot be written."""
+    """Return the file of names in the user's cache, for a run whose folder cannot be written."""
     return user_cache() / "tracelib" / "places" / f"{sha256(os.fsencode(run.resolve())).hexdigest()[:32]}.h5"
 
 
 def read_names(paths: Iterable[Path]) -> NameCache:
-    """What files of names hold together, later ones being better; one that is not there or is damaged holds nothing."""
+    """Read files of names together; a later file's are better. A missing or damaged file has none."""
     known = NameCache()
     for path in paths:
         try:
@@ -56,7 +56,7 @@ def read_names(paths: Iterable[Path]) -> NameCache:
 
 
 def packed_names(path: Path) -> list[ModuleNames]:
-    """The names that a packed run holds; none if it has none, or they are damaged."""
+    """Return the names that a packed run holds; none if it has none, or they are damaged."""
     return list(read_names([path]).modules.values())
 
 
@@ -95,7 +95,7 @@ def to_group(known: NameCache, group: h5py.Group) -> None:
 
 
 def from_group(group: h5py.Group) -> list[ModuleNames]:
-    """The names in a group of an open file; none of a later version. A damaged one raises what h5py or numpy raise."""
+    """Read the names in a group of an open file; none of a later version. A damaged one raises h5py's errors."""
     version = int(SoundAttributes(group)["version"])
     if version > VERSION:
         return []
@@ -126,7 +126,7 @@ def _compressed(rows: np.ndarray) -> dict[str, object]:
 
 
 def _write_texts(group: h5py.Group, name: str, texts: Iterable[str]) -> None:
-    """Each with a zero behind it, as bytes: texts of any length."""
+    """Write texts of any length as bytes, each with a zero behind it."""
     data = np.frombuffer("".join(f"{text}\0" for text in texts).encode("utf-8", "replace"), np.uint8)
     group.create_dataset(name, data=data, **_compressed(data))
 
@@ -136,7 +136,10 @@ def _read_texts(group: h5py.Group, name: str) -> list[str]:
 
 
 def _rows(table: h5py.Dataset) -> np.ndarray:
-    """All rows. Raises ValueError if there are more than were written, or if they are none of ours."""
+    """Return all rows of a table.
+
+    Raises ValueError if there are more rows than were written, or if their type is none of ours.
+    """
     if not is_sound(table.id.get_type()):
         raise ValueError(f"{table.name} has a type that cannot be")
     if table.nbytes > table.id.get_storage_size() * _MOST_COMPRESSED:

@@ -1,6 +1,6 @@
-"""Names of functions as people write them, from those that compilers make.
+"""Names of functions as people write them, made from the compilers' names.
 
-Names of source files: the last part, and as much of the folders as tells two files apart.
+Also short names of source files: the last part, and as much of the folders as tells two files apart.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from functools import cache, lru_cache
 from tracelib.schema.procedures import DECODED
 
 _COPY = re.compile(r"(\.(cold|constprop|isra|part|lto_priv|localalias|llvm)(\.\d+)*)+$")
-"""What compilers add to the name of a function of which they made a copy or a part."""
+"""Suffix of a function's name that compilers add to a copy or a part of the function."""
 _NUMBERED = re.compile(r"(?<!_omp_fn)\.\d+$")
-"""A contained procedure's own number. That of a parallel region's function stays: it says which."""
+"""A contained procedure's own number. The number of a parallel region's function stays: it identifies the region."""
 _FORTRAN_SUFFIX = re.compile(r"\.(f|for|ftn|f\d\d|fpp)$", re.IGNORECASE)
 _EXTERNAL = re.compile(r"[a-z][a-z0-9_]*_")
 _FORTRAN_BINDING = re.compile(r"(p?)(mpi_\w+?)(_f08(ts)?)?(_{1,2})?", re.IGNORECASE)
 _BY_LOWER_CASE = {name.lower(): name for name in DECODED}
 _PROGRAM = frozenset({"MAIN__", "MAIN_", "_QQmain"})
 _MOST_CHARACTERS = 1 << 13
-"""No longer name is taken apart."""
+"""Longer names are not demangled."""
 
 
 @lru_cache(maxsize=1 << 16)
 def is_fortran(file: str) -> bool:
-    """Whether a source file is one of Fortran, by its name."""
+    """Return True if a source file is one of Fortran, by its name."""
     return bool(_FORTRAN_SUFFIX.search(file))
 
 
 @lru_cache(maxsize=1 << 16)
 def readable(name: str, fortran: bool | None = None) -> str:
-    """The name in the program's source, with arguments in C++. `fortran`: its language; None: not known.
+    """Return the name in the program's source, with arguments in C++. `fortran`: its language; None: not known.
 
     Fortran: a procedure of a module is `module::name`, the main program "program".
     """
@@ -55,8 +55,11 @@ def readable(name: str, fortran: bool | None = None) -> str:
 
 
 def fortran_binding(symbol: str, fortran: bool | None = None) -> str:
-    """The procedure of MPI of which a symbol is the binding for Fortran: "MPI_Send" of `mpi_send_`, `mpi_send_f08_`,
-    and, in a file of Fortran, of `mpi_send`. Empty: it is none, as a function of C that is called `mpi_send`."""
+    """Return the procedure of MPI of which a symbol is the binding for Fortran.
+
+    It is "MPI_Send" for `mpi_send_`, `mpi_send_f08_` and, in a file of Fortran, `mpi_send`. Empty: it is none, as a
+    function of C that is called `mpi_send`.
+    """
     found = _FORTRAN_BINDING.fullmatch(symbol)
     if not found or not (fortran or found[5]):
         return ""
@@ -109,7 +112,7 @@ _RESULT = re.compile(r"^.* (?=\S*$)")
 
 @lru_cache(maxsize=1 << 16)
 def without_arguments(name: str) -> str:
-    """A readable name without arguments, templates' arguments and what a function returns: `phys::Field::each`.
+    """Return a readable name without arguments, templates' arguments and return type: `phys::Field::each`.
 
     A lambda keeps its number: `main::{lambda#1}`.
     """
@@ -139,7 +142,7 @@ def _without_brackets(text: str) -> str:
 
 
 def short_files(files: Collection[str]) -> dict[str, str]:
-    """The short name of each: `exchange.c`, or `left/exchange.c` where there is `right/exchange.c` too."""
+    """Return the short name of each file: `exchange.c`, or `left/exchange.c` if there is `right/exchange.c` too."""
     parts = {file: tuple(part for part in posixpath.normpath(file).split("/") if part) for file in files if file}
     short = {file: file for file in files}
     members, length = list(parts), 1

@@ -1,4 +1,4 @@
-"""What the return addresses and lines in some paths are called, and which of their frames a person asks about."""
+"""Names of the return addresses and lines in some paths, and the frames among them that belong to the program."""
 
 from __future__ import annotations
 
@@ -28,8 +28,11 @@ NOT_RECORDED, NOT_KNOWN = "(not recorded)", "(not known)"
 
 @dataclass(frozen=True)
 class Sites:
-    """The different (module, offset) of some paths. What another tool for MPI calls, between the program and MPI, is a
-    site of its own, so that it can be hidden there."""
+    """Different (module, offset) of some paths, each once.
+
+    Code that another tool for MPI calls, between the program and MPI, is a site of its own, so that it can be hidden
+    there.
+    """
 
     of_path: np.ndarray  # for each path its site
     module: np.ndarray  # of each site: what `module` of its paths is
@@ -41,7 +44,7 @@ class Sites:
 
 
 def named_sites(tables: PathTables, known: NameCache) -> Sites:
-    """The sites of all paths, with the names that are known."""
+    """Return the sites of all paths, with the names that are known."""
     rows, of_path = numbered_sites(tables.paths)
     places = tables.paths[rows]
     modules, begins = np.unique(places["module"], return_index=True)  # sites are in the order of their modules
@@ -67,12 +70,12 @@ def _site_of_frame(names: Names) -> np.ndarray:
 
 
 def _is_wrapper(names: Names) -> np.ndarray:
-    """Whether each frame is a procedure of MPI by its name."""
+    """Return a mask of the frames that are a procedure of MPI by their name."""
     return _flags(names.texts, is_wrapper)[names.frames["function"]]
 
 
 def _inlined_in_wrapper(names: Names) -> np.ndarray:
-    """Whether each frame was inlined into a procedure of MPI."""
+    """Return a mask of the frames that were inlined into a procedure of MPI."""
     of_frame, wrappers = _site_of_frame(names), np.flatnonzero(_is_wrapper(names))
     outermost = np.full(len(names), -1)
     outermost[of_frame[wrappers]] = wrappers  # the last that is written
@@ -80,8 +83,11 @@ def _inlined_in_wrapper(names: Names) -> np.ndarray:
 
 
 def _wrapped(tables: PathTables, names: Names, module: np.ndarray, of_path: np.ndarray) -> np.ndarray:
-    """Whether the innermost place of each path is called by a procedure of MPI that is not MPI's: by the wrapper of
-    another tool. Such a place is the tool's. One in MPI's own libraries is not, nor is what they call back."""
+    """Return a mask of the paths whose innermost place is called by the wrapper of another tool.
+
+    The wrapper is a procedure of MPI that is not MPI's; the place then is the tool's. Places in MPI's own libraries are
+    not, nor is code that these call back.
+    """
     compiled = module & PATH_IN_FUNCTION == 0
     in_mpi = _flags([text_of(path) for path in tables.modules["path"]], is_mpi_library)[np.where(compiled, module, 0)]
     wraps = np.zeros(len(names), bool)
@@ -127,7 +133,7 @@ def _ended(offset: int) -> Frames:
 def _roles(
     tables: PathTables, known: NameCache, names: Names, module: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """`hidden`, `mpi` and `runtime` of each frame; `module`: what its site is in."""
+    """Return `hidden`, `mpi` and `runtime` of each frame; `module`: the module of its site."""
     in_function = module & PATH_IN_FUNCTION != 0
     row = np.where(in_function, 0, module)
     paths = [text_of(path) for path in tables.modules["path"]]

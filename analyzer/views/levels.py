@@ -90,8 +90,7 @@ def _last_changed(every: Iterator[Steps], parents: np.ndarray) -> Iterator[Steps
     """Yield the value of the child that changed last; at the begin it is the first child.
 
     Of several children that change at one time it is the one whose value before was the newest, as in Paraver's kernel,
-    and
-    of these the one with the highest number.
+    and of these the one with the highest number.
     """
     children = len(parents)
     since = np.full(children, -1)

@@ -149,8 +149,7 @@ class SelectedRecords:
         """Return when each message is sent and received, by the times that the filter chooses.
 
         By logical times, a message is received when its data are there and the receive was called, whichever is later,
-        as in
-        Paraver.
+        as in Paraver.
         """
         if self.wanted.logical:
             return rows["logical_send"], np.maximum(rows["logical_receive"], rows["physical_receive"])

@@ -1,1 +1,1 @@
-"""What a `Trace` can be written as."""
+"""Writers of a `Trace` in other formats."""

@@ -13,11 +13,11 @@ from analyzer.trace.annotated import Annotated, Labels
 from analyzer.trace.paraver import FUNCTION_TYPE, LINE_TYPE, NOT_FOUND, UNRESOLVED
 
 _FIRST = NOT_FOUND + 1
-"""The first value of a name."""
+"""First value of a name."""
 
 
 class WithCallers(Annotated):
-    """The same trace with so many levels of callers. A trace that does not know them stays as it is."""
+    """Trace with `levels` levels of callers as events. A trace that does not know its callers stays as it is."""
 
     def __init__(self, trace: Trace, levels: int) -> None:
         self._paths = trace.extra(CallPaths)
@@ -71,7 +71,7 @@ class _Names:
         return number, self._lines.setdefault(f"{line} ({file})", _FIRST + len(self._lines))
 
     def labels(self, levels: int) -> Labels:
-        """For the .pcf."""
+        """Return the labels for the .pcf."""
         functions = {0: "End", UNRESOLVED: "Unresolved", NOT_FOUND: "_NOT_Found"}
         lines = {0: "End", UNRESOLVED: "0 (Unresolved)", NOT_FOUND: "0 (_NOT_Found)"}
         functions |= {number: name for name, number in self._functions.items()}
@@ -84,7 +84,7 @@ class _Names:
 
 
 def _cpus(trace: Trace) -> np.ndarray:
-    """The CPU that each thread (rank, thread) is first seen on; 0: unknown."""
+    """Return the CPU that each thread (rank, thread) is first seen on; 0: unknown."""
     found = np.zeros((trace.size, int(trace.threads.max(initial=1))), np.int32)
     for begin, end in list(pairwise(trace.windows().tolist()))[:1]:
         states = trace.states(begin, end)[::-1]

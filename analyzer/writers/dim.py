@@ -1,9 +1,9 @@
-"""Writes a Dimemas trace: what each rank computed and communicated, without the times of the network.
+"""Writer of Dimemas traces: each rank's computation and communication, without the times of the network.
 
-Dimemas replays it on another machine. Source: "Dimemas 5.5.0 input format" (header with an offset block,
-records 1 burst, 2 send, 3 receive, 10 global operation, 20 event).
+Dimemas replays it on another machine. Source: "Dimemas 5.5.0 input format" (header with an offset block, records 1
+burst, 2 send, 3 receive, 10 global operation, 20 event).
 
-The records of one rank of a Dimemas trace: its operations, formatted by a kernel.
+Also the records of one rank of a Dimemas trace: its operations, formatted by a kernel.
 """
 
 from __future__ import annotations
@@ -34,8 +34,10 @@ OPERATION_BYTES = 320
 
 
 def communicator_ids(trace: Trace) -> list[int]:
-    """A different id for each communicator: its own, but for those that another has, too. In a Paraver trace of several
-    applications each of them numbers its own."""
+    """Return a different id for each communicator: its own, if no other has it.
+
+    In a Paraver trace of several applications each application numbers its own communicators.
+    """
     ids, used = [], set[int]()
     free = max((c.id for c in trace.communicators), default=0) + 1
     for communicator in trace.communicators:
@@ -62,11 +64,14 @@ def window_ids(trace: Trace) -> list[int]:
 
 
 class RankWriter:
-    """Formats ranks one after the other with the same tables and the same memory."""
+    """Formatter of ranks' records, one rank after the other with the same tables and the same memory."""
 
     def __init__(self, trace: Trace, buffered: int, events: np.ndarray = NO_EVENTS) -> None:
-        """buffered: bytes up to which the run shows that MPI_Send does not wait; -1: it says nothing of that.
-        events: EVENT in order of time, which the trace does not have."""
+        """Prepare the tables.
+
+        buffered: bytes up to which the run shows that MPI_Send does not wait; -1: the run does not show it.
+        events: EVENT in order of time, which the trace does not have.
+        """
         self._buffered = buffered
         self._trace, self._program = trace, trace.program
         self._walk = RankOperations(trace, events=events) if trace.has_call_times else None
@@ -86,7 +91,7 @@ class RankWriter:
         return self._walk.idle_events if self._walk else 0
 
     def write(self, rank: int, file: BinaryIO) -> list[int]:
-        """Write the records of one rank; returns the size in bytes of those of each thread."""
+        """Write the records of one rank. Return the size in bytes of each thread's records."""
         return [self._write_thread(rank, thread, blocks, file) for thread, blocks in self._threads(rank)]
 
     def _threads(self, rank: int) -> Iterator[tuple[int, Iterator[np.ndarray]]]:
@@ -105,7 +110,7 @@ class RankWriter:
         return size + sum(file.write(self._text(rank, thread, operations)) for operations in blocks)
 
     def _text(self, rank: int, thread: int, operations: np.ndarray):
-        """The text (bytes-like) of a block."""
+        """Return the text (bytes-like) of a block."""
         if len(self._out) < len(operations) * OPERATION_BYTES:
             self._out = np.empty(len(operations) * OPERATION_BYTES, np.uint8)
         size = lib.dim_text(
@@ -121,7 +126,7 @@ IDLE_EVENTS = "events of type 0"
 
 @dataclass(frozen=True)
 class DimReport:
-    """What a .dim file holds and what it could not say."""
+    """Contents of a .dim file, and the facts that it cannot hold."""
 
     path: Path
     size_bytes: int
@@ -130,21 +135,21 @@ class DimReport:
 
 
 def write_dim(trace: Trace, path: str | Path, team: Team | None = None, events: np.ndarray = NO_EVENTS) -> DimReport:
-    """Write `trace` as a Dimemas file; the same bytes for any number of team members.
+    """Write `trace` as a Dimemas file, with the same bytes for any number of team members.
 
-    Bursts last from the end of an MPI call to the begin of the next, in whole ns. Where the tracer's time is told
-    from computation (Origin.tracer_times) they begin at the start of the process and leave out flushes and the
-    tracer's own time after each call, so that they sum up to the useful time; in other traces they begin at 0 and
-    keep flushes, as prv2dim does.
-    Nonblocking receives stand where they were posted, with the source, tag and size that they turned out
-    to have, and again (kind 2) where they completed; sends have no such second record in Dimemas 5.5.0.
-    A nonblocking collective is its operation with type 0 at the call and type 2 at its completion. MPI_Init is
-    a barrier. A blocking send waits for its receive unless the run shows that MPI buffered messages of its size
-    (`shown_eager_limit`), which an event of ours says, too. Other MPI calls take no time; what they would have moved
-    is reported in `left_out`.
-    Regions and events of the program are event records and cut the burst in which they lie; its parts sum up to it.
-    So are `events` (EVENT, in order of time) that the trace does not have.
-    Raises TracelibError where the file cannot be written; then nothing of it remains.
+    Bursts last from the end of an MPI call to the begin of the next, in whole ns. Where the tracer's time is told apart
+    from computation (Origin.tracer_times) they begin at the start of the process and leave out flushes and the tracer's
+    own time after each call, so that they sum up to the useful time. In other traces they begin at 0 and keep flushes,
+    as prv2dim does.
+    Nonblocking receives stand where they were posted, with the source, tag and size that they turned out to have, and
+    again (kind 2) where they completed. Sends have no second record of this kind in Dimemas 5.5.0. A nonblocking
+    collective is its operation with type 0 at the call and type 2 at its completion. MPI_Init is a barrier. A blocking
+    send waits for its receive unless the run shows that MPI buffered messages of its size (`shown_eager_limit`), which
+    an event of ours also states. Other MPI calls take no time; data that they would have moved is reported in
+    `left_out`.
+    Regions and events of the program are event records and cut the burst in which they lie; its parts sum up to it. So
+    are `events` (EVENT, in order of time) that the trace does not have.
+    Raises TracelibError if the file cannot be written; then nothing of it remains.
     """
     path, team = Path(path), team or Team()
     part = temporary_name(path, f"part{team.rank}")
@@ -170,7 +175,7 @@ def write_dim(trace: Trace, path: str | Path, team: Team | None = None, events: 
 
 
 def _together(team: Team, work: Callable[[], Any], path: Path) -> list[Any]:
-    """The results of work() of all members; the failure of one is raised on all, so that none waits for it."""
+    """Return the results of work() of all members. The failure of one is raised on all, so that none waits for it."""
 
     def written() -> Any:
         try:
@@ -204,7 +209,10 @@ def _head(trace: Trace, body_bytes: int) -> bytes:
 
 
 def _is_only_ours(trace: Trace, communicator: Communicator) -> bool:
-    """A program defines its own communicators; those of one rank are in its Trace because all runs have them."""
+    """Return True if a communicator is in the trace only because all runs have it.
+
+    A program defines its own communicators; the ones of one rank are in its Trace although it did not.
+    """
     return not trace.has_call_times and communicator.name == SELF
 
 

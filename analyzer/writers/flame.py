@@ -25,8 +25,10 @@ UNKNOWN = "(not known)"
 
 
 def write_collapsed(path: str | os.PathLike[str], rows: np.ndarray, frames: Mapping[int, Frames]) -> None:
-    """One line for each stack, outermost function first, and its time in microseconds: "main;solve;kernel 1500000".
-    rows: `path` and `ns`. Raises TracelibError."""
+    """Write a line for each stack, outermost function first, with its microseconds: "main;solve;kernel 1500000".
+
+    rows: `path` and `ns`. Raises TracelibError.
+    """
     sums: dict[str, float] = {}
     for of_path, ns in zip(rows["path"].tolist(), rows["ns"].tolist(), strict=True):
         stack = ";".join(_plain(function) for function, _ in reversed(frames[of_path]))
@@ -86,7 +88,7 @@ DEEPEST = 400
 
 @dataclass
 class Box:
-    """A function, called from those below it. `other_ns`: its time in the other run."""
+    """Box of a function, drawn above its callers. `other_ns`: its time in the other run."""
 
     name: str
     ns: float = 0.0
@@ -122,7 +124,7 @@ class Box:
 def tree(
     rows: np.ndarray, frames: Mapping[int, Frames], other: np.ndarray | None, other_frames: Mapping[int, Frames]
 ) -> Box:
-    """The boxes of a run, above one of all; `other`: those of a second run."""
+    """Build the boxes of a run, above one box of all. `other`: rows of a second run."""
     root = Box("all")
     for path, ns in zip(rows["path"].tolist(), rows["ns"].tolist(), strict=True):
         root.grow(frames[path], ns)
@@ -177,7 +179,7 @@ def _drawn(box: Box, left: float, top: int, width: float, root: Box, compared: b
 
 
 def _colour(name: str) -> str:
-    """Warm, and always the same for a function."""
+    """Return a warm colour, always the same for a function."""
     number = zlib.crc32(name.encode())
     return f"rgb({205 + number % 50},{90 + number // 50 % 120},{40 + number // 6000 % 40})"
 

@@ -21,12 +21,14 @@ from h5py import h5a, h5d, h5g, h5p, h5s, h5t, h5z
 from analyzer.signal_handling import called_from_c
 
 CODECS = ("gzip", "lzf")
-"""How a table is compressed: every h5py has both; gzip is part of HDF5 and the smallest, lzf the fastest."""
+"""Compressions of a table: every h5py has both; gzip is part of HDF5 and the smallest, lzf the fastest."""
 
 
 def new_group(parent: h5py.Group, name: str) -> h5g.GroupID:
-    """A group, and those that its name leads through, with its attributes in its header: their heap would take as much
-    as the rows of a small run. It keeps no time of its own."""
+    """Make a group, and the groups in its path, with its attributes in its header.
+
+    The heap of attributes would take as much space as the rows of a small run. The group stores no time of its own.
+    """
     return h5g.create(parent.id, name.encode(), lcpl=_through_groups(), gcpl=_attributes_in_header())
 
 
@@ -46,9 +48,11 @@ def new_table(
     codec: str = "",
     level: int = 0,
 ) -> h5d.DatasetID:
-    """A table of so many rows of one kind: as they are (`chunk` 0), or in chunks of `chunk` rows, compressed by one of
-    CODECS, gzip with `level`. It keeps no time of its own: the same rows make the same bytes. Raises ValueError for
-    another codec."""
+    """Make a table of `rows` rows of one kind.
+
+    It is uncompressed (`chunk` 0), or in chunks of `chunk` rows, compressed by one of CODECS, gzip with `level`. It
+    stores no time of its own: the same rows make the same bytes. Raises ValueError for another codec.
+    """
     stored = _type(kind) if isinstance(kind, np.dtype) else kind
     return h5d.create(group, name.encode(), stored, _space((rows,)), _layout(chunk, codec, level))
 
@@ -94,8 +98,10 @@ def _layout(chunk: int, codec: str, level: int) -> h5p.PropDCID:
 
 @lru_cache
 def _type(dtype: np.dtype) -> h5t.TypeID:
-    """Of plain numbers, bytes and records of them: what h5py adds to a dtype, such as names of values, two that compare
-    equal need not share."""
+    """Return the HDF5 type of plain numbers, bytes and records of them.
+
+    Dtypes that compare equal share one type: metadata that h5py adds to a dtype, such as names of values, is left out.
+    """
     return h5t.py_create(dtype, logical=True)
 
 
@@ -106,9 +112,9 @@ def _space(shape: tuple[int, ...]) -> h5s.SpaceID:
 
 @contextmanager
 def new_hdf5(path: Path) -> Iterator[h5py.File]:
-    """A new file to write, named `path`, in the oldest form that can hold what is written.
+    """Open a new file to write, named `path`, in the oldest form that can hold its contents.
 
-    Raises OSError where the disk is full, at the latest as the block ends.
+    Raises OSError if the disk is full, at the latest as the block ends.
     """
     with path.open("x+b", buffering=0) as file:
         kept = _Kept(file)
@@ -139,7 +145,7 @@ class _Kept(io.RawIOBase):
 
     @called_from_c
     def readinto(self, into: Any) -> int:
-        """What was not written reads as zeros."""
+        """Read into a buffer; parts that were not written read as zeros."""
         count = self._file.readinto(into)  # type: ignore[attr-defined]
         memoryview(into)[count:] = bytes(len(into) - count)
         return len(into)
@@ -166,4 +172,4 @@ class _Kept(io.RawIOBase):
 
     @called_from_c
     def flush(self) -> None:
-        """Each write is one."""
+        """Do nothing: each write reaches the file at once."""

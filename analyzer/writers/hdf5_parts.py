@@ -1,8 +1,8 @@
 """The parts of an HDF5 file in its oldest form, as bytes: object headers, their messages, and the trees behind them.
 
 HDF5 takes half a millisecond for the attributes of a group, and as long for its tables; a packed or cut run has a group
-for each rank. These bytes take a tenth of that, and the analyzer's kernel reads them as it reads a rank file
-(csrc/kernels/hdf5). Section numbers are those of the "HDF5 File Format Specification, Version 2.0" and 3.0 (layout).
+for each rank. Writing these bytes takes a tenth of that, and the analyzer's kernel reads them as it reads a rank file
+(csrc/kernels/hdf5). Section numbers are of the "HDF5 File Format Specification, Version 2.0" and 3.0 (layout).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from h5py import h5p, h5t
 
 ALIGNED = 8
-"""Everything in a header begins on a multiple of so many bytes."""
+"""Everything in a header begins on a multiple of this number of bytes."""
 UNDEFINED = 2**64 - 1
 
 _CONSTANT, _SHARED = 1, 2
@@ -45,14 +45,14 @@ def padded(part: bytes) -> bytes:
 
 
 def header(messages: Sequence[bytes]) -> bytes:
-    """An object header of version 1 (IV.A.1.a) that one link leads to."""
+    """Return an object header of version 1 (IV.A.1.a) that one link leads to."""
     body = b"".join(messages)
     return struct.pack("<BxHII4x", 1, len(messages), 1, len(body)) + body
 
 
 REFERENCES = struct.Struct("<I")
 REFERENCES_AT = 4
-"""Where an object header counts what leads to it."""
+"""Offset of the number of links in an object header."""
 
 
 def message(kind: HeaderMessage, body: bytes, flags: int = 0) -> bytes:
@@ -67,7 +67,7 @@ IS_GROUP = (
     message(HeaderMessage.LINK_INFO, struct.pack("<BBQQ", 0, 0, UNDEFINED, UNDEFINED)),
     message(HeaderMessage.GROUP_INFO, struct.pack("<BB", 0, 0), _CONSTANT),
 )
-"""Of a group whose links all stand in its header (IV.A.2.c, IV.A.2.k): HDF5 can add more."""
+"""Messages of a group whose links all stand in its header (IV.A.2.c, IV.A.2.k): HDF5 can add more."""
 
 
 @lru_cache
@@ -92,13 +92,15 @@ def _attribute_head(name: str, dtype: np.dtype, shape: tuple[int, ...]) -> bytes
 
 
 def attribute(name: str, value: np.generic | np.ndarray) -> bytes:
-    """The message of an attribute: a number, or an array of numbers or records."""
+    """Return the message of an attribute: a number, or an array of numbers or records."""
     return message(HeaderMessage.ATTRIBUTE, _attribute_head(name, value.dtype, value.shape) + value.tobytes())
 
 
 def text_attribute(name: str, text: bytes) -> bytes:
-    """The message of an attribute that is a text of a fixed length, which is rounded up: most ranks' headers are
-    alike then."""
+    """Return the message of an attribute that is a text of a fixed length.
+
+    The length is rounded up: so most ranks' headers are alike.
+    """
     room = padded(text or b"\0")
     return message(HeaderMessage.ATTRIBUTE, _attribute_head(name, np.dtype(f"S{len(room)}"), ()) + room)
 
@@ -109,19 +111,19 @@ def _link_head(name: str) -> bytes:
 
 
 def link(name: str, address: int) -> bytes:
-    """The message of a hard link to an object header (IV.A.2.g); names are ASCII of up to 255 letters."""
+    """Return the message of a hard link to an object header (IV.A.2.g). Names are ASCII of up to 255 letters."""
     return message(HeaderMessage.LINK, _link_head(name) + struct.pack("<Q", address))
 
 
 @lru_cache
 def own_type(dtype: np.dtype) -> bytes:
-    """The message of a type that is stored where it is used."""
+    """Return the message of a type that is stored where it is used."""
     return message(HeaderMessage.DATATYPE, _datatype(dtype), _CONSTANT)
 
 
 @lru_cache
 def type_at(address: int) -> bytes:
-    """The message of a type that has an object header of its own (IV.A.2, shared message, version 2)."""
+    """Return the message of a type that has an object header of its own (IV.A.2, shared message, version 2)."""
     return message(HeaderMessage.DATATYPE, struct.pack("<BBQ", 2, 2, address), _CONSTANT | _SHARED)
 
 
@@ -136,15 +138,18 @@ def _fill_value(when: int) -> bytes:
 
 
 def table_as_it_is(kind: bytes, rows: int, row_bytes: int, at: int) -> bytes:
-    """Object header of a table whose rows lie together from `at` on (IV.A.2.i, version 3)."""
+    """Return the object header of a table whose rows lie together from `at` on (IV.A.2.i, version 3)."""
     layout = struct.pack("<BBQQ", 3, 1, at, rows * row_bytes)
     space = message(HeaderMessage.DATASPACE, _dataspace((rows,)))
     return header([space, kind, _fill_value(_LATE), message(HeaderMessage.LAYOUT, layout)])
 
 
 def table_in_chunk(kind: bytes, rows: int, row_bytes: int, filters: bytes, chunk: tuple[int, int, int]) -> bytes:
-    """Object header of a table whose rows are one filtered chunk (address, bytes, filters that were left out)
-    (version 3.0 of the specification, IV.A.2.i, version 4, "single chunk")."""
+    """Return the object header of a table whose rows are one filtered chunk.
+
+    chunk: address, bytes, filters that were left out. Source: version 3.0 of the specification, IV.A.2.i, version 4,
+    "single chunk".
+    """
     at, size, mask = chunk
     width = (max(rows, row_bytes).bit_length() + 7) // 8  # of the chunk's dimensions, and no other
     dimensions = b"".join(number.to_bytes(width, "little") for number in (rows, row_bytes))
@@ -163,7 +168,7 @@ def _filtered(kind: bytes, rows: int, filters: bytes, layout: bytes) -> bytes:
 
 
 def filters_of(properties: h5p.PropDCID) -> bytes:
-    """The message of the filters that properties of a dataset name (IV.A.2.l, version 1)."""
+    """Return the message of the filters that properties of a dataset name (IV.A.2.l, version 1)."""
     found = [properties.get_filter(number) for number in range(properties.get_nfilters())]
     body = struct.pack("<BB6x", 1, len(found))
     for code, flags, values, name in found:
@@ -174,7 +179,7 @@ def filters_of(properties: h5p.PropDCID) -> bytes:
 
 
 _GROUP_HALF, _CHUNKS_HALF, _SYMBOLS_HALF = 16, 32, 4
-"""Half of the most entries of each kind of node, as superblock version 0 has them where nobody says otherwise."""
+"""Half of the largest number of entries of each kind of node, by the defaults of superblock version 0."""
 
 
 def chunk_tree(at: int, of_chunk: int, chunks: Sequence[tuple[int, int, int]]) -> tuple[bytes, int]:
@@ -187,8 +192,11 @@ def chunk_tree(at: int, of_chunk: int, chunks: Sequence[tuple[int, int, int]]) -
 
 
 def group_of(members: Sequence[tuple[str, int]], at: int) -> tuple[bytes, bytes, bytes]:
-    """A group of many members (name, address of its object header), in order of name: what is to lie at `at` (names,
-    entries and lower nodes of its tree), the header of its heap, and the root of its tree (III.A.1, III.B, III.D)."""
+    """Return a group of many members (name, address of its object header), in order of name.
+
+    It is the bytes for address `at` (names, entries and lower nodes of its tree), the header of its heap, and the root
+    of its tree (III.A.1, III.B, III.D).
+    """
     names = [padded(name.encode() + b"\0") for name, _ in members]
     offsets = (ALIGNED + np.cumsum([0, *map(len, names)])).tolist()
     heap = bytes(ALIGNED) + b"".join(names)
@@ -205,8 +213,10 @@ def group_of(members: Sequence[tuple[str, int]], at: int) -> tuple[bytes, bytes,
 
 
 def _tree(at: int, kind: int, keys: list[bytes], children: list[int], most: int) -> tuple[list[bytes], int]:
-    """The nodes of a tree of version 1 (III.A.1), level by level, for address `at`, and the address of its root, the
-    last of them. Child k lies between keys k and k + 1."""
+    """Return the nodes of a tree of version 1 (III.A.1), level by level, for address `at`, and its root's address.
+
+    The root is the last node. Child k lies between keys k and k + 1.
+    """
     nodes: list[bytes] = []
     level, size = 0, 24 + most * (len(keys[0]) + 8) + len(keys[0])
     while True:

@@ -1,4 +1,4 @@
-"""Any Trace as an OTF2 archive, as Score-P writes them: for Vampir, Scalasca, Cube and all else that reads OTF2.
+"""Writer of any Trace as an OTF2 archive, as Score-P writes them: for Vampir, Scalasca, Cube and other OTF2 readers.
 
 Source: OTF2 3.0, "Open Trace Format 2 User Manual".
 """
@@ -75,7 +75,7 @@ class _Closed:
     """An event writer of the package that has done its work."""
 
     def close(self) -> None:
-        """It is."""
+        """Do nothing: the file is closed already."""
 
 
 class _Archive:
@@ -100,7 +100,7 @@ class _Archive:
         )
 
     def _define_locations(self) -> list[list[Any]]:
-        """The threads of each rank."""
+        """Define the threads of each rank as locations."""
         said, trace = self._archive.definitions, self._trace
         machine = said.system_tree_node("machine", class_name="machine")
         nodes = [said.system_tree_node(name, class_name="node", parent=machine) for name in trace.nodes.names]
@@ -127,7 +127,7 @@ class _Archive:
         ]
 
     def _define_communicators(self) -> None:
-        """Each with its members; what has no members, or two groups of them, is shown as that of all ranks."""
+        """Define each communicator with its members; an intercommunicator or one without members has all ranks."""
         otf2, said, trace = self._otf2, self._archive.definitions, self._trace
         mpi, everybody = otf2.Paradigm.MPI, [threads[0] for threads in self._locations]
         said.group("MPI", group_type=otf2.GroupType.COMM_LOCATIONS, paradigm=mpi, members=everybody)
@@ -148,7 +148,7 @@ class _Archive:
         return int(getattr(known, name, getattr(known, _OTHER)).value)
 
     def write(self) -> int:
-        """All events, rank by rank; returns how many."""
+        """Write all events, rank by rank. Return their number."""
         sends = RankRuns(MESSAGE, "logical_send", self._trace.size)
         receives = RankRuns(MESSAGE, "logical_receive", self._trace.size)
         for begin, end in pairwise(self._trace.message_windows().tolist()):
@@ -190,7 +190,10 @@ class _Archive:
         return written
 
     def _close(self, location: Any) -> None:
-        """Its file has a buffer of some MB until then. The package would close it again, or open it anew."""
+        """Close a location's file, whose buffer takes some MB until then.
+
+        The package would close it again, or open it anew.
+        """
         self._archive.event_writer_from_location(location).close()
         self._archive._event_writers[location._ref] = _Closed()
 

@@ -1,7 +1,7 @@
 """The events of one thread as an OTF2 archive has them, window by window, in order.
 
-At one time a call is left before another is entered, and regions change in between; what belongs to a call stands
-inside it. So an event has a place beside its time: 4 k + 1 the begin of call k, 4 k + 2 what is in it, 4 k + 3 its end.
+At one time a call is left before another is entered, and regions change in between; events of a call stand inside it.
+So an event has a place beside its time: 4 k + 1 the begin of call k, 4 k + 2 inside it, 4 k + 3 its end.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Placed = tuple[np.ndarray, np.ndarray]
 
 @dataclass(frozen=True)
 class References:
-    """OTF2's numbers of what a trace has: by procedure, region and communicator."""
+    """OTF2's numbers by procedure, region and communicator of a trace."""
 
     mpi: np.ndarray  # uint32 by procedure: its region
     own: np.ndarray  # uint32 by region
@@ -37,7 +37,7 @@ class References:
     rank_in: Sequence[np.ndarray]  # by communicator: uint32 by world rank
 
     def in_comm(self, comm: np.ndarray, ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The number of each communicator (of an unknown one that of all ranks), and the ranks there."""
+        """Return the number of each communicator (all ranks' if it is unknown), and the ranks there."""
         refs, inside = np.full(len(comm), self.comm[0], np.uint32), np.full(len(comm), NOBODY, np.uint32)
         for one in np.unique(comm).tolist():
             mine, number = comm == one, max(one, 0)
@@ -49,28 +49,28 @@ class References:
 
 @dataclass(frozen=True)
 class _Calls:
-    """Some neighbouring calls of a thread. They do not overlap."""
+    """Some neighbouring calls of a thread, which do not overlap."""
 
     first: int  # number of the first one among all calls of the thread
     enter: np.ndarray
     end: np.ndarray
 
     def then(self, enter: np.ndarray, end: np.ndarray) -> _Calls:
-        """The last ones of these, and more that follow them."""
+        """Return the last of these calls, and more calls that follow them."""
         kept = min(len(self.enter), _KEPT)
         both = (np.concatenate([old[len(old) - kept :], new]) for old, new in ((self.enter, enter), (self.end, end)))
         return _Calls(self.first + len(self.enter) - kept, *both)
 
     def entered(self, time: np.ndarray) -> np.ndarray:
-        """The last one that is entered by then; -1: none."""
+        """Return the number of the last call that is entered at each time; -1: none."""
         return self.first + np.searchsorted(self.enter, time, "right") - 1
 
     def left(self, time: np.ndarray) -> np.ndarray:
-        """The first one that ends then or later."""
+        """Return the number of the first call that ends at each time or later."""
         return self.first + np.searchsorted(self.end, time)
 
     def end_of(self, number: np.ndarray) -> np.ndarray:
-        """When a call ends; -1, which is before all, where there is none."""
+        """Return when calls end; -1, which is before all times, for a call that is not there."""
         known = (number >= self.first) & (number < self.first + len(self.end))
         found = np.full(len(number), -1)
         found[known] = self.end[number[known] - self.first]
@@ -78,7 +78,7 @@ class _Calls:
 
 
 class ThreadEvents:
-    """What of a thread lies in the windows so far. Held are what is to come: ends of calls, data of receives."""
+    """Events of a thread in the windows so far. Later events are held back: ends of calls, data of receives."""
 
     def __init__(self, references: References, span: tuple[int, int] | None = None) -> None:
         """span: begin and end (ns) of the program, of its main thread."""
@@ -95,9 +95,10 @@ class ThreadEvents:
     def of_window(
         self, until: int, calls: np.ndarray, marks: np.ndarray, sent: np.ndarray, received: np.ndarray
     ) -> np.ndarray:
-        """EVENT before `until` that were not given yet, in order.
+        """Return the EVENT before `until` that were not returned yet, in order.
 
-        calls, marks, sent (by logical_send), received (by logical_receive): those of this window, the next one.
+        calls, marks, sent (by logical_send), received (by logical_receive): of this window, which follows the one
+        before.
         """
         end = np.where(calls["count"] > 1, calls["enter"] + calls["inside"], calls["exit"])
         self._calls = self._calls.then(calls["enter"], end)
@@ -114,7 +115,7 @@ class ThreadEvents:
         return np.ascontiguousarray(events[:ready])
 
     def rest(self, calls: np.ndarray, marks: np.ndarray) -> np.ndarray:
-        """All that has not come yet, once there are no more windows. calls, marks: empty ones."""
+        """Return all events that were held back, once there are no more windows. calls, marks: empty ones."""
         events = self.of_window(_EVER, calls, marks, np.zeros(0, MESSAGE), np.zeros(0, MESSAGE))
         if not self._span:
             return events
@@ -138,7 +139,7 @@ class ThreadEvents:
         ]
 
     def _sends(self, sent: np.ndarray) -> Placed:
-        """They lie in the call that is entered then; an event after that would be in another."""
+        """Place sends in the call that is entered at their time. A later time than its end would be in another call."""
         number = self._calls.entered(sent["logical_send"])
         rows = self._message(lib.ARCHIVE_SEND, "physical_send", sent, "destination")
         inside = rows["time"] <= self._calls.end_of(number)
@@ -146,8 +147,10 @@ class ThreadEvents:
         return rows, 4 * number + 2
 
     def _receives(self, received: np.ndarray, until: int) -> list[Placed]:
-        """A receive whose data come in the call that it is posted in is one event; else they are two, and the second
-        lies in the call that ends when the data are there, or later."""
+        """Place receives: one event if their data arrive in the call that posts them, else two.
+
+        The second event lies in the call that ends when the data are there, or later.
+        """
         number = self._calls.entered(received["logical_receive"])
         arrives = received["physical_receive"]
         at_once = (arrives <= self._calls.end_of(number)) & (arrives > self._calls.end_of(number - 1))
@@ -177,8 +180,10 @@ class ThreadEvents:
         return rows, np.where(inside, 4 * before - 2, 4 * before)
 
     def _closed(self, begins: np.ndarray, regions: np.ndarray) -> np.ndarray:
-        """The region of each mark: an end closes the last one of its depth. What is open before and behind them is as
-        if it began and ended with them."""
+        """Return the region of each mark. An end closes the last region of its depth.
+
+        Regions that are open before or behind the marks are taken to begin or end with them.
+        """
         before = len(self._open)
         behind = max(before + int(np.where(begins, 1, -1).sum()), 0)
         begins = np.concatenate([np.ones(before, bool), begins, np.zeros(behind, bool)])

@@ -30,7 +30,7 @@ LEVEL = 9
 
 @dataclass(frozen=True)
 class Packed:
-    """What packing did."""
+    """Result of packing a run."""
 
     path: Path
     ranks: int
@@ -99,7 +99,7 @@ def _write(found: Findings, path: Path, codec: str) -> None:
 
 
 def _write_places(found: Findings, out: h5py.File) -> None:
-    """What the places of calls are called: where the packed run goes, the program may not be there."""
+    """Write the names of the places of calls: where the packed run goes, the program may not be there."""
     paths = RunPaths(Path(found.path), found.files)
     if paths.known and paths.named.known.modules:
         to_group(paths.named.known, out.create_group(PLACES))
@@ -116,12 +116,12 @@ def _attributes(file: RankFile) -> list[bytes]:
 
 
 def _names(file: RankFile) -> np.ndarray:
-    """Of a damaged file there may be none."""
+    """Return the names of a file's procedures. A damaged file may have none."""
     return np.array([name.encode() for name in file.procedures], "S")
 
 
 def _write_samples(path: Path, place: str, out: h5py.File, codec: str) -> None:
-    """The samples of a node: a copy of system-HOST.h5, its table compressed."""
+    """Write the samples of a node: a copy of system-HOST.h5, with its table compressed."""
     attributes, rows = load_samples(path, place)
     host = path.stem.removeprefix("system-") if place == "/" else place.rpartition("/")[2]
     group = h5py.Group(new_group(out, f"{PACKED}/{host}"))
@@ -135,14 +135,14 @@ def _write_samples(path: Path, place: str, out: h5py.File, codec: str) -> None:
 
 
 def _stretches(file: RankFile, table: str) -> Iterator[np.ndarray]:
-    """The rows of a table, a bounded number at a time."""
+    """Yield the rows of a table, a bounded number at a time."""
     length = file.lengths[table]
     for first in range(0, length, STRETCH_ROWS):
         yield upgraded(table, file.read(table, first, min(first + STRETCH_ROWS, length)))
 
 
 def _compare(found: Findings, path: Path) -> None:
-    """Nothing replaces a run that does not hold the same."""
+    """Raise TracelibError if the packed file does not hold the same as the run that it would replace."""
     copies = find_ranks(str(path)).files
     try:
         if _samples(found.files) != _samples(copies):
@@ -160,7 +160,7 @@ def _compare(found: Findings, path: Path) -> None:
 
 
 def _is_same(file: RankFile, copy: RankFile) -> bool:
-    """Whether a copy holds what its rank's file does; small tables are those that were read as it was opened."""
+    """Return True if a copy holds the same as its rank's file; small tables were read as the file was opened."""
     if (file.attributes, file.procedures, file.lengths) != (copy.attributes, copy.procedures, copy.lengths):
         return False
     if file.inside.tobytes() != copy.inside.tobytes():
@@ -170,7 +170,7 @@ def _is_same(file: RankFile, copy: RankFile) -> bool:
 
 
 def _samples(files: list[RankFile]) -> list[bytes]:
-    """The samples of all nodes, in an order that no name has a part in."""
+    """Return the samples of all nodes, in an order that does not depend on names."""
     return sorted(load_samples(*place)[1].tobytes() for place in sample_places(files))
 
 

@@ -50,7 +50,7 @@ _LARGEST_VALUE = 2**31 - 1  # Paraver loses labels of larger values
 
 
 def _gradient(event_type: int) -> int:
-    """The first column: Extrae's convention for what colours a type."""
+    """Return the first column: Extrae's convention for the quantity that colours a type."""
     if event_type in MPI_TYPES:
         return 9
     if EventType.COLLECTIVE_SEND_SIZE <= event_type <= EventType.COLLECTIVE_COMMUNICATOR:
@@ -82,8 +82,8 @@ def _event_type(event_type: int, label: str, values: dict[int, str]) -> Iterator
 def write_pcf(trace: Trace, path: str | os.PathLike[str], types: Iterable[int] = ()) -> None:
     """Write the .pcf of a trace: all states, our own event types, the MPI procedures it knows, and its own labels.
 
-    A type that the trace labels itself keeps those labels. types: those of the events in the .prv; one that nobody
-    labels, as a program's own events may be, is called after its number. Raises TracelibError where the file cannot be
+    A type that the trace labels itself keeps those labels. types: types of the events in the .prv; a type without a
+    label, as a program's own events may be, is called after its number. Raises TracelibError if the file cannot be
     written.
     """
     labels: dict[int, tuple[str, dict[int, str]]] = {type_: (f"Event {type_}", {}) for type_ in types}
@@ -145,7 +145,7 @@ def _set(values: dict[str, str]) -> str:
 def write_event_cfg(path: str | os.PathLike[str], name: str, event_type: int, largest: int) -> None:
     """Write a .cfg whose window shows the last value of an event type of each thread, in colours of 0 to `largest`.
 
-    Raises TracelibError where the file cannot be written.
+    Raises TracelibError if the file cannot be written.
     """
     compose = {f"compose_{level}": "As Is" for level in _COMPOSED} | {"topcompose1": "As Is", "topcompose2": "As Is"}
     rule = "#" * 80

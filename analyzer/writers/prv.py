@@ -1,4 +1,4 @@
-"""The Paraver trace (.prv) of any Trace, as Extrae writes it: what Paraver, paramedir and prv2dim read.
+"""Writer of any Trace as a Paraver trace (.prv), as Extrae writes it, for Paraver, paramedir and prv2dim.
 
 Source: Paraver trace format; the order of records at one time (states, events, communications) is Extrae's.
 """
@@ -32,11 +32,11 @@ def application_of(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
 
 
 def header(trace: Trace) -> bytes:
-    """The header line and the communicator lines.
+    """Return the header line and the communicator lines.
 
     Intercommunicators are left out: an `i:` line, counted or not, ends prv2dim. So are communicators with ranks of
-    several applications: a line names tasks of one. A trace that does not say when it
-    was made gets the epoch's date, so that writing twice gives the same bytes.
+    several applications: a line names tasks of one. A trace without a time of creation gets the epoch's date, so that
+    writing twice gives the same bytes.
     """
     application, task = application_of(trace)
     lines = []
@@ -65,7 +65,7 @@ def _pointer(rows: np.ndarray, dtype: np.dtype) -> tuple[object, int]:
 
 
 def _with_origin(trace: Trace, events: np.ndarray, begin: int, end: int) -> np.ndarray:
-    """The events of a window; of a run, which has none of its own, the first one says that it is ours."""
+    """Return the events of a window. In a run, the first event states that the trace is ours."""
     time = trace.span(0)[0]
     if trace.origin.imported or not begin <= time < end:
         return events
@@ -76,7 +76,7 @@ def _with_origin(trace: Trace, events: np.ndarray, begin: int, end: int) -> np.n
 
 
 def _lines(trace: Trace, windows: Iterator[tuple[int, int]], types: set[int]) -> Iterator[memoryview]:
-    """The body's text, a buffer at a time (valid until the next). Adds the types of its events to `types`."""
+    """Yield the body's text, a buffer at a time (valid until the next). Add the types of its events to `types`."""
     columns = [*application_of(trace), np.ascontiguousarray(trace.threads, np.int32)]
     pointers = [ffi.from_buffer("int32_t[]", column) for column in columns]
     writer = lib.prv_writer_new(trace.size, *pointers)
@@ -89,7 +89,7 @@ def _lines(trace: Trace, windows: Iterator[tuple[int, int]], types: set[int]) ->
 
 
 def _window_lines(trace: Trace, begin: int, end: int, types: set[int], writer: Any, out: Any) -> Iterator[memoryview]:
-    """Those of a window; none of its records is left in memory behind it."""
+    """Yield the lines of a window. None of its records stays in memory after it."""
     messages = _pointer(trace.extra(Arrows).among(trace.messages(begin, end), begin, end), MESSAGE)
     states = _pointer(trace.states(begin, end), STATE)
     rows = _with_origin(trace, trace.events(begin, end), begin, end)
@@ -109,11 +109,11 @@ def _write_share(trace: Trace, bounds: np.ndarray, team: Team, file: BinaryIO, t
 
 
 Trouble = TracelibError | None
-"""What went wrong, if anything did."""
+"""Error of writing, or None."""
 
 
 def _write_part(trace: Trace, bounds: np.ndarray, path: Path, team: Team, types: set[int]) -> Trouble:
-    """This member's lines, in a file of its own until member 0 has them. Returns what went wrong with the whole."""
+    """Write this member's lines into a file of its own until member 0 has them. Return the error of the whole."""
     part = temporary_name(path, f"part{team.rank}")
     said: str | TracelibError = str(part)
     try:
@@ -130,7 +130,7 @@ def _write_part(trace: Trace, bounds: np.ndarray, path: Path, team: Team, types:
 
 
 def _write_whole(trace: Trace, bounds: np.ndarray, path: Path, team: Team, types: set[int]) -> Trouble:
-    """As member 0: the file, with this member's lines and those of the others. Returns the same."""
+    """Write the file as member 0, with this member's lines and the others' lines. Return the error of the whole."""
     has_asked, trouble = False, None
     try:
         with whole_file(path) as file:

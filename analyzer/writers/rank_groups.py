@@ -1,9 +1,9 @@
-"""The ranks of a packed or cut run: a group for each, put behind what HDF5 has written of a file.
+"""The ranks of a packed or cut run: a group for each, put behind the part of a file that HDF5 has written.
 
-h5py makes the file: its attributes, the types of its tables, an empty group `ranks`. What follows is appended as bytes
-(hdf5_parts), and `ranks` led to it at the end.
+h5py makes the file: its attributes, the types of its tables, an empty group `ranks`. The rest is appended as bytes
+(hdf5_parts), and `ranks` is linked to it at the end.
 
-Chunks of a table as HDF5's filters shuffle and deflate read them, in fewer bytes than these would write.
+Also chunks of a table as HDF5's filters shuffle and deflate read them, in fewer bytes than these would write.
 
 The filters decide only how a chunk is read. Deflate codes a block by how often its bytes occur; a library that is given
 a shuffled chunk codes the lower bytes of times, which are noise, together with columns that hardly change. Here noise
@@ -32,7 +32,7 @@ from analyzer.writers.hdf5_groups import new_group, new_hdf5, new_table, write_r
 from tracelib import schema
 
 FEW = 1024
-"""Of fewer rows a block of their own for noise takes more bytes than it saves."""
+"""Number of rows below which a block of its own for noise takes more bytes than it saves."""
 
 
 def deflated(rows: np.ndarray, level: int) -> bytes:
@@ -60,7 +60,7 @@ _EOF_AT = 40  # superblock version 0
 _SYMBOL_TABLE_AT = 24  # in the header of an empty group, its only message: addresses of its tree and its heap
 
 Chunk = tuple[int, int, int]
-"""Its address, its bytes, and a bit for each filter that it went without."""
+"""Address and bytes of a chunk, and a bit for each filter that was left out for it."""
 
 
 class RankGroups:
@@ -79,8 +79,10 @@ class RankGroups:
         self._leads: Counter[int] = Counter(dict.fromkeys(types.values(), 1))
 
     def table(self, name: str, length: int, stretches: Iterable[np.ndarray]) -> int:
-        """A table of so many rows, which come some of its chunks at a time; returns where its header is. A small one is
-        stored as it is, and once for all ranks that have the same."""
+        """Write a table of `length` rows, which come as stretches of whole chunks. Return where its header is.
+
+        A small table is stored uncompressed, and once for all ranks that have the same rows.
+        """
         rows = iter(stretches)
         first = next(rows)
         if length * first.itemsize > SMALL_BYTES:
@@ -127,7 +129,7 @@ class RankGroups:
             self._scratch.close()
 
     def add(self, rank: int, attributes: Sequence[bytes], tables: Mapping[str, int]) -> None:
-        """The group of a rank: messages of its attributes, and where the headers of its tables are."""
+        """Add the group of a rank: messages of its attributes, and the addresses of its tables' headers."""
         links = [parts.link(name, at) for name, at in tables.items()]
         self._leads.update(tables.values())
         self._members.append((f"{rank:06d}", self._append(parts.header([*attributes, *parts.IS_GROUP, *links]))))
@@ -164,9 +166,19 @@ class RankGroups:
 def new_run(
     path: Path, size: int, tables: Iterable[str], head: Callable[[h5py.File], None], codec: str, level: int
 ) -> Iterator[RankGroups]:
-    """A new run of `size` ranks, to which their groups are to be added. `head` writes what else is in the file, and
-    `tables` are those of which some rank has rows. `codec`: one of CODECS, which compresses them, gzip with `level`.
-    Raises OSError where it cannot be written."""
+    """Open a new run of `size` ranks, to which their groups are to be added.
+
+    Args:
+        path: The file.
+        size: Number of ranks.
+        tables: Names of the tables of which some rank has rows.
+        head: Writes the rest of the file.
+        codec: One of CODECS, which compresses the tables.
+        level: Level of gzip.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
     with new_hdf5(path) as out:
         out.attrs["schema_version"] = np.uint64(schema.VERSION)
         out.attrs["size"] = np.uint64(size)
@@ -185,7 +197,7 @@ def new_run(
 
 
 def _chunks(stretches: Iterable[np.ndarray], of_chunk: int) -> Iterator[np.ndarray]:
-    """The rows of a table, chunk by chunk; behind the table's end a chunk has zeros."""
+    """Yield the rows of a table, chunk by chunk. Behind the table's end a chunk has zeros."""
     for rows in stretches:
         for at in range(0, len(rows), of_chunk):
             part = rows[at : at + of_chunk]
@@ -193,13 +205,13 @@ def _chunks(stretches: Iterable[np.ndarray], of_chunk: int) -> Iterator[np.ndarr
 
 
 def _in_memory() -> h5py.File:
-    """A file that is never on a disk. Two open ones of one name would be the same file."""
+    """Open a file that is never on a disk. Two open files of one name would be the same file."""
     return h5py.File(uuid4().hex, "w", driver="core", backing_store=False)
 
 
 @lru_cache
 def _filters(codec: str, level: int, of_chunk: int, dtype: np.dtype) -> bytes:
-    """The message of a codec's filters, which depend on the rows that they have to do with."""
+    """Return the message of a codec's filters, which depend on the type and number of rows in a chunk."""
     with _in_memory() as file:
         table = new_table(file.id, "rows", of_chunk, dtype, of_chunk, codec, level)
         return parts.filters_of(table.get_create_plist())

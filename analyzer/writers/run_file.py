@@ -23,7 +23,7 @@ LEVEL = 4
 
 @dataclass(frozen=True)
 class RankRecords:
-    """What one rank did, with the indices and world ranks of a Trace; calls in order of enter."""
+    """Records of one rank, with the indices and world ranks of a Trace; calls in order of enter."""
 
     calls: np.ndarray  # CALL
     requests: np.ndarray = field(default_factory=lambda: np.zeros(0, REQUEST))
@@ -45,10 +45,16 @@ def write_run(
 ) -> None:
     """Write the records of all ranks of `trace`, in order of rank, as the run `path`; it appears whole or not at all.
 
-    attributes: text of the whole file, such as what it was predicted from. called: what the user has asked for, where
-    `path` is only a step on the way. clock: what all ranks read, as "boot_id" of the file; that of a prediction says
-    that it is one.
-    Raises TracelibError where it cannot be written.
+    Args:
+        trace: The trace that the run is written from.
+        records: Records of each rank.
+        path: The new file.
+        attributes: Texts for the whole file, such as the source of a prediction.
+        called: The path that the user has given, if `path` is only an intermediate file.
+        clock: Clock that all ranks read, as "boot_id" of the file; PREDICTED marks a prediction.
+
+    Raises:
+        TracelibError: The file cannot be written.
     """
     part = temporary_name(path, "part")
     try:
@@ -102,7 +108,7 @@ class _Tables:
         self._communicators = CommunicatorRows(trace)
 
     def of(self, rank: int, records: RankRecords) -> dict[str, np.ndarray]:
-        """The tables of one rank: its threads one after the other, a block for each."""
+        """Return the tables of one rank: its threads one after the other, a block for each."""
         groups = np.unique(records.accesses["group"][records.accesses["group"] > 0]).tolist()
         rows = self._communicators.of(rank, [self._trace.extra(Objects).group(rank, group) for group in groups])
         objects, object_rows = self._objects.of(rank, records.accesses, rows.row_of)
@@ -128,7 +134,7 @@ class _Tables:
         }
 
     def _paths(self, records: RankRecords) -> dict[str, np.ndarray]:
-        """Where the calls come from: of each row of `calls` and `polls` its path, and the paths."""
+        """Return the paths of the calls, and the path of each row of `calls` and `polls`."""
         if records.paths is None:
             return {}
         known = self._trace.extra(CallPaths).tables()
@@ -164,12 +170,12 @@ def _by_thread(rows: np.ndarray, time: np.ndarray) -> np.ndarray:
 
 
 def _known(requests: np.ndarray) -> np.ndarray:
-    """When each row of `requests` was written: a start has no time of completion."""
+    """Return when each row of `requests` was written: a start has no time of completion."""
     return np.where(schema.is_one_of(requests["what"], schema.STARTED), requests["posted"], requests["completed"])
 
 
 def _blocks(tables: Mapping[str, np.ndarray]) -> np.ndarray:
-    """One block for each thread that has rows; the first for thread 0 always."""
+    """Return one block for each thread that has rows; the first is always thread 0's."""
     of_thread = [rows["thread"] for rows in tables.values() if rows.dtype.names and "thread" in rows.dtype.names]
     threads = sorted({0}.union(*(_each_once(of_rows) for of_rows in of_thread)))
     blocks = np.zeros(len(threads), schema.BLOCK)
@@ -184,12 +190,12 @@ def _blocks(tables: Mapping[str, np.ndarray]) -> np.ndarray:
 
 
 def _each_once(threads: np.ndarray) -> list[int]:
-    """Of threads in order each one."""
+    """Return each thread of a sorted column once."""
     return [*threads[:1].tolist(), *threads[1:][threads[1:] != threads[:-1]].tolist()]
 
 
 def _regions(marks: np.ndarray) -> np.ndarray:
-    """Regions and what they say of themselves as events of the file."""
+    """Return regions and their attributes as events of the file."""
     found = np.zeros(len(marks), schema.EVENT)
     found["time"], found["thread"] = marks["time"], marks["thread"]
     edges = (marks["what"] == Mark.BEGIN) | (marks["what"] == Mark.END)

@@ -1,6 +1,6 @@
 """Communicators of a trace as the tables of rank files.
 
-Windows and files of a trace, and what its calls did to them, as the tables of rank files.
+Also windows and files of a trace, and the accesses of its calls, as the tables of rank files.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NONE, _WORLD, _SELF, _FIRST = 0, 1, 2, 3
 
 
 class _Group:
-    """A group that many ranks are asked about."""
+    """Group whose ranks are looked up many times."""
 
     def __init__(self, members: Sequence[int]) -> None:
         self.members = progression(members) or tuple(members)
@@ -33,7 +33,7 @@ class _Group:
         return np.array(self.members, np.int64)[order], order
 
     def places(self, ranks: np.ndarray) -> np.ndarray:
-        """Where world ranks stand in it; Peer.NONE: they do not."""
+        """Return the places of world ranks in the group; Peer.NONE: they are not in it."""
         if isinstance(self.members, range):
             place, rest = np.divmod(ranks.astype(np.int64) - self.members.start, self.members.step)
             inside = (rest == 0) & (place >= 0) & (place < len(self.members))
@@ -53,7 +53,7 @@ _NOBODY = _Group(())
 
 @dataclass(frozen=True)
 class RankCommunicators:
-    """The communicators of one rank as its file has them."""
+    """Communicators of one rank as its file has them."""
 
     table: np.ndarray
     members: np.ndarray
@@ -62,7 +62,7 @@ class RankCommunicators:
     _rows: np.ndarray  # of them
 
     def row_of(self, indices: np.ndarray | int) -> np.ndarray:
-        """The row of each index in Trace.communicators: 1 (the world) where the rank is no member."""
+        """Return the row of each index in Trace.communicators: 1 (the world) if the rank is no member."""
         at = np.searchsorted(self._indices, indices, "right") - 1
         return np.where(self._indices[at] == indices, self._rows[at], _WORLD)
 
@@ -78,7 +78,7 @@ class RankCommunicators:
 
 
 class CommunicatorRows:
-    """The communicators of all ranks. What a rank is a member of is found once, and not among the members of each."""
+    """Communicators of all ranks. Each rank's memberships are found once, and not in each communicator's members."""
 
     def __init__(self, trace: Trace) -> None:
         self._world = _Group(range(trace.size))
@@ -96,7 +96,10 @@ class CommunicatorRows:
                 self._of_rank.setdefault(rank, []).append(index)
 
     def of(self, rank: int, named: Sequence[np.ndarray] = ()) -> RankCommunicators:
-        """named: world ranks of the groups that calls on windows named, whose rows are the last."""
+        """Return the communicators of a rank.
+
+        named: world ranks of the groups that calls on windows named, whose rows are the last.
+        """
         mine, selves = self._of_rank.get(rank, []), self._selves.get(rank, [])
         pairs = [(_NOBODY, _NOBODY), (self._world, _NOBODY), (_Group((rank,)), _NOBODY)]
         for local, remote in (self._groups[index] for index in mine):
@@ -125,7 +128,7 @@ _KINDS = {"window": ObjectKind.WINDOW, "file": ObjectKind.FILE}
 
 
 class ObjectRows:
-    """The windows and files of all ranks; what is written of them has the numbers of Objects.known as `id`, from 1."""
+    """Windows and files of all ranks. In the file their `id` is the number in Objects.known, from 1."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
@@ -139,10 +142,11 @@ class ObjectRows:
     def of(
         self, rank: int, accesses: np.ndarray, comm_row: Callable[[int], np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """`objects` of one rank, and the row in it of each of its `accesses` (ACCESS).
+        """Return `objects` of one rank, and the row in it of each of its `accesses` (ACCESS).
 
-        comm_row: of `communicators` of this rank, of an index in Trace.communicators. A rank has what its communicators
-        share and what it used. Of a window's bytes only the sum over the ranks is known: the first written has it.
+        comm_row: returns the row in `communicators` of this rank for an index in Trace.communicators. A rank has the
+        objects that its communicators share and the ones that it used. Only the sum of a window's bytes over the ranks
+        is known: the first rank that is written has it.
         """
         used = np.unique(accesses["object"][accesses["object"] >= 0]).tolist()
         mine = sorted({*self._of_rank.get(rank, ()), *used})
@@ -161,7 +165,7 @@ class ObjectRows:
 
 
 def access_rows(accesses: np.ndarray, object_rows: np.ndarray, group_rows: Mapping[int, int]) -> np.ndarray:
-    """ACCESS as the rows of a file whose windows all have the displacement unit 1.
+    """Return ACCESS as the rows of a file whose windows all have the displacement unit 1.
 
     group_rows: rows of `communicators` of the groups that `accesses` name.
     """

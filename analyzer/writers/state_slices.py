@@ -1,7 +1,7 @@
 """States and events of a trace without MPI calls as regions, so that other tools show them as slices.
 
 A trace of OpenMP, tasks or an accelerator has no call to export, but each thread has states, and events that begin with
-a value and end with 0. Each type of such events becomes a layer of regions; the states become the innermost layer.
+a value and end with 0. Each type of these events becomes a layer of regions; the states become the innermost layer.
 Regions must nest: where an outer layer changes, the inner ones end and begin again.
 """
 
@@ -24,7 +24,7 @@ from analyzer.trace.trace import Kind
 _MOST_NAMES = 1 << 12
 """A type with more values than this counts something: they are no names."""
 _COUNTERS = range(41999999, 49000000)
-"""Types of hardware counters in Extrae's numbering, and of what it says of them."""
+"""Types of hardware counters in Extrae's numbering, and of its other events about counters."""
 _EVER = 2**62
 
 Layer = tuple[np.ndarray, np.ndarray]
@@ -37,7 +37,7 @@ def with_slices(trace: Trace) -> Trace:
 
 
 class _WithSlices(Annotated):
-    """The same trace with other regions."""
+    """Trace with its regions replaced by slices."""
 
     def __init__(self, trace: Trace) -> None:
         super().__init__(trace, {}, lambda begin, end: np.zeros(0, EVENT))
@@ -69,7 +69,7 @@ class _SliceRegions(Regions):
 
 
 class _Slices:
-    """The regions of all ranks, in a temporary file."""
+    """Regions of all ranks, in a temporary file."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
@@ -142,7 +142,7 @@ def _may_name(types: np.ndarray) -> np.ndarray:
 
 
 def _named(pairs: np.ndarray) -> tuple[list[int], list[tuple[int, int]]]:
-    """The types of events that begin and end something, and (type, value) of all that they name."""
+    """Return the types of events that begin and end something, and (type, value) of all that they name."""
     types, count = np.unique(pairs[:, 0], return_counts=True)
     ends = np.isin(types, pairs[pairs[:, 1] == 0, 0])
     chosen = types[ends & (count > 1) & (count <= _MOST_NAMES)]
@@ -151,7 +151,7 @@ def _named(pairs: np.ndarray) -> tuple[list[int], list[tuple[int, int]]]:
 
 
 def _last_at_each_time(times: np.ndarray, numbers: np.ndarray) -> Layer:
-    """Of several changes at one time the last one counts."""
+    """Keep the last of several changes at one time."""
     order = np.argsort(times, kind="stable")
     times, numbers = times[order], numbers[order]
     last = np.append(times[1:] != times[:-1], True) if len(times) else np.zeros(0, bool)
@@ -159,7 +159,7 @@ def _last_at_each_time(times: np.ndarray, numbers: np.ndarray) -> Layer:
 
 
 def _nested(layers: list[Layer], thread: int, end: int) -> np.ndarray:
-    """MARK of all layers, the outer ones first; what is open at `end` ends there."""
+    """Return MARK of all layers, the outer ones first. Regions that are open at `end` end there."""
     cuts, rows = np.zeros(0, np.int64), []
     for depth, (times, numbers) in enumerate(layers):
         cuts = np.unique(np.concatenate([cuts, times]))

@@ -1,8 +1,8 @@
 """Any Trace for other programs that show timelines: Perfetto's protobuf, and JSON of Chrome's tracing page.
 
 A process for each rank, a track for each thread: calls and regions are slices on it, messages are arrows ("flows") from
-the call that sends to the call in which the receive ends. Events of the program are instants. Counters, and what nodes
-were sampled for, have tracks of their own.
+the call that sends to the call in which the receive ends. Events of the program are instants. Counters, and samples of
+nodes, have tracks of their own.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _LAST = np.iinfo(np.int64).max
 
 
 class Format(IntEnum):
-    """Of the file, as the kernel numbers them."""
+    """Format of the file, as the kernel numbers it."""
 
     PERFETTO = lib.TIMELINE_PERFETTO
     CHROME = lib.TIMELINE_CHROME
@@ -43,7 +43,7 @@ class Format(IntEnum):
 
 @dataclass(frozen=True)
 class Written:
-    """What is in a file."""
+    """Contents of a file that was written."""
 
     calls: int
     regions: int  # visits
@@ -66,7 +66,7 @@ def write_timeline(trace: Trace, path: str | os.PathLike[str], form: Format) -> 
 
 
 class _Writer:
-    """The kernel's timeline, filled window by window."""
+    """Timeline of the kernel, filled window by window."""
 
     def __init__(self, trace: Trace, form: Format) -> None:
         self._trace = trace
@@ -86,7 +86,7 @@ class _Writer:
         self.calls = self.regions = self.messages = self.values = self.events = self.samples = 0
 
     def parts(self) -> Iterator[memoryview]:
-        """The file's bytes, piece by piece; each is valid until the next."""
+        """Yield the file's bytes, piece by piece; each is valid until the next."""
         lib.timeline_begin(self._timeline)
         self._say_names()
         self._add_nodes()
@@ -131,7 +131,7 @@ class _Writer:
         lib.timeline_name(self._timeline, kind, text, len(text))
 
     def _add_nodes(self) -> None:
-        """What nodes were sampled for, as far as it lies in the trace."""
+        """Add the samples of nodes that lie in the trace."""
         for lane, samples in enumerate(self._trace.nodes.samples, self._lanes):
             lib.timeline_node(self._timeline, lane, self._text(f"node {self._trace.nodes.names[samples.node]}"))
             for name, time, values in node_tracks(samples):
@@ -147,7 +147,7 @@ class _Writer:
         self.events += len(notes)
 
     def _add(self, begin: int, end: int) -> None:
-        """What all did in a window; one that begins at the end of time has nothing new, and ends what is open."""
+        """Add a window's records. One that begins at the end of time has no new records, and ends open slices."""
         new = begin < _LAST
         calls, places, lane = self._calls(begin, end) if new else (np.zeros(0, CALL), None, np.zeros(0, np.int64))
         marks, lane_of_mark = self._marks(begin, end) if new else (np.zeros(0, _MARK), np.zeros(0, np.int64))
@@ -186,7 +186,7 @@ class _Writer:
         return np.searchsorted(lane, np.arange(self._lanes + 1)).astype(np.int64)
 
     def _calls(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
-        """The calls of a window by lane, their places if these are known, and their lanes."""
+        """Return the calls of a window by lane, their places if these are known, and their lanes."""
         trace = self._trace
         calls, count = trace.rank_calls(range(trace.size), begin, end)
         lane = np.repeat(self._first[:-1], count) + calls["thread"]
@@ -218,7 +218,7 @@ class _Writer:
         return joined(found, _MARK), np.concatenate(lanes)
 
     def _sends(self, messages: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The arrows that begin at the sends of these messages, by lane; their other ends are put aside."""
+        """Return the arrows that begin at the sends of these messages, by lane; their other ends are put aside."""
         lanes = [self._first[messages[side]] + messages[f"{side}_thread"] for side in ("source", "destination")]
         times = messages["logical_send"], messages["physical_receive"]
         numbers = 1 + self.messages + np.arange(len(messages))
@@ -252,7 +252,7 @@ class _Writer:
         self.values += len(found)
 
     def _track(self, rank: int, lane: int, counter: int) -> int:
-        """The number of the track of a counter of a thread, which is described when it is first needed."""
+        """Return the number of the track of a thread's counter, which is described when it is first needed."""
         if (lane, counter) not in self._tracks:
             name, thread = self._trace.extra(Counters).known[counter].name, lane - int(self._first[rank])
             self._tracks[lane, counter] = self._new_track(lane, f"{name}, thread {thread}" if thread else name)
@@ -265,7 +265,7 @@ class _Writer:
 
 
 class _Receives:
-    """The ends of arrows at receives whose time has not come yet."""
+    """Ends of arrows at receives whose time has not come yet."""
 
     def __init__(self) -> None:
         self._rows, self._lane = np.zeros(0, _FLOW), np.zeros(0, np.int64)
@@ -274,7 +274,7 @@ class _Receives:
         self._rows, self._lane = joined([self._rows, rows], _FLOW), np.concatenate([self._lane, lane])
 
     def until(self, end: int) -> tuple[np.ndarray, np.ndarray]:
-        """Take out those before a time, by lane and time; and their lanes."""
+        """Take out the ends before a time, by lane and time, and return them and their lanes."""
         now = self._rows["time"] < end
         rows, lane = self._rows[now], self._lane[now]
         self._rows, self._lane = self._rows[~now], self._lane[~now]

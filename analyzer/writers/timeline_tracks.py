@@ -44,7 +44,7 @@ _OTHERS = range(40_000_000, 70_000_000)
 
 
 class Notes:
-    """Reads what the program noted, and numbers the names of types and values as they come."""
+    """Reader of the program's notes, which numbers the names of types and values as they come."""
 
     def __init__(self, trace: Trace, say_type: Callable[[str], None], say_value: Callable[[str], None]) -> None:
         """`say_type`, `say_value`: take the next name of each kind."""

@@ -33,8 +33,7 @@ class Cfg:
     """Views and histograms of a Paraver configuration.
 
     `windows`: every window that could be read. `files`: the histograms that the configuration shows; if it has none,
-    the
-    windows that no other window is made of. `notes`: a line for each part that is not read.
+    the windows that no other window is made of. `notes`: a line for each part that is not read.
     """
 
     windows: tuple[View | Derived, ...]

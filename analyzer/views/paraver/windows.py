@@ -32,9 +32,8 @@ class Unreadable(Exception):
 class ParaverWindow:
     """Window of a Paraver configuration.
 
-    `notes`: the parts that are not read although the numbers may depend on them. `objects`: the rows that it shows
-    (None:
-    all).
+    `notes`: the parts that are not read although the numbers may depend on them. `objects`: the rows that it shows;
+    None: all of them.
     """
 
     def __init__(self, section: CfgSection, place: int) -> None:

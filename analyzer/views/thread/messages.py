@@ -154,8 +154,7 @@ def between_events(
     """Yield the sums of messages of a side (whole numbers) between neighbouring events of their thread.
 
     Intervals run from the begin of the run to its end. A message at the later event's own time counts for the time
-    behind
-    it. rate: in 10^6 a second.
+    behind it. rate: in 10^6 a second.
     """
     lanes, bounds = len(selected.lanes), selected.run.bounds
     later, now = Later(bounds), np.zeros(lanes, np.int64)
