@@ -16,15 +16,15 @@ _MOST_AT_ONCE, _BUFFER_BYTES = 1 << 30, 1 << 20
 
 
 def temporary_name(path: Path, part: str = "whole") -> Path:
-    """Where this process writes (a part of) what becomes `path`: in the same folder, so that renaming is atomic.
+    """Return the name under which this process writes (a part of) `path`: in the same folder, to rename atomically.
 
-    Whoever takes it hands it to `discard` in the end.
+    The caller hands it to `discard` in the end.
     """
     return temporary(path.with_name(f".{path.name}.{os.getpid()}.{part}.tmp"))
 
 
 def cannot_write(path: Path, error: OSError) -> TracelibError:
-    """In the system's words; those of the HDF5 library are its own and name temporary files."""
+    """Make the error in the system's words: the HDF5 library's words name temporary files."""
     text = os.strerror(error.errno) if error.errno else " ".join(str(error).split())
     return TracelibError(f"cannot write {path}: {text}", "name another output with -o, or make room")
 
@@ -48,7 +48,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def append(path: Path, file: BinaryIO) -> None:
-    """Put the bytes of a file behind those of another one, where the system can without reading them."""
+    """Append the bytes of a file to another file, without reading them if the system can."""
     file.flush()
     with path.open("rb") as source:
         with suppress(OSError, AttributeError):  # not every system has it

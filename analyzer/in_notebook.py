@@ -1,4 +1,4 @@
-"""What a notebook shows of a result: its fields as plain HTML tables."""
+"""Results in a notebook: their fields as plain HTML tables."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _array(name: str, value: Any, depth: int) -> str:
 
 
 def _compound(name: str, value: Any, depth: int) -> str:
-    """Something that is made of others; deep inside others only its kind is said."""
+    """Return the HTML of a value that has parts; deep inside others only its type is shown."""
     if depth < _DEEPEST:
         if is_dataclass(value) and not isinstance(value, type):
             return _fields(value, depth + 1)

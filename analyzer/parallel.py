@@ -1,4 +1,4 @@
-"""The processes that share an analysis: one, or those that `mpirun -n N analyze` started."""
+"""The processes that share an analysis: one, or all that `mpirun -n N analyze` started."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Team:
     size = 1
 
     def allgather(self, value: Any) -> list[Any]:
-        """Each member's value, everywhere."""
+        """Return each member's value, on all members."""
         return [value]
 
     def bcast(self, value: Any) -> Any:
@@ -38,8 +38,10 @@ class Team:
         return self.allgather(value)[0]
 
     def gather(self, work: Callable[[], Found]) -> list[Found]:
-        """What each member finds, everywhere; where one of them raises a TracelibError, all raise the first member's
-        of those."""
+        """Collect the result of each member's work, on all members.
+
+        If members raise a TracelibError, all raise the error of the first of these.
+        """
         found: Found | TracelibError
         try:
             found = work()
@@ -52,8 +54,10 @@ class Team:
         return every
 
     def total(self, mine: np.ndarray) -> np.ndarray:
-        """The sum of each member's array, added in their order, everywhere: each member adds up a part, so that it
-        takes none of them longer than fewer members."""
+        """Sum up each member's array, in their order, on all members.
+
+        Each member adds up a part, so that more members take no longer than fewer.
+        """
         if self.size == 1:
             return mine
         import numpy as np  # not at the top: --help needs none
@@ -62,13 +66,16 @@ class Team:
         return np.concatenate(self.allgather(sum(parts[1:], parts[0]))).reshape(mine.shape)
 
     def alltoall(self, values: Sequence[Any]) -> list[Any]:
-        """Of each member what it has for this one; `values`: what this one has for each."""
+        """Exchange one value with every member, as MPI_Alltoall; `values`: the value for each member."""
         return [of_member[self.rank] for of_member in self.allgather(values)]
 
     def exchange(self, rows: np.ndarray, counts: np.ndarray, said: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """As `alltoall`, for who does it thousands of times. `rows` are what this member has for each, `counts` (int64)
-        how many these are. `said` (int64): what it tells all. Returns the rows for this member, in the order of who has
-        them, and what all told, (members, values)."""
+        """Exchange rows with every member, as `alltoall`, thousands of times.
+
+        `rows`: this member's rows for each, one after the other, `counts` (int64) the number for each. `said` (int64):
+        values for all. Returns the rows for this member, in order of the sending member, and everyone's values,
+        (members, values).
+        """
         import numpy as np
 
         parts = np.split(rows, np.cumsum(counts)[:-1])
@@ -82,8 +89,10 @@ class Team:
         """End all other members after a fatal error of this one."""
 
     def share(self, n: int, sizes: Sequence[int] | None = None) -> range:
-        """This member's contiguous part of n pieces of work, in order of rank: about as many as others have or, where
-        their sizes are said, about as much."""
+        """Return this member's contiguous part of n pieces of work, in order of rank.
+
+        All parts have about the same number of pieces or, if `sizes` are given, about the same size.
+        """
         cuts = [k * n // self.size for k in range(self.size + 1)]
         if sizes is not None and self.size > 1 and any(sizes):
             done = list(accumulate(sizes, initial=0))
@@ -92,8 +101,11 @@ class Team:
 
 
 def dealt(team: Team, pieces: Sequence[Piece], work: Callable[[Piece], Found]) -> list[Found]:
-    """What `work` finds in each of some independent pieces, in their order, everywhere: each piece is one member's
-    work, dealt out in turns. Where one raises a TracelibError, all raise that of the first such piece. Collective."""
+    """Return the results of `work` on independent pieces, in their order, on all members. Collective.
+
+    Each piece is one member's work; pieces are dealt out in turns. If any raise a TracelibError, all members raise the
+    error of the first of these pieces.
+    """
     mine: list[Found | TracelibError] = []
     for piece in pieces[team.rank :: team.size]:
         try:
@@ -115,7 +127,7 @@ def _nearest(ascending: Sequence[int], value: float) -> int:
 
 
 class MpiTeam(Team):
-    """The members of MPI_COMM_WORLD."""
+    """Members of MPI_COMM_WORLD."""
 
     def __init__(self) -> None:
         from mpi4py import MPI
@@ -153,7 +165,7 @@ class MpiTeam(Team):
         self.meet()
 
     def meet(self) -> None:
-        """Wait for all. MPI would poll meanwhile, and take the CPU from who is waited for where CPUs are shared."""
+        """Wait for all members. MPI would poll meanwhile, and take shared CPUs from the member that is waited for."""
         here, since = self._comm.Ibarrier(), time.monotonic()
         while not here.Test():
             waited = time.monotonic() - since
@@ -172,5 +184,5 @@ def team() -> Team:
 
 
 def is_started_by_mpi() -> bool:
-    """Whether a launcher of MPI started this process."""
+    """Return True if a launcher of MPI started this process."""
     return any(name in os.environ for name in _STARTED_BY_MPI)

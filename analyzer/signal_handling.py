@@ -1,7 +1,7 @@
-"""Being ended from outside: by Ctrl-C, a batch system at its time limit, a launcher whose other process has died.
+"""Ends from outside: by Ctrl-C, a batch system at its time limit, a launcher whose other process has died.
 
-It is an exception like any other, so that files appear whole or not at all; and what must not be left behind is listed
-here, for where no exception arrives.
+Such an end is an exception like any other, so that files appear whole or not at all. Files that must not be left behind
+are listed here, for places where no exception arrives.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import TypeVar
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _GRACE_S = 0.3
-"""How long the main thread has for an end of its own; launchers kill after a second what has not ended."""
+"""Time in seconds that the main thread has for an orderly end; launchers kill a process after a second."""
 _AGAIN_S = 0.01
 """After so long a signal comes again that found us where no exception gets on."""
 
@@ -31,7 +31,7 @@ _alone: list[bool] = []  # one for each `raised` that has begun
 
 
 class Ended(BaseException):
-    """A signal asks this process to end. It is no KeyboardInterrupt: click would print a line about that."""
+    """Exception that a signal to end raises. It is no KeyboardInterrupt: click would print a line about that."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -48,17 +48,17 @@ def temporary(path: Path) -> Path:
 
 
 def temporaries() -> tuple[Path, ...]:
-    """What would be left behind."""
+    """Return the files that would be left behind."""
     return tuple(_temporaries)
 
 
 def ends_alone() -> bool:
-    """Whether this process is a command of ours, which may end itself; False: somebody else's, in any thread of it."""
+    """Return True if this process is a command of ours, which may end itself, and not another program's process."""
     return bool(_alone) and current_thread() is main_thread()
 
 
 def discard(path: Path) -> None:
-    """Remove something temporary. Where that fails, what went wrong before is what the user should hear of."""
+    """Remove a temporary file or folder. A failure is ignored: the user should hear of the error before it."""
     if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -75,7 +75,7 @@ def discard_all() -> None:
 
 @contextmanager
 def raised() -> Iterator[None]:
-    """Within, these signals raise Ended in the main thread, but for those that whoever started us ignores (nohup)."""
+    """Let signals to end raise Ended in the main thread inside the block, except ignored ones (nohup)."""
     if current_thread() is not main_thread():
         yield
         return
@@ -105,7 +105,7 @@ def raised() -> Iterator[None]:
 
 
 def called_from_c(function: _Function) -> _Function:
-    """Of what a library in C calls that crashes when an exception comes back (HDF5): signals wait until it is over."""
+    """Mark a function that a library in C (HDF5) calls and that must not raise: signals wait until it has returned."""
     _called_from_c.add(function.__code__)  # type: ignore[attr-defined]
     return function
 

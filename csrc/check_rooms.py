@@ -1,8 +1,8 @@
-"""`make lint`: C files include what they may. Each room is a folder of a tree; rooms.py says what its headers are for.
+"""`make lint`: C files include only headers that they may. Each room is a folder of a tree; see rooms.py on headers.
 
-What a file includes is there; nobody includes another room's internal header; no header includes itself in a circle.
+A file that is included exists; no room includes another room's internal header; no header includes itself in a circle.
 No unit, a source together with its own header, includes itself by way of others. Where a tree has an ORDER, rooms
-include those that stand before them only; a header beside the rooms is the tree's interface, which all may include.
+include only rooms that stand before them; a header beside the rooms is the tree's interface, which all may include.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TREES = {
     "replay": ("replay",),
     "kernels": ("kernels", "replay"),
 }
-"""Where the files of each tree find what they include."""
+"""Folders in which the files of each tree find the headers that they include."""
 ORDER = {
     "runtime": (
         "common", "clock", "mpi", "node", "record", "places", "counters", "buffer", "handles", "select", "sampling",

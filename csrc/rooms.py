@@ -19,22 +19,22 @@ _HIDDEN = {"inline", "internal"}
 
 
 def sources(tree: str) -> list[Path]:
-    """All .c files of a tree, in order of name."""
+    """Return all .c files of a tree, in order of name."""
     return sorted((CSRC / tree).rglob("*.c"))
 
 
 def headers(tree: str) -> list[Path]:
-    """All .h files of a tree, in order of name."""
+    """Return all .h files of a tree, in order of name."""
     return sorted((CSRC / tree).rglob("*.h"))
 
 
 def included(path: Path) -> list[str]:
-    """What a file includes that is no header of the system."""
+    """Return the headers that a file includes, except the system's."""
     return _INCLUDE.findall(path.read_text())
 
 
 def interface(tree: str) -> list[str]:
-    """The headers of a tree that cffi parses, each after those that it includes, as they are included."""
+    """Return the headers of a tree that cffi parses, each after the ones that it includes."""
     root = CSRC / tree
     names = [str(p.relative_to(root)) for p in headers(tree) if not _HIDDEN & set(p.relative_to(root).parts)]
     found: list[str] = []
@@ -52,10 +52,10 @@ def interface(tree: str) -> list[str]:
 
 
 def declarations(path: Path) -> str:
-    """What cffi parses of a header: all but the preprocessor's lines."""
+    """Return the text of a header that cffi parses: all but the preprocessor's lines."""
     return "\n".join(line for line in path.read_text().splitlines() if not line.startswith("#"))
 
 
 def relative(paths: list[Path]) -> list[str]:
-    """As setuptools wants them: from the folder of setup.py."""
+    """Return paths from the folder of setup.py, as setuptools needs them."""
     return [str(path.relative_to(ROOT)) for path in paths]

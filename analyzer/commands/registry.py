@@ -1,7 +1,7 @@
 """All commands of `analyze`: files of the folders here, and entry points of other packages.
 
-A folder is a group, and a file is a command, whose name has - for _. A file that begins with _ is a part of one.
-A command is imported when it is asked for: all of them together only for `analyze --help`.
+A folder is a group, and a file is a command, whose name has - for _. A file that begins with _ is a part of one. A
+command is imported when it is used: all of them together only for `analyze --help`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ GROUPS = {
     "network": "The network",
     "cluster": "Sharing work, and batch schedulers",
 }
-"""Folders, and what `analyze --help` calls them, in its order."""
+"""Folders, and their headings in `analyze --help`, in its order."""
 
 RENAMED: dict[str, tuple[str, ...]] = {"info": ("look", "--no-files")}
 """Old names of commands, and the words that stand for them now."""
@@ -52,7 +52,7 @@ def places() -> dict[str, str]:
 
 
 def names() -> list[str]:
-    """Return the names of all commands, those of other packages last."""
+    """Return the names of all commands, with other packages' commands last."""
     return [*places(), *(name for name in entry_points(ENTRY_POINTS) if name not in places())]
 
 

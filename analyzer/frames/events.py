@@ -1,4 +1,4 @@
-"""The tables of what was recorded: calls, messages, regions."""
+"""The tables of recorded rows: calls, messages, regions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,10 @@ def calls(where: Where, begin: int, end: int) -> Iterator[Block]:
 def _calls_of(
     where: Where, rank: int, rows: np.ndarray, paths: np.ndarray, inside: np.ndarray, before: np.ndarray
 ) -> Block:
-    """`inside`, `before`: what each counter counted in each call and before it (calls, counters)."""
+    """Return a block of rows of the table of calls.
+
+    `inside`, `before`: counts of each counter in each call and before it (calls, counters).
+    """
     return {
         "rank": np.full(len(rows), rank, np.int32),
         "thread": rows["thread"],
@@ -65,7 +68,7 @@ def _comm(trace: Trace, comm: np.ndarray) -> Coded:
 
 
 def _counted(trace: Trace, values: np.ndarray, when: str) -> dict[str, Column]:
-    """What each counter counted; NaN where it was not read."""
+    """Return the counts of each counter; NaN if it was not read."""
     return {
         f"{counter.name}_{when}": np.where(column == UNKNOWN, np.nan, column)
         for counter, column in zip(trace.extra(Counters).known, values.T, strict=True)
@@ -73,7 +76,7 @@ def _counted(trace: Trace, values: np.ndarray, when: str) -> dict[str, Column]:
 
 
 def messages(where: Where, begin: int, end: int) -> Iterator[Block]:
-    """Messages whose send is entered in [begin, end) ns, by source and send."""
+    """Yield messages whose send is entered in [begin, end) ns, by source and send."""
     by_source = Spill(MESSAGE)
     bounds = where.trace.message_windows().clip(begin, end)
     for first, last in pairwise(np.unique([begin, *bounds.tolist(), end]).tolist()):

@@ -1,4 +1,4 @@
-"""The tables of what is computed from a run: iterations, waits, places."""
+"""The tables of computed results: iterations, waits, places."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _waits_of(where: Where, rank: int, thread: np.ndarray, rows: np.ndarray, lan
 
 
 def places(where: Where, begin: int, end: int) -> Iterator[Block]:
-    """What calls cost in the whole run, by rank, place and procedure; no rows where places are not known."""
+    """Yield the costs of calls in the whole run by rank, place and procedure; no rows if places are not known."""
     del begin, end  # sums of the whole run
     of_path = where.places.place if where.places else np.zeros(1, np.int64)
     rows = add_up(where.trace, Team(), CallerSums(where.trace)).by(of_path)

@@ -1,4 +1,4 @@
-"""Turns arguments of Python into what analyses take; a wrong one is a TracelibError with one line."""
+"""Conversion of arguments of Python for analyses; a wrong one is a TracelibError with one line."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NS = {"ns": 1, "us": 1000, "ms": 10**6, "s": 10**9, "": 1}
 
 
 class MachineOptions(TypedDict, total=False):
-    """Parameters that replace those of a machine, as the options of the commands do.
+    """Parameters that replace the parameters of a machine, as the options of the commands do.
 
     Attributes:
         dialect: Whose rules the replay follows: "standard", "dimemas-5.5" or "thesis".

@@ -117,7 +117,7 @@ class Run:
         place: str | None = None,
         repair_clocks: TimeArgument | None = None,
     ) -> None:
-        """Open a run; the parameters are those of `analyzer.open`."""
+        """Open a run; the parameters are the same as in `analyzer.open`."""
         self._host = PythonHost(wanted=iteration_choice(loop, iteration))
         self._place = place_choice(place)
         self._opening: dict[str, Any] = {
@@ -593,11 +593,11 @@ class Run:
     ) -> CutResult:
         """Write some iterations as a small run of their own, which `analyzer.open` reads (`analyze cut`).
 
-        Without `first`, `iteration` and times they are those that are most like the whole loop.
+        Without `first`, `iteration` and times, the iterations that are most like the whole loop are chosen.
 
         Args:
             output: Name of the small run: .h5, .prv or .dim. None: NAME-cut.h5 beside the run.
-            iterations: Number of iterations. None: 2, or more until their efficiencies are those of the whole loop.
+            iterations: Number of iterations. None: 2, or more until their efficiencies are like the whole loop's.
             first: The first of them, from 1.
             iteration: Iterations by their numbers: 113 or "10-20"; "2:14" is iteration 14 of loop 2.
             loop: Number of the loop in `structure`; 1 is the main one.

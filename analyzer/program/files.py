@@ -43,9 +43,9 @@ def save_program(program: Program, folder: Path) -> None:
 
 
 def load_program(folder: Path) -> Program:
-    """The program in a folder; its operations stay readable when the folder is removed.
+    """Load the program in a folder. Its operations stay readable when the folder is removed.
 
-    Raises OSError where the folder cannot be seen from here.
+    Raises OSError if the folder cannot be seen from here.
     """
     with np.load(folder / "rest.npz") as rest:
         cuts = np.cumsum(rest["sizes"])[:-1]
@@ -66,8 +66,10 @@ Found = TypeVar("Found")
 
 
 def gathered(mine: OperationSpill, team: Team, *, everywhere: bool = True) -> OperationSpill:
-    """Those of all members of a team, on each of them; or (not `everywhere`) on the first one, and on others none.
-    Collective. Raises TracelibError on all members where one has no room for them."""
+    """Gather the operations of all members on each member or (not `everywhere`) on the first one, on others none.
+
+    Collective. Raises TracelibError on all members if one has no room for them.
+    """
     if team.size == 1:
         return mine
     found = OperationSpill()
@@ -79,7 +81,7 @@ def gathered(mine: OperationSpill, team: Team, *, everywhere: bool = True) -> Op
 
 
 def together(team: Team, work: Callable[[], Found]) -> Found:
-    """What each member of a team finds; where one of them raises a TracelibError, all raise it. Collective."""
+    """Return the result of a member's work. If one member raises a TracelibError, all raise it. Collective."""
     error: TracelibError | None = None
     try:
         found = work()
@@ -92,7 +94,7 @@ def together(team: Team, work: Callable[[], Found]) -> Found:
 
 
 def _copies(mine: PackedOperations, team: Team, *, everywhere: bool) -> list[PackedOperations]:
-    """What each member has, where it is wanted; a few MB of each at a time."""
+    """Return the operations of each member, where they are wanted. A few MB of each are sent at a time."""
     rounds = -(-int(mine.blocks[-1]) // IN_MEMORY)
     heads = team.allgather((mine.blocks[:-1], len(mine), rounds))
     copies = [OperationSpill() for _ in heads]

@@ -1,8 +1,8 @@
-"""What the ranks of a program do, without the times of any network: the simulator's input.
+"""Programs: the ranks' computation and communication, without the times of any network. The simulator's input.
 
 Source: "Dimemas specification", section 1.2 (what a trace must contain).
 
-The operations of a program's streams, piece by piece or changed, wherever they lie.
+Also the operations of a program's streams, piece by piece or changed, wherever they are stored.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ from analyzer.program.storage import OperationSpill, PackedOperations
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Calls of one procedure whose data no network moves: they are none of the operations, or on files; the time in
-    them, of all ranks."""
+    """Calls of one procedure whose data no network moves, and the time in them, of all ranks.
+
+    They are none of the operations, or on files.
+    """
 
     procedure: str
     calls: int
@@ -31,11 +33,12 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Program:
-    """The operations of all threads of an application, stream after stream.
+    """Operations of all threads of an application, stream after stream.
 
-    Stream k is the operations offsets[k] to offsets[k+1] of rank[k], thread[k]; it has at most slots[k] requests open,
-    and those of rank r together shared_slots[r] with Flag.SHARED, which one of them may open and another one close.
-    `factors[b]` multiplies the bursts of operations with block b; negative: such a burst lasts -factor seconds.
+    Stream k is the operations offsets[k] to offsets[k+1] of rank[k], thread[k]; it has at most slots[k] requests open.
+    The streams of rank r together have at most shared_slots[r] requests open with Flag.SHARED, which one stream may
+    open and another one close. `factors[b]` multiplies the bursts of operations with block b; negative: such a burst
+    lasts -factor seconds.
     """
 
     ops: np.ndarray | PackedOperations  # OP
@@ -54,7 +57,7 @@ class Program:
     buffered: int = -1  # bytes up to which Flag.STANDARD does not wait, as the run shows; -1: it is as it says
 
     def most_virtual_threads(self) -> int:
-        """How many virtual threads the block with the most has; 0: no block is parallel."""
+        """Return the number of virtual threads of the block with the most; 0: no block is parallel."""
         return virtual_threads(self.ops) if isinstance(self.ops, np.ndarray) else self.ops.virtual_threads
 
     def stream_of(self, rank: int, thread: int) -> int:
@@ -69,12 +72,12 @@ class Program:
 
     @cached_property
     def _by_rank(self) -> tuple[np.ndarray, np.ndarray]:
-        """All streams in order of rank, and the first of each rank there, then how many there are."""
+        """All streams in order of rank, and the position of each rank's first one, then their number."""
         order = np.argsort(self.rank, kind="stable")
         return order, np.searchsorted(self.rank[order], np.arange(self.ranks + 1))
 
     def stream(self, index: int) -> slice:
-        """The operations of a stream."""
+        """Return the slice of a stream's operations."""
         return slice(int(self.offsets[index]), int(self.offsets[index + 1]))
 
     @classmethod
@@ -103,7 +106,7 @@ _PIECE = 1 << 14
 
 
 def pieces(program: Program, stream: int | None = None) -> Iterator[np.ndarray]:
-    """The operations (OP) of a stream, or of all one after the other, in arrays of limited length."""
+    """Yield the operations (OP) of a stream, or of all one after the other, in arrays of limited length."""
     everything = slice(0, len(program.ops))
     range_ = everything if stream is None else program.stream(stream)
     if isinstance(program.ops, PackedOperations):
@@ -114,12 +117,12 @@ def pieces(program: Program, stream: int | None = None) -> Iterator[np.ndarray]:
 
 
 def has_ports(program: Program) -> bool:
-    """Whether it speaks to other applications."""
+    """Return True if the program communicates with other applications."""
     return any(np.isin(ops["kind"], PORTS).any() for ops in pieces(program))
 
 
 def rewritten(program: Program, change: Callable[[int, np.ndarray], None]) -> Program:
-    """The program after `change(stream, operations)` has set fields of the operations (OP) of each stream."""
+    """Return the program after `change(stream, operations)` has set fields of the operations (OP) of each stream."""
 
     def change_each(streams: range, ops: np.ndarray, cuts: np.ndarray) -> None:
         for stream, first, last in zip(streams, cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
@@ -129,8 +132,10 @@ def rewritten(program: Program, change: Callable[[int, np.ndarray], None]) -> Pr
 
 
 def rewritten_together(program: Program, change: Callable[[range, np.ndarray, np.ndarray], None]) -> Program:
-    """The same, of neighbouring streams that have few operations at once: `change(streams, operations, cuts)`, where
-    those of streams[k] are operations[cuts[k]:cuts[k + 1]]."""
+    """Return the program after `change(streams, operations, cuts)`, which gets neighbouring streams at once.
+
+    These have few operations; the operations of streams[k] are operations[cuts[k]:cuts[k + 1]].
+    """
     spill = OperationSpill()
     for streams in _neighbours(program):
         cuts = program.offsets[streams.start : streams.stop + 1]
@@ -143,7 +148,7 @@ def rewritten_together(program: Program, change: Callable[[range, np.ndarray, np
 
 
 def _neighbours(program: Program) -> Iterator[range]:
-    """All streams: of those with few operations as many as a piece holds, others alone."""
+    """Yield all streams: as many with few operations as a piece holds, others alone."""
     ends, first = program.offsets[1:], 0
     while first < len(ends):
         last = int(np.searchsorted(ends, program.offsets[first] + _PIECE, side="right"))

@@ -29,7 +29,7 @@ _WRITTEN_AT_ONCE = 1 << 20
 
 
 class PackedOperations:
-    """OP one after the other, packed (csrc/replay/packed/format.h); single ones and slices are unpacked when asked for.
+    """OP one after the other, packed (csrc/replay/packed/format.h); single ones and slices are unpacked on access.
 
     They lie in memory, with lib.PACK_MOST bytes behind them, or in an open file. `blocks` is the byte at which each
     block of lib.PACK_BLOCK operations begins, and after the last one the number of bytes. No operation names more than
@@ -53,8 +53,10 @@ class PackedOperations:
     @overload
     def __getitem__(self, where: slice) -> np.ndarray: ...
     def __getitem__(self, where: Any) -> Any:
-        """One operation, or an array of those of a slice, which has no step. Raises TracelibError where they can no
-        longer be read."""
+        """Return one operation, or an array of the operations of a slice, which has no step.
+
+        Raises TracelibError if they can no longer be read.
+        """
         if isinstance(where, slice):
             first, last, _ = where.indices(len(self))
             return self._unpacked(first, max(first, last))
@@ -62,20 +64,20 @@ class PackedOperations:
         return self._unpacked(first, first + 1)[0]
 
     def pieces(self, first: int = 0, last: int | None = None) -> Iterator[np.ndarray]:
-        """Those of a range in arrays of limited length."""
+        """Yield the operations of a range in arrays of limited length."""
         stop = len(self) if last is None else last
         cuts = range(first // _AT_ONCE * _AT_ONCE + _AT_ONCE, stop, _AT_ONCE)
         for begin, end in pairwise((first, *cuts, stop)) if stop > first else ():
             yield self._unpacked(begin, end)
 
     def parts(self) -> Iterator[memoryview]:
-        """All bytes in their order."""
+        """Yield all bytes in order."""
         cuts = range(0, int(self.blocks[-1]), IN_MEMORY)
         for begin, end in pairwise((*cuts, int(self.blocks[-1]))):
             yield self._read(begin, end)[: end - begin].data
 
     def _read(self, first: int, last: int) -> np.ndarray:
-        """Bytes [first, last) (uint8), and room for what the kernel looks at behind them."""
+        """Return bytes [first, last) (uint8), and room for the bytes that the kernel reads behind them."""
         if self.memory is not None:
             return self.memory[first : last + _MOST]
         found = np.zeros(last - first + _MOST, np.uint8)
@@ -98,7 +100,7 @@ class PackedOperations:
 
 
 def unreadable() -> TracelibError:
-    """The temporary file is gone, or shorter than it was."""
+    """Make the error for a temporary file that is gone, or shorter than it was."""
     return TracelibError("a temporary file can no longer be read", "is the file system of TMPDIR still there?")
 
 
@@ -112,7 +114,7 @@ class Mark(NamedTuple):
 
 
 class OperationSpill:
-    """OP in order of appending; the file has no name and vanishes with what `operations` returns."""
+    """Store of OP in order of appending. The file has no name and vanishes with the result of `operations`."""
 
     def __init__(self) -> None:
         self._packer = ffi.gc(lib.packer_new(), lib.packer_free)
@@ -131,12 +133,12 @@ class OperationSpill:
         return len(block)
 
     def begin_stream(self) -> None:
-        """What is appended next is done by another thread."""
+        """Begin another thread's operations."""
         lib.packer_forget(self._packer)
 
     @property
     def packer(self) -> int:
-        """Address of the `struct packer`, for who packs himself and hands the bytes to `append_packed`."""
+        """Address of the `struct packer`, for callers that pack themselves and pass the bytes to `append_packed`."""
         return int(ffi.cast("uintptr_t", self._packer))
 
     def append_packed(self, packed: memoryview, begins: np.ndarray, count: int) -> int:
@@ -148,7 +150,7 @@ class OperationSpill:
         return count
 
     def mark(self) -> Mark:
-        """Where it ends now."""
+        """Return the current end."""
         packer = ffi.gc(lib.packer_new(), lib.packer_free)
         if not packer:
             raise MemoryError
@@ -156,7 +158,7 @@ class OperationSpill:
         return Mark(packer, self._count, self._bytes, len(self._blocks))
 
     def return_to(self, mark: Mark) -> None:
-        """Forget what was appended since."""
+        """Remove the operations that were appended since a mark."""
         lib.packer_copy(self._packer, mark.packer)
         self._count, self._bytes = mark.operations, mark.bytes
         del self._blocks[mark.parts :], self._memory[mark.bytes :]
@@ -187,12 +189,12 @@ class OperationSpill:
             raise _no_room(error) from error
 
     def operations(self) -> np.ndarray | PackedOperations:
-        """All of them, as an array of OP where they are few."""
+        """Return all operations; an array of OP if they are few."""
         found = self.packed()
         return found[:] if len(found) <= UNPACKED else found
 
     def packed(self) -> PackedOperations:
-        """All of them; nothing can be appended any more."""
+        """Return all operations packed. Nothing can be appended any more."""
         blocks = np.concatenate([*self._blocks, np.array([self._bytes])])
         known = blocks, self._count, lib.packer_virtual_threads(self._packer), lib.packer_places(self._packer)
         if self._file is None:
@@ -205,7 +207,7 @@ class OperationSpill:
 
 
 def packed(ops: np.ndarray | PackedOperations) -> PackedOperations:
-    """The same operations, packed."""
+    """Return the operations, packed."""
     if isinstance(ops, PackedOperations):
         return ops
     spill = OperationSpill()

@@ -1,7 +1,7 @@
-"""What only some sources have to say of a run, by kind: `Trace.extra(Kind)`. A kind made without arguments is empty.
+"""Facts that only some sources know of a run, by kind: `Trace.extra(Kind)`. A kind made without arguments is empty.
 
-A source that has more derives a class from the kind, overrides what it knows, and gives it to `Trace.put`. Methods that
-take a rank read of it what lies in [begin, end), in ns.
+A source that has more derives a class from the kind, overrides the methods that it knows, and gives it to `Trace.put`.
+Methods that take a rank return its rows in [begin, end), in ns.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from analyzer.trace.records import ERROR, EVENT, FLUSH, MARK, MESSAGE, MISSED_CO
 
 
 class Extra:
-    """A kind is a class right below this one."""
+    """Facts of one kind: a kind is a class right below this one."""
 
     @property
     def kind(self) -> type[Extra]:
-        """What to ask for it by."""
+        """Class by which this kind is looked up."""
         return next(base for base in type(self).__mro__ if Extra in base.__bases__)
 
 
@@ -62,7 +62,7 @@ class Counters(Extra):
     known: tuple[Counter, ...] = ()  # all that were read by any rank
 
     def counts(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[Counts]:
-        """The same blocks as `Trace.calls`, with their counters; none in a trace without counters."""
+        """Yield the same blocks as `Trace.calls`, with their counters; none in a trace without counters."""
         yield from ()
 
     def samples(self, rank: int, begin: int = 0, end: int | None = None) -> Samples:
@@ -77,17 +77,17 @@ class Counters(Extra):
 
 @dataclass(frozen=True)
 class Objects(Extra):
-    """Windows and files, and what calls did to them."""
+    """Windows and files, and the accesses of calls to them."""
 
     known: tuple[SharedObject, ...] = ()
 
     @property
     def has_windows(self) -> bool:
-        """Whether any window is known. Where none is, nothing can be said of calls on windows, if there are any."""
+        """True if any window is known. If none is, nothing is known of calls on windows either."""
         return any(one.kind == "window" for one in self.known)
 
     def accesses(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
-        """Blocks (ACCESS) of what the calls with `enter` in [begin, end) did."""
+        """Yield blocks (ACCESS) of the accesses of calls with `enter` in [begin, end)."""
         yield from ()
 
     def group(self, rank: int, group: int) -> np.ndarray:
@@ -97,7 +97,7 @@ class Objects(Extra):
 
 @dataclass(frozen=True)
 class Losses(Extra):
-    """What is not in the trace, although it took place."""
+    """Records that are not in the trace, although they took place."""
 
     missing: tuple[int, ...] = ()  # ranks of which nothing could be read: no figure counts them as idle
     ending: tuple[str, ...] = ()  # how the run ended, if not in order: lines that are the first of `problems`, too
@@ -107,7 +107,7 @@ class Losses(Extra):
     unfinished: tuple[UnfinishedCall, ...] = ()  # calls that killed ranks did not come back from, by rank and thread
 
     def unrecorded(self, rank: int) -> np.ndarray:
-        """Intervals (FLUSH) in which a thread recorded nothing, because it was told so or a limit was met."""
+        """Return the intervals (FLUSH) in which a thread recorded nothing: it was switched off, or at a limit."""
         return np.zeros(0, FLUSH)
 
     def lost_calls(self, rank: int) -> int:
@@ -119,7 +119,7 @@ class Losses(Extra):
         return 0
 
     def missed_collectives(self, rank: int) -> np.ndarray:
-        """MISSED_COLLECTIVES of a rank, in order of time: those that it does record keep their numbers by them."""
+        """Return MISSED_COLLECTIVES of a rank, in order of time: with them, recorded collectives keep their numbers."""
         return np.zeros(0, MISSED_COLLECTIVES)
 
 
@@ -131,16 +131,16 @@ class Chosen(Extra):
     cluster: int = 0  # of the bursts that compute, where the others count as idle; 0: all compute
 
     def one_sided(self) -> int:
-        """Sends and receives of these ranks whose other side is a rank that was not chosen."""
+        """Return the number of sends and receives of these ranks whose other side is a rank that was not chosen."""
         return 0
 
 
 @dataclass(frozen=True)
 class Leftovers(Extra):
-    """What has no partner in the trace."""
+    """Sends, receives and calls that have no partner in the trace."""
 
     def unpaired(self) -> Unpaired:
-        """How many sends and receives have no other side."""
+        """Count sends and receives that have no other side."""
         return Unpaired(0, 0, 0)
 
     def leave_out(self) -> None:
@@ -151,11 +151,14 @@ class Leftovers(Extra):
         """
 
     def unmatched(self) -> list[Unmatched]:
-        """What matching left over."""
+        """Return the rows that matching left over."""
         return []
 
     def not_recorded(self) -> int:
-        """Sends and receives whose other side took place where recording was off: in no message, yet not unmatched."""
+        """Count sends and receives whose other side took place where recording was off.
+
+        They are in no message, yet not unmatched.
+        """
         return 0
 
     def elsewhere(self) -> list[Unmatched]:
@@ -163,7 +166,7 @@ class Leftovers(Extra):
         return []
 
     def relatives(self) -> list[Relative]:
-        """The runs that this one met: spawned, or connected."""
+        """Return the runs that this one met: spawned, or connected."""
         return []
 
 
@@ -182,26 +185,26 @@ class Arrows(Extra):
 
 @dataclass(frozen=True)
 class TracerTime(Extra):
-    """When the tracer itself held the program's threads."""
+    """Times when the tracer itself held the program's threads."""
 
     buffer_bytes: int = 0  # its buffer of each thread; 0: unknown
 
     def flushes(self, rank: int) -> np.ndarray:
-        """All flushes of a rank (FLUSH)."""
+        """Return all flushes of a rank (FLUSH)."""
         return np.zeros(0, FLUSH)
 
     def after_call_ns(self, rank: int) -> int:
-        """Its own time after each call, as it was measured at the start."""
+        """Return the tracer's own time after each call, ns, as it was measured at the start."""
         return 0
 
     def after_call_cpu_ns(self, rank: int) -> int:
-        """The same as CPU time, where that was read."""
+        """Return the tracer's own CPU time after each call, ns, if it was measured."""
         return 0
 
 
 @dataclass(frozen=True)
 class Clocks(Extra):
-    """How the clocks of nodes were related to each other."""
+    """Corrections that related the clocks of nodes to each other."""
 
     known: tuple[NodeClock, ...] = ()  # those that are not rank 0's
     repair: Repair | None = None  # None: times are as clocks and their alignment give them
@@ -224,18 +227,18 @@ class Errors(Extra):
     """Errors that calls returned."""
 
     def of(self, rank: int) -> np.ndarray:
-        """All errors (ERROR) of a rank."""
+        """Return all errors (ERROR) of a rank."""
         return np.zeros(0, ERROR)
 
 
 @dataclass(frozen=True)
 class CallPaths(Extra):
-    """Where in the program calls come from."""
+    """Call paths: the places in the program that calls come from."""
 
     known: bool = False
 
     def tables(self) -> PathTables:
-        """All paths of the run."""
+        """Return all paths of the run."""
         return PathTables.empty()
 
     def of(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
@@ -246,13 +249,13 @@ class CallPaths(Extra):
         yield from ()
 
     def named(self) -> Places:
-        """The places of all paths. What is not known yet is looked up in the programs and kept with the run."""
+        """Return the places of all paths. Unknown names are looked up in the programs and kept with the run."""
         return Places(self.tables(), NameCache())
 
 
 @dataclass(frozen=True)
 class CodeSamples(Extra):
-    """Where threads were each so often, whether or not they made calls."""
+    """Samples of the threads' places in the code at regular times, whether or not they made calls."""
 
     known: bool = False
     by_signal: bool = False  # how they were taken
@@ -277,14 +280,14 @@ class CpuWaits(Extra):
 
 @dataclass(frozen=True)
 class CpuUse(Extra):
-    """When the threads of a measured run had no CPU, as the kernel says."""
+    """Times when the threads of a measured run had no CPU, by the kernel's account."""
 
     def is_any_known(self) -> bool:
-        """Whether it was recorded of any rank."""
+        """Return True if it was recorded for any rank."""
         return False
 
     def is_known(self, rank: int) -> bool:
-        """Whether it was recorded of the rank when its threads had no CPU."""
+        """Return True if it was recorded for the rank when its threads had no CPU."""
         return False
 
     def of(self, rank: int) -> np.ndarray:
@@ -292,5 +295,5 @@ class CpuUse(Extra):
         return np.zeros(0, OFF_CPU)
 
     def tasks(self, rank: int) -> np.ndarray:
-        """TASK of a rank: all threads of its process, also those that made no call."""
+        """Return TASK of a rank: all threads of its process, also threads that made no call."""
         return np.zeros(0, TASK)

@@ -1,7 +1,7 @@
-"""The one type that every analysis, writer and picture works on, whatever the trace came from.
+"""The one type that every analysis, writer and picture works on, for traces of all sources.
 
-A `Trace` is columns per rank, read lazily: methods return numpy arrays for a window of time, and no
-caller ever needs more than a window. Times are integer nanoseconds from the start of the trace.
+A `Trace` is columns per rank, read lazily: methods return numpy arrays for a window of time, and no caller ever needs
+more than a window. Times are integer nanoseconds from the start of the trace.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ class Trace(ABC):
     extras: Mapping[type[Extra], Extra] = {}  # by kind: `put` and `extra`
 
     def _repr_html_(self) -> str:
-        """What it is, for a notebook."""
+        """Return a table of the trace for a notebook."""
         said: dict[str, object] = {"ranks": self.size, "threads": int(self.threads.sum())}
         said |= {"duration_ns": self.duration_ns, "nodes": len(self.nodes.names)}
         said |= {"problems": [problem.text for problem in self.problems]}
         return f"<p><b>{escape(self.path)}</b></p>\n{html_table(said)}"
 
     def extra(self, kind: type[Kind]) -> Kind:
-        """What the source says of this kind (analyzer.trace.extras); an empty one if it says nothing."""
+        """Return the source's facts of this kind (analyzer.trace.extras); an empty one if it has none."""
         found = self.extras.get(kind)
         return kind() if found is None else cast(Kind, found)
 
@@ -66,7 +66,7 @@ class Trace(ABC):
 
     @property
     def has_call_times(self) -> bool:
-        """Whether its times are of a run; else it is operations only, and times are those of an ideal replay."""
+        """True if its times are of a run; else it is operations only, and times come from an ideal replay."""
         return self.program is None
 
     @abstractmethod
@@ -75,13 +75,13 @@ class Trace(ABC):
 
     @abstractmethod
     def windows(self, records: int = 262144) -> np.ndarray:
-        """Times b_0=0 < b_1 < ... < b_n such that each [b_i, b_i+1) holds about `records` calls; b_n > duration_ns."""
+        """Return times b_0=0 < b_1 < ... < b_n: each [b_i, b_i+1) has about `records` calls; b_n > duration_ns."""
 
     def windows_of(self, rank: int, records: int) -> np.ndarray:
-        """The same with about `records` calls of one rank in each.
+        """Return windows, as `windows`, with about `records` calls of one rank in each.
 
-        Where the calls of one are not told from those of all they are as large as many ranks need, and stop growing at
-        some: one rank may have all records of a window.
+        A source that cannot tell one rank's calls from all returns larger ones, as many ranks need, up to a limit: one
+        rank may have all records of a window.
         """
         return self.windows(records * min(self.size, 16))
 
@@ -93,39 +93,39 @@ class Trace(ABC):
         return team.share(self.size)
 
     def parts(self, ranks: range, records: int) -> Iterator[tuple[range, np.ndarray]]:
-        """All that these ranks did, some ranks at a time: (ranks, bounds of their windows).
+        """Yield these ranks, some at a time: (ranks, bounds of their windows).
 
-        A window holds about `records` calls of these ranks, where the calls of one are told from those of all.
+        A window holds about `records` calls of these ranks, if the source can tell one rank's calls from all.
         """
         if len(ranks):
             yield ranks, self.windows()
 
     @abstractmethod
     def calls(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
-        """Blocks (CALL) of the calls and folded polls whose `enter` lies in [begin, end), in order of enter."""
+        """Yield blocks (CALL) of the calls and folded polls whose `enter` lies in [begin, end), in order of enter."""
 
     @abstractmethod
     def requests(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
-        """Blocks (REQUEST) whose `completed` (STARTED rows: `posted`) lies in [begin, end), in file order."""
+        """Yield blocks (REQUEST) whose `completed` (STARTED rows: `posted`) lies in [begin, end), in file order."""
 
     def rank_calls(self, ranks: range, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
-        """CALL of some ranks that `calls` gives of each, one rank's after the other, and how many each has (int64)."""
+        """Return the rows of `calls` of some ranks, one rank's after the other, and each rank's number of rows."""
         return _of_each((self.calls(rank, begin, end) for rank in ranks), CALL)
 
     def rank_requests(self, ranks: range, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
-        """The same of `requests`."""
+        """Return the rows of `requests` of some ranks, one rank's after the other, and each rank's number of rows."""
         return _of_each((self.requests(rank, begin, end) for rank in ranks), REQUEST)
 
     @abstractmethod
     def states(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
-        """States (STATE) that begin in [begin, end), sorted by (begin, rank, thread).
+        """Return the states (STATE) that begin in [begin, end), sorted by (begin, rank, thread).
 
-        Running (1) is the useful computation: in our runs the time outside MPI from process start to the last
-        event, less the tracer's own time: flushes, and what it takes after each call (TRACER).
+        Running (1) is the useful computation: in our runs the time outside MPI from process start to the last event,
+        less the tracer's own time (flushes, and the time after each call, TRACER).
         """
 
     def rank_states(self, begin: int, end: int, ranks: range) -> np.ndarray:
-        """The same of some ranks, in any order of the threads, each in order of time."""
+        """Return the states of some ranks, in any order of the threads, each thread's in order of time."""
         return self.states(begin, end, ranks)
 
     @abstractmethod
@@ -133,7 +133,7 @@ class Trace(ABC):
         """Events (EVENT) with time in [begin, end), sorted by (time, rank, thread), else in order of recording."""
 
     def message_windows(self) -> np.ndarray:
-        """As `windows`, for who asks only for messages: of many ranks these are many in a window."""
+        """Return windows, as `windows`, for callers that read only messages: with many ranks a window has many."""
         return self.windows()
 
     @abstractmethod
@@ -141,24 +141,24 @@ class Trace(ABC):
         """Matched messages (MESSAGE) with logical_send in [begin, end), by (logical_send, source, order of sending)."""
 
     def messages_of(self, ranks: range, begin: int, end: int) -> np.ndarray:
-        """The same of those alone that these ranks send or receive."""
+        """Return the messages of a window that these ranks send or receive."""
         messages = self.messages(begin, end)
         inside = [(messages[name] >= ranks.start) & (messages[name] < ranks.stop) for name in ("source", "destination")]
         return messages.compress(inside[0] | inside[1])
 
     def unordered_messages(self, begin: int, end: int) -> np.ndarray:
-        """The same in any order: of a run of many ranks it takes a while to put them in order."""
+        """Return the messages of a window in any order: with many ranks it takes a while to put them in order."""
         return self.messages(begin, end)
 
     def match(self) -> None:  # noqa: B027, most sources know their messages
-        """Find the messages, if that is still to be done; all members of a team must do so at the same time."""
+        """Find the messages, unless they are known already. All members of a team must call it at the same time."""
 
     def close(self) -> None:  # noqa: B027, many sources have nothing to remove
         """Remove what was spilled to temporary files."""
 
 
 def _of_each(ranks: Iterable[Iterator[np.ndarray]], dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
-    """The blocks of all ranks together, and how many rows each rank has."""
+    """Join the blocks of all ranks, and count each rank's rows."""
     every = [joined(list(blocks), dtype) for blocks in ranks]
     return joined(every, dtype), np.array([len(rows) for rows in every], np.int64)
 
@@ -167,14 +167,14 @@ NOT_KNOWN = "it is not known what is computing"
 
 
 def unknown_computing(trace: Trace) -> list[str]:
-    """Say, in one line, that it is not known what is computing; none where it is known."""
+    """Return a line that says that it is not known what is computing; none if it is known."""
     if trace.origin.has_states:
         return []
     return [f"{Path(trace.path).name}: {NOT_KNOWN}: the trace has events only, no states"]
 
 
 def check_computing(trace: Trace) -> None:
-    """Raise TracelibError where no state says what is computing: every figure of computation would be a guess."""
+    """Raise TracelibError if no state says what is computing: every figure of computation would be a guess."""
     if not trace.origin.has_states:
         raise TracelibError(
             f"{trace.path}: {NOT_KNOWN}: the trace has events only, no states",

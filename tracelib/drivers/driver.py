@@ -1,4 +1,4 @@
-"""What a driver is (Rodriguez 2011, section 2.3.1): a module that knows how to read one kind of quantity."""
+"""Drivers: modules that know how to read one kind of quantity (Rodriguez 2011, section 2.3.1)."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class Driver:
         return {}
 
     def has(self, observable: str) -> bool:
-        """Whether an observable is its own."""
+        """Return True if the driver has the observable."""
         return any(fnmatchcase(observable, pattern) for pattern in self.observables)
 
 
 def folder() -> Path:
-    """Where drivers leave files."""
+    """Return the folder in which drivers leave files."""
     return Path(os.environ.get(FOLDER) or ".")

@@ -1,4 +1,4 @@
-"""`analyze balance`: who should compute how much."""
+"""`analyze balance`: a plan of how much each rank should compute."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
 
 
 class _Mix(click.ParamType):
-    """Machines such as taurus=8,bio=6 as (name, count)."""
+    """Parameter type of machines such as taurus=8,bio=6: (name, count)."""
 
     name = "machines"
 

@@ -87,7 +87,7 @@ def export_command(
 
 
 def _shown(trace: Trace, session: Session) -> Trace:
-    """Choose what is exported; say what of it stands for something else, and what is left out."""
+    """Choose the trace that is exported; report what stands for something else, and what is left out."""
     from analyzer.report.words.left_out import arrows_left_out
     from analyzer.writers.state_slices import with_slices
 

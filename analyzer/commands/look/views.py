@@ -1,4 +1,4 @@
-"""`analyze views`: what Paraver's windows and histograms show, as tables, pictures and data."""
+"""`analyze views`: Paraver's windows and histograms as tables, pictures and data."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def _print_library(session: Session, *, as_json: bool) -> None:
 def _chosen(
     found: ViewFile, name: str, show: str | None, level: str | None, by: str | None, statistic: str | None
 ) -> ViewFile:
-    """A view as the command line wants it."""
+    """Return a view with the changes that the command line asks for."""
     from analyzer.views.tabulated import PARTNER
     from analyzer.views.view import View
     from analyzer.views.view_file import find_view
@@ -205,7 +205,7 @@ def _show(session: Session, traces: list[Trace], views: list[ViewFile], asked: l
 
 
 def _write(session: Session, shown: list[ShownView], csv: str | None, picture: str | None, *, said: bool) -> None:
-    """The files that are asked for, of one view of all traces."""
+    """Write the files that the command line asks for, of one view of all traces."""
     from analyzer.report.views.shown import draw_together, write_together
 
     for path, write in ((csv, write_together), (picture, draw_together)):

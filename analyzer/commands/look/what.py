@@ -23,7 +23,7 @@ _UNITS = {"": NS["s"], **{unit: NS[unit] for unit in ("s", "ms", "us", "ns")}}
 
 
 class At(click.ParamType):
-    """A moment such as 1.25, 1.25s, 20ms, 300us or 5ns as nanoseconds of the trace."""
+    """Parameter type of a moment such as 1.25, 1.25s, 20ms, 300us or 5ns: nanoseconds of the trace."""
 
     name = "time"
 

@@ -26,7 +26,7 @@ _SEARCHES = ("auto", "exact", "genetic", "elimination", "none")
 
 
 class Point(click.ParamType):
-    """Values of parameters such as p=512,n=160."""
+    """Parameter type of values of parameters such as p=512,n=160."""
 
     name = "point"
 
@@ -52,7 +52,7 @@ class Point(click.ParamType):
 
 
 class Counts(click.ParamType):
-    """Whole numbers between commas, such as 16,32,64."""
+    """Parameter type of whole numbers between commas, such as 16,32,64."""
 
     name = "counts"
 
@@ -233,7 +233,7 @@ def _of_tables(asked: Asked) -> str:
 
 
 def _check_stored(files: Sequence[str], asked: Asked, output: str | None, of_runs: object) -> None:
-    """Raise TracelibError where a stored model is given what only a fit has."""
+    """Raise TracelibError if options that only a fit has are given with a stored model."""
     of_fits = (
         asked.observable,
         asked.parameters,

@@ -1,4 +1,4 @@
-"""`analyze table`: one table of what several runs did, under which settings."""
+"""`analyze table`: one table of the measurements and settings of several runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options of commands that replay: the machine, and what overrides its file."""
+"""Options of commands that replay: the machine, and parameters that override its file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
 
 
 class _Amount(click.ParamType):
-    """The value of a parameter of the machine, with its unit."""
+    """Parameter type of a value of the machine's parameter, with its unit."""
 
     def __init__(self, name: str, example: str) -> None:
         self.name, self._example = name, example
@@ -95,7 +95,7 @@ def machine_options(command: Callable) -> Callable:
 
 
 def machine_argument(command: Callable) -> Callable:
-    """The same for a machine that is the command's argument."""
+    """Add the machine as the command's argument, as `machine_options` adds it as an option."""
 
     @wraps(command)
     def with_machine(*args: Any, machine_file: str, **given: Any) -> Any:
