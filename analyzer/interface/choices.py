@@ -17,6 +17,7 @@ from analyzer.results.machine_choice import MachineChoice
 from analyzer.results.open_part import IterationChoice
 from analyzer.trace.at_places import PlaceChoice
 from analyzer.trace.chosen import Choice
+from tracelib.units import BYTES, NS, split_quantity
 
 RanksArgument = str | int | Iterable[int]
 """Ranks: 3, "0-63,1000", or [0, 1, 2]."""
@@ -29,7 +30,7 @@ SizeArgument = str | int
 MachineArgument = str | os.PathLike[str] | Machine
 """A machine: a .toml, a Dimemas .cfg, "ideal", or a Machine."""
 
-_NS = {"ns": 1, "us": 1000, "ms": 10**6, "s": 10**9, "": 1}
+_NS = {unit: NS[unit] for unit in ("ns", "us", "ms", "s")}
 
 
 class MachineOptions(TypedDict, total=False):
@@ -100,20 +101,22 @@ def iteration_choice(loop: int | None, iteration: IterationArgument | None) -> I
 
 def time_ns(name: str, value: TimeArgument) -> int:
     """Return a time in ns."""
-    found = re.fullmatch(r"(\d{1,12}(?:\.\d+)?)\s*(ns|us|ms|s|)", str(value))
-    if not found or (isinstance(value, str) and not found[2] and float(found[1])):
+    needs_unit = isinstance(value, str) and value.strip("0. ")  # "0" has none
+    units = _NS if needs_unit else {**_NS, "": 1}
+    quantity = split_quantity(str(value), units, r"\d{1,12}(?:\.\d+)?\s*")
+    if quantity is None:
         raise TracelibError(f"{name}={value!r} is not a time", 'such as "2us", or whole nanoseconds')
-    return round(float(found[1]) * _NS[found[2]])
+    return round(float(quantity[0]) * quantity[1])
 
 
 def size_bytes(name: str, value: SizeArgument | None) -> int | None:
     """Return a size in bytes."""
     if value is None:
         return None
-    found = re.fullmatch(r"(\d{1,12})([KMG]?)", str(value), re.IGNORECASE)
-    if not found:
+    quantity = split_quantity(str(value).upper(), BYTES, r"\d{1,12}")
+    if quantity is None:
         raise TracelibError(f"{name}={value!r} is not a size", 'such as "32K", or bytes')
-    return int(found[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[found[2].upper()]
+    return int(quantity[0]) * int(quantity[1])
 
 
 def one_of(name: str, value: str | None, known: Collection[str]) -> None:

@@ -623,7 +623,7 @@ class Run:
             if any(one is not None for one in (iterations, first, iteration, loop)):
                 raise TracelibError("begin and end name times", "leave out iterations, first, iteration and loop")
             return write_part(self.trace, fixed_window(self.trace, *self._times(begin, end)), path, self._host,
-                              content="a part", force=force)  # fmt: skip
+                              content="a stretch", force=force)  # fmt: skip
         wanted = iteration_choice(loop, iteration)
         if wanted and wanted.first and (first or iterations):
             raise TracelibError("iteration names all iterations", "leave out first and iterations")

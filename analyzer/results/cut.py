@@ -151,7 +151,7 @@ def write_part(
     check_writable(path, trace, force)
     paths, edges = _write(trace, windows, path, host, force=force)
     after = sum(one.stat().st_size for one in paths if one.exists())
-    return CutResult(tuple(paths), content, edges, _bytes_of(Path(trace.path)), after, first)
+    return CutResult(tuple(paths), content, edges, bytes_of(Path(trace.path)), after, first)
 
 
 def _write(
@@ -178,7 +178,7 @@ def _write(
             discard(part)
 
 
-def _bytes_of(path: Path) -> int:
+def bytes_of(path: Path) -> int:
     """Add up the bytes of a run: its file, and the files of its ranks or the labels of a Paraver trace beside it."""
     text = path.with_name(path.name.removesuffix(".gz"))
     ranks = path.with_suffix(".ranks") if path.suffix == ".h5" else path

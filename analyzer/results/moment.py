@@ -38,6 +38,14 @@ class MomentResult(Result):
             print_all(self.trace, list(self.moments), console)
 
 
+def check_moment(trace: Trace, *, rank: int | None) -> None:
+    """Raise TracelibError if a run has no times, or no such rank."""
+    if not trace.has_call_times:
+        raise TracelibError(f"{trace.path} has operations only, no times", "look at the run that it was made of")
+    if rank is not None and rank >= trace.size:
+        raise TracelibError(f"{trace.path} has no rank {rank}", f"give one from 0 to {trace.size - 1}")
+
+
 def compute(trace: Trace, *, at_ns: int, rank: int | None = None, around: int = 3) -> MomentResult:
     """Find what ranks do at a moment.
 
@@ -50,11 +58,8 @@ def compute(trace: Trace, *, at_ns: int, rank: int | None = None, around: int = 
     Raises:
         TracelibError: The run has no times, no such rank, or ends before the moment.
     """
+    check_moment(trace, rank=rank)
     file = trace.path
-    if not trace.has_call_times:
-        raise TracelibError(f"{file} has operations only, no times", "look at the run that it was made of")
-    if rank is not None and rank >= trace.size:
-        raise TracelibError(f"{file} has no rank {rank}", f"give one from 0 to {trace.size - 1}")
     if at_ns > trace.duration_ns:
         ends = f"{trace.duration_ns / 1e9:.6f} s"
         raise TracelibError(f"{file} ends at {ends}, before {at_ns / 1e9:.6f} s", "give an earlier moment")

@@ -12,7 +12,8 @@ from analyzer.operations.events import NO_EVENTS
 from analyzer.results.open_part import Host
 from analyzer.results.output_files import check_writable
 from analyzer.trace import CallPaths, Trace, ranks_named
-from analyzer.trace.paraver import MOST_LEVELS, EventType
+from analyzer.trace.event_types import EventType
+from analyzer.trace.paraver import MOST_LEVELS
 from analyzer.waits.annotated import WithWaits
 from analyzer.waits.kinds import WaitKind
 from analyzer.writers.callers import WithCallers

@@ -20,7 +20,7 @@ from analyzer.report.words import units
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from rich.console import Console
 
-    from analyzer.structure.cut.cut_run import Cut
+    from analyzer.results.cut import CutResult
     from analyzer.structure.iterations import Iterations
     from analyzer.structure.live import Look
     from analyzer.trace import Trace
@@ -34,9 +34,7 @@ class _Small:
     loop: Iterations
     first: int  # of the iterations that it holds, from 0
     count: int
-    done: Cut
-    paths: list[Path]
-    size_bytes: int
+    result: CutResult
 
 
 def cut_all(
@@ -44,7 +42,7 @@ def cut_all(
 ) -> None:
     """Cut every loop, and print what each cut holds. count: iterations of each, or of a loop with fewer all; None: as
     many as are typical. Raises TracelibError where there are no loops. Collective."""
-    from analyzer.commands.convert._cutting import bytes_of, choose
+    from analyzer.results.cut import bytes_of, choose_iterations
     from analyzer.structure.levels.run_structure import numbered_loops
 
     with session.step("Looking for loops"):
@@ -53,7 +51,7 @@ def cut_all(
         raise TracelibError(f"{trace.path}: no iterations were found", "name a time with --from and --to")
     small = []
     for number, loop in enumerate(loops, 1):
-        first, kept = choose(trace, session, loop, count and min(count, loop.count), None)
+        first, kept = choose_iterations(trace, session, loop, count and min(count, loop.count), None)
         small.append(_cut(trace, session, number, loop, first, kept, output, force=force))
     before = bytes_of(Path(trace.path))
     if as_json:
@@ -68,8 +66,8 @@ def cut_followed(
     """Cut every loop that a run repeats, while it is being written, as soon as all ranks have written some iterations
     of it. Numbers are in the order of time. Raises TracelibError where none is found, UsageError if several processes
     follow."""
-    from analyzer.commands.convert._cutting import bytes_of, choose
     from analyzer.opening import open_trace
+    from analyzer.results.cut import bytes_of, choose_iterations
     from analyzer.structure.live import last_iterations, place_of
 
     small: list[_Small] = []
@@ -79,12 +77,12 @@ def cut_followed(
             loop = last_iterations(trace, now, session.team)
             if loop is None:
                 return False
-            first, kept = choose(trace, session, loop, count and min(count, loop.count), None)
+            first, kept = choose_iterations(trace, session, loop, count and min(count, loop.count), None)
             small.append(_cut(trace, session, number, loop, first, kept, output, force=force))
             if not as_json:
                 cut = small[-1]
-                size = units.size(cut.size_bytes)
-                session.say(f"{sentence(number, now)}\n{cut.paths[0]}: {units.plural(kept, 'iteration')}, {size}")
+                size = units.size(cut.result.bytes_after)
+                session.say(f"{sentence(number, now)}\n{cut.result.path}: {units.plural(kept, 'iteration')}, {size}")
         return True
 
     watch(session, file, None, take)
@@ -99,25 +97,22 @@ def _cut(
     force: bool,
 ) -> _Small:  # fmt: skip
     """Write some iterations of a loop, `first` from 0 on."""
-    from analyzer.commands.convert._cutting import path_of, write_small
+    from analyzer.results.cut import path_of_cut, write_part
     from analyzer.structure.cut.chosen_iterations import window
 
-    path = path_of(trace, output, number)
-    paths, done = write_small(trace, window(loop, first, count), path, session, force=force)
-    size = sum(path.stat().st_size for path in paths if path.exists())
-    return _Small(number, loop, first, count, done, paths, size)
+    path = path_of_cut(trace, output, number)
+    result = write_part(trace, window(loop, first, count), path, session, first=first + 1, force=force)
+    return _Small(number, loop, first, count, result)
 
 
 def _levels(small: list[_Small]) -> list[tuple[int, int, float]]:
     """Count the cuts of each level, with their mean size in bytes."""
     by_level = groupby(small, key=lambda one: one.loop.level)
-    sizes = [(level, [one.size_bytes for one in some]) for level, some in by_level]
+    sizes = [(level, [one.result.bytes_after for one in some]) for level, some in by_level]
     return [(level, len(some), sum(some) / len(some)) for level, some in sizes]
 
 
 def _json(file: str, small: list[_Small], before: int) -> dict[str, Any]:
-    from analyzer.commands.convert._cutting import cut_json
-
     return {
         "file": file,
         "bytes": before,
@@ -127,7 +122,7 @@ def _json(file: str, small: list[_Small], before: int) -> dict[str, Any]:
                 "level": one.loop.level,
                 "iterations": one.count,
                 "of_iterations": one.loop.count,
-                **cut_json(one.done, one.paths, before, one.size_bytes, one.first + 1),
+                **one.result.to_dict(),
             }
             for one in small
         ],
@@ -139,8 +134,8 @@ def _json(file: str, small: list[_Small], before: int) -> dict[str, Any]:
 
 
 def _print(small: list[_Small], before: int, console: Console) -> None:
-    from analyzer.commands.convert._cutting import edges_text
     from analyzer.report.words.table import plain_table
+    from analyzer.results.cut import edges_text
 
     table = plain_table("loop", "level", "iterations", "from", "span", "size", "file")
     for one in small:
@@ -150,15 +145,15 @@ def _print(small: list[_Small], before: int, console: Console) -> None:
             str(one.number),
             str(one.loop.level),
             f"{which} of {one.loop.count}",
-            units.time(one.done.begin_ns),
-            units.time(one.done.end_ns - one.done.begin_ns),
-            units.size(one.size_bytes),
-            one.paths[0].name,
+            units.time(one.result.edges.begin_ns),
+            units.time(one.result.edges.end_ns - one.result.edges.begin_ns),
+            units.size(one.result.bytes_after),
+            one.result.path.name,
         )
     console.print(table)
     for level, cuts, mean in _levels(small):
         shorter = f"{before / mean:.3g} times smaller than {units.size(before)}"
         console.print(f"Level {level}: {units.plural(cuts, 'cut')}, {units.size(round(mean))} on average, {shorter}")
     for one in small:
-        if edges := edges_text(one.done):
+        if edges := edges_text(one.result.edges):
             console.print(f"Loop {one.number}: {edges[0].lower()}{edges[1:]}", markup=False)

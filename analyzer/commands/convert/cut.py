@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -13,7 +12,6 @@ from analyzer.commands.shared.iteration_option import wanted_loop
 from analyzer.commands.shared.options import file_argument
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
-from analyzer.report.words import units
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     import numpy as np
@@ -124,25 +122,20 @@ def cut(
 
 
 def _cut_one(trace: Trace, session: Session, asked: _Asked, output: str | None, *, force: bool, as_json: bool) -> None:
-    from analyzer.commands.convert._cutting import bytes_of, cut_json, edges_text, path_of, write_small
+    from analyzer.results.cut import path_of_cut, write_part
 
-    windows, said, number = _windows(trace, session, asked)
-    paths, done = write_small(trace, windows, path_of(trace, output), session, force=force)
-    before, after = bytes_of(Path(trace.path)), sum(path.stat().st_size for path in paths if path.exists())
+    windows, content, first = _windows(trace, session, asked)
+    path = path_of_cut(trace, output)
+    result = write_part(trace, windows, path, session, content=content, first=first, force=force)
     if as_json:
-        session.print_json(cut_json(done, paths, before, after, number))
-        return
-    shorter = f"{units.size(after)}, {units.size(before)} before"
-    session.say(
-        f"{paths[0]}: {said}, {units.time(done.end_ns - done.begin_ns)} from {done.begin_ns / 1e9:.6g} s on; {shorter}"
-    )
-    if edges := edges_text(done):
-        session.say(edges)
+        session.print_json(result.to_dict())
+    elif not session.quiet:
+        session.print(result.print)
 
 
 def _windows(trace: Trace, session: Session, asked: _Asked) -> tuple[np.ndarray, str, int | None]:
     """Return the window of each rank, what it holds in words, the number of the first iteration."""
-    from analyzer.commands.convert._cutting import choose
+    from analyzer.results.cut import choose_iterations
     from analyzer.structure.cut.chosen_iterations import fixed_window, window
 
     if asked.by_times:
@@ -157,7 +150,7 @@ def _windows(trace: Trace, session: Session, asked: _Asked) -> tuple[np.ndarray,
     if wanted and wanted.first:
         first, count = wanted.numbers(found.count)
     else:
-        first, count = choose(trace, session, found, asked.count, asked.first)
+        first, count = choose_iterations(trace, session, found, asked.count, asked.first)
     which = f"iteration {first + 1}" if count == 1 else f"iterations {first + 1} to {first + count}"
     of = f" of loop {wanted.loop}" if wanted and wanted.loop else ""
     return window(found, first, count), f"{which} of {found.count}{of}", first + 1

@@ -27,8 +27,8 @@ def dim(session: Session, file: str, output: str | None, force: bool) -> None:
     The time in which the tracer wrote its buffer is not computation: it is left out of runs that tracelib recorded.
     In a Paraver trace of another tool it stays, as in prv2dim.
     """
-    from analyzer.commands.shared.write import dimemas_notes, write_dimemas
     from analyzer.report.words.eager import eager_note
+    from analyzer.results.write_traces import dimemas_notes, write_dimemas
 
     trace = open_wanted(session, file, repair_ns=session.repair_ns)
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -12,10 +11,6 @@ from analyzer.commands.shared.iteration_option import iterations_in, open_wanted
 from analyzer.commands.shared.options import file_argument
 from analyzer.commands.shared.outputs import output_base
 from analyzer.commands.shared.session import Session
-from analyzer.errors import TracelibError
-
-if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
-    from analyzer.trace import Trace
 
 
 @command(
@@ -38,7 +33,7 @@ def prv(
     session: Session, file: str, waits: bool, callers: int | None, iterations: bool, output: str | None, force: bool
 ) -> None:
     """Write FILE as a Paraver trace: NAME.prv, NAME.pcf and NAME.row."""
-    from analyzer.commands.shared.write import write_paraver, write_with_waits
+    from analyzer.results.write_traces import with_callers, write_paraver, write_with_waits
     from analyzer.structure.events import WithIterations
 
     trace = open_wanted(session, file, repair_ns=session.repair_ns, choice=session.choice)
@@ -52,23 +47,3 @@ def prv(
             session.say(str(path))
     finally:
         trace.close()
-
-
-def with_callers(trace: Trace, levels: int) -> Trace:
-    """Add callers of each call to a trace, as events.
-
-    Args:
-        trace: A run.
-        levels: Number of levels of callers.
-
-    Raises:
-        TracelibError: The run does not know its callers.
-    """
-    from analyzer.trace import CallPaths
-    from analyzer.writers.callers import WithCallers
-
-    if not trace.extra(CallPaths).known:
-        raise TracelibError(
-            f"{trace.path}: it does not say where its calls come from", "record it without TRACELIB_STACK=0"
-        )
-    return WithCallers(trace, levels)

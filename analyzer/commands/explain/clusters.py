@@ -69,12 +69,11 @@ def clusters_command(
     Other commands then count only the bursts of one cluster as computing, with --cluster N. With --iteration, kinds are
     found, and bursts are counted, in these iterations only; the file tells the kinds in the whole run.
     """
-    from analyzer.burst_clusters.clustering import find_clusters
     from analyzer.burst_clusters.model import ENDING, write_clusters
     from analyzer.burst_clusters.views import WithClusters
-    from analyzer.commands.shared.write import write_paraver
     from analyzer.opening import open_trace
-    from analyzer.report.clusters import clusters_json, clusters_tables
+    from analyzer.results.clusters import compute
+    from analyzer.results.write_traces import write_paraver
 
     trace = open_trace(file, session.team)
     session.mention_problems(trace)
@@ -85,7 +84,7 @@ def clusters_command(
             check_writable(path, trace, force)
         stretches = wanted_windows(session, trace)
         with session.step("Clustering bursts"):
-            found = find_clusters(
+            result = compute(
                 trace,
                 session.team,
                 method=method,
@@ -99,16 +98,16 @@ def clusters_command(
         if session.speaks:
             from analyzer.report.pictures.clusters import draw_clusters
 
-            write_clusters(found.clusters, model)
-            draw_clusters(found, picture)
+            write_clusters(result.found.clusters, model)
+            draw_clusters(result.found, picture)
         written = [model, picture]
         if prv:
-            annotated = WithClusters(trace, found.clusters)
+            annotated = WithClusters(trace, result.found.clusters)
             written += write_paraver(annotated, base.with_name(f"{base.name}.clusters"), session, force)
         if session.as_json:
-            session.print_json(clusters_json(file, found) | {"written": [str(path) for path in written]})
+            session.print_json(result.to_dict() | {"written": [str(path) for path in written]})
         elif not session.quiet:
-            session.print_tables(clusters_tables(found))
+            session.print(result.print)
             session.say(f"\nWritten: {', '.join(map(str, written))}")
     finally:
         trace.close()

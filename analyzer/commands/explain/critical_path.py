@@ -92,8 +92,8 @@ def _boxes(found: Found | None) -> list[Boxed]:
 
 def _write(trace: Trace, found: Found | None, output: str, force: bool, session: Session) -> list[Path]:
     """Write the trace with its path, for Paraver or Dimemas. Collective over the team; only one member has the path."""
-    from analyzer.commands.shared.write import write_paraver
     from analyzer.critical.exports import WithPath, path_events
+    from analyzer.results.write_traces import write_paraver
 
     if output.endswith(".dim"):
         return [_write_priorities(trace, found, output, force, session)]
@@ -102,8 +102,8 @@ def _write(trace: Trace, found: Found | None, output: str, force: bool, session:
 
 
 def _write_priorities(trace: Trace, found: Found | None, output: str, force: bool, session: Session) -> Path:
-    from analyzer.commands.shared.write import write_dimemas
     from analyzer.critical.exports import path_priorities
+    from analyzer.results.write_traces import write_dimemas
 
     if not trace.has_call_times:
         raise TracelibError(

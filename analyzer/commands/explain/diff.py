@@ -68,25 +68,25 @@ def diff_command(
     analyze diff A1 A2 A3 --against B1 B2 B3
     """
     from analyzer.atomic_file import whole_file
-    from analyzer.differences.compare import compare
     from analyzer.differences.noise import Verdict
     from analyzer.report.badge import of_change
-    from analyzer.report.differences.as_json import condition_names, difference_csv, difference_json
-    from analyzer.report.differences.tables import print_difference
+    from analyzer.report.differences.as_json import condition_names, difference_csv
+    from analyzer.results.diff import compare_runs
 
     first, second = _sides(files, against)
     if table:
         check_replaceable(Path(table), [Path(file) for file in (*first, *second)], force)
     conditions.check_files([Path(file) for file in (*first, *second)], force)
-    found = compare(*(_measured(session, side) for side in (first, second)))
+    result = compare_runs(*(_measured(session, side) for side in (first, second)))
+    found = result.difference
     if table and session.speaks:
         with whole_file(table) as file:
             file.write(difference_csv(found).encode())
-    data = difference_json(found)
+    data = result.to_dict()
     if session.as_json:
         session.print_json(data)
     elif not session.quiet:
-        session.print(lambda console: print_difference(found, console))
+        session.print(result.print)
     row = found.run_time
     conditions.judge(
         session,
@@ -105,8 +105,8 @@ def _sides(files: Sequence[str], against: Sequence[str]) -> tuple[Sequence[str],
 
 
 def _measured(session: Session, files: Sequence[str]) -> list[Measured]:
-    from analyzer.differences.measure import measure
     from analyzer.opening import open_trace
+    from analyzer.results.diff import measure_run
 
     found = []
     for file in files:
@@ -114,7 +114,7 @@ def _measured(session: Session, files: Sequence[str]) -> list[Measured]:
         try:
             session.mention_problems(trace)
             with session.step(f"Adding up {file}"):
-                found.append(measure(trace, session.team))
+                found.append(measure_run(trace, session.team))
         finally:
             trace.close()
     return found

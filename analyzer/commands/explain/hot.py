@@ -18,6 +18,7 @@ from analyzer.report.words import units
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from analyzer.metrics.hot import Hot
     from analyzer.places import Places
+    from analyzer.results.hot import HotResult
     from analyzer.trace import Trace
     from analyzer.trace.at_places import PlaceChoice
 
@@ -63,7 +64,6 @@ def hot_command(
     --against OTHER, too.
     """
     from analyzer.opening import open_trace
-    from analyzer.report.hot import hot_json, print_hot
     from analyzer.trace import CodeSamples
 
     if diff and not flame:
@@ -78,37 +78,32 @@ def hot_command(
                 session, trace, file, session.as_json, wanted=bool(flame or collapsed or speedscope or place)
             )
             return
-        places, found = _found(session, trace, place)
-        by_signal = trace.extra(CodeSamples).by_signal
-        whole_ns = found.busy_ns
+        result = _samples(session, trace, place, lines=lines)
         _write(
             session,
             trace,
-            found,
-            places,
+            result.samples,
+            result.places,
             {"flame": flame, "collapsed": collapsed, "speedscope": speedscope},
             force,
             diff,
             place,
         )
         if session.as_json:
-            session.print_json({"file": file} | hot_json(found, places, lines=lines, by_signal=by_signal))
+            session.print_json(result.to_dict())
         elif not session.quiet:
-            session.print(
-                lambda console: print_hot(found, places, console, lines=lines, by_signal=by_signal, whole_ns=whole_ns)
-            )
+            session.print(result.print)
     finally:
         trace.close()
 
 
-def _found(session: Session, trace: Trace, place: PlaceChoice | None) -> tuple[Places, Hot]:
-    from analyzer.metrics.hot import hot
-    from analyzer.trace import CallPaths
+def _samples(session: Session, trace: Trace, place: PlaceChoice | None, *, lines: bool = False) -> HotResult:
+    """Add up the samples of the chosen iterations."""
+    from analyzer.results.hot import compute
 
-    stretches = wanted_windows(session, trace)
+    windows = wanted_windows(session, trace)
     with session.step("Adding up samples"):
-        found, places = hot(trace, session.team, stretches), trace.extra(CallPaths).named()
-        return places, found.where(place.paths(trace)) if place else found
+        return compute(trace, session.team, lines=lines, place=place, windows=windows)
 
 
 def _without_samples(session: Session, trace: Trace, file: str, as_json: bool, *, wanted: bool) -> None:
@@ -117,19 +112,16 @@ def _without_samples(session: Session, trace: Trace, file: str, as_json: bool, *
     Raises:
         TracelibError: The user asked for samples (`wanted`).
     """
-    from analyzer.metrics.gaps import gaps
-    from analyzer.report.gaps import gaps_json, print_gaps
     from analyzer.report.hot import AGAIN
+    from analyzer.results.hot import compute_gaps
 
     if wanted:
         raise TracelibError(f"{file} has {AGAIN.partition(',')[0]}", AGAIN.partition(", ")[2])
-    found = gaps(trace, session.team) if trace.has_call_times else None
+    result = compute_gaps(trace, session.team)
     if as_json:
-        session.print_json({"file": file, "samples": 0, "hint": AGAIN} | gaps_json(found, trace))
-        return
-    session.say(f"{Path(file).name} has {AGAIN}")
-    if found is not None and not session.quiet:
-        session.print(lambda console: print_gaps(found, trace, console))
+        session.print_json(result.to_dict())
+    elif not session.quiet:
+        session.print(result.print)
 
 
 def _write(
@@ -152,8 +144,8 @@ def _write(
         try:
             if not second.extra(CodeSamples).known:
                 raise TracelibError(f"{diff} has {AGAIN.partition(',')[0]}", AGAIN.partition(", ")[2])
-            other_places, other_found = _found(session, second, place)
-            other = other_found.rows, stacks(other_found, other_places)
+            compared = _samples(session, second, place)
+            other = compared.samples.rows, stacks(compared.samples, compared.places)
         finally:
             second.close()
     if not wanted or not session.speaks:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,10 +21,7 @@ from analyzer.errors import TracelibError
 from analyzer.parallel import Team, dealt
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
-    from analyzer.imbalance.analysis import Imbalance
-    from analyzer.structure.graph.program_graph import ProgramGraph
-    from analyzer.structure.levels.parts import Structure
-    from analyzer.structure.levels.run_structure import Method
+    from analyzer.results.structure import StructureResult
     from analyzer.trace import Trace
     from analyzer.trace.chosen import Choice
 
@@ -79,6 +77,7 @@ def structure_command(
 
     Several FILEs are looked at one by one; `mpirun -n N analyze structure` then looks at N of them at once.
     """
+    from analyzer.results.structure import StructureResult, compute
     from analyzer.structure.levels.run_structure import Method, structure_of_signal
     from analyzer.structure.signals import csv_signal
 
@@ -100,12 +99,11 @@ def structure_command(
         return
     if is_csv:
         found = structure_of_signal(csv_signal(file), file, literal=method == Method.THESIS.value)
-        _say(session, found, None, as_json=session.as_json, quiet=session.quiet)
-        _draw(session, found, None, output, [Path(file)], force=force)
+        _say(session, StructureResult(found))
+        _draw(session, StructureResult(found), output, [Path(file)], force=force)
         return
-    wanted = Method(method), names
     if files[1:]:
-        _several(session, files, partial(_of_run, choice=session.choice, wanted=wanted), as_json=session.as_json)
+        _several(session, files, partial(_of_run, choice=session.choice, method=method, names=names))
         return
     trace = _opened(file, session.team, session.choice, matched=graph is not None)
     session.mention_problems(trace)
@@ -113,78 +111,56 @@ def structure_command(
         check_picture(picture, trace)
         check_graph(graph, trace, force=force)
         with session.step("Looking for iterations"):
-            found, even = _found(trace, session.team, *wanted)
-        draw_ranks(session, trace, picture, Drawing(iterations=found.main.iterations if found.main else None))
-        parts = found_graph(session, trace, graph)
+            result = compute(trace, session.team, method=method, signals=names)
+        main = result.parts.main
+        draw_ranks(session, trace, picture, Drawing(iterations=main.iterations if main else None))
+        result = replace(result, graph=found_graph(session, trace, graph))
         read = files_read(trace)
     finally:
         trace.close()
-    _say(session, found, even, as_json=session.as_json, quiet=session.quiet, parts=parts)
-    _draw(session, found, even, output, read, force=force)
+    _say(session, result)
+    _draw(session, result, output, read, force=force)
 
 
 def _opened(file: str, team: Team, choice: Choice | None, *, matched: bool = False) -> Trace:
     from analyzer.opening import open_trace
-    from analyzer.trace.trace import check_computing
+    from analyzer.results.structure import check_times
 
     trace = open_trace(file, team, choice=choice, matched=matched)
-    if not trace.has_call_times:
-        trace.close()
-        raise TracelibError(f"{trace.path}: a Dimemas trace has no times", "analyze the run that it was made of")
     try:
-        check_computing(trace)
+        check_times(trace)
     except TracelibError:
         trace.close()
         raise
     return trace
 
 
-def _found(trace: Trace, team: Team, method: Method, names: tuple[str, ...]) -> tuple[Structure, Imbalance | None]:
-    from analyzer.imbalance.analysis import analyze_imbalance
-    from analyzer.structure.levels.run_structure import structure
+def _of_run(file: str, choice: Choice | None, method: str, names: tuple[str, ...]) -> tuple[list[str], StructureResult]:
+    """Analyse one of several runs in one process: remarks on the run, and its structure."""
+    from analyzer.results.structure import compute
 
-    found = structure(trace, team, method, names)
-    if found.main and found.main.iterations:
-        return found, analyze_imbalance(trace, team, found.main.iterations)
-    return found, None
-
-
-def _of_run(
-    file: str, choice: Choice | None, wanted: tuple[Method, tuple[str, ...]]
-) -> tuple[list[str], Structure, Imbalance | None]:
-    """Analyse one of several runs in one process: remarks on the run, its structure and its imbalance."""
     with closing(_opened(file, Team(), choice)) as trace:
-        return remarks(trace), *_found(trace, Team(), *wanted)
+        return remarks(trace), compute(trace, Team(), method=method, signals=names)
 
 
 def _several(
-    session: Session, files: tuple[str, ...], of_run: Callable[[str], tuple[list[str], Structure, Imbalance | None]], *,
-    as_json: bool,
-) -> None:  # fmt: skip
-    """Each run by one process. Nothing is printed where one of them cannot be read."""
+    session: Session, files: tuple[str, ...], of_run: Callable[[str], tuple[list[str], StructureResult]]
+) -> None:
+    """Look at each run by one process. Nothing is printed where one of them cannot be read."""
     with session.step("Looking for iterations"):
         every = dealt(session.team, files, of_run)
-    for lines, _, _ in every:
+    for lines, _ in every:
         session.mention(lines)
-    if as_json:
-        session.print_json({"runs": [_json(found, even) for _, found, even in every]})
+    if session.as_json:
+        session.print_json({"runs": [result.to_dict() for _, result in every]})
         return
-    for number, (_, found, even) in enumerate(every):
+    for number, (_, result) in enumerate(every):
         if number:
             session.say("")
-        _say(session, found, even, as_json=False, quiet=session.quiet)
+        _say(session, result)
 
 
-def _json(found: Structure, even: Imbalance | None) -> dict[str, Any]:
-    from analyzer.report.imbalance import evenness_json
-    from analyzer.report.structure import structure_json
-
-    return {**structure_json(found), "uneven": evenness_json(even) if even else None}
-
-
-def _draw(
-    session: Session, found: Structure, even: Imbalance | None, output: str | None, read: list[Path], *, force: bool
-) -> None:
+def _draw(session: Session, result: StructureResult, output: str | None, read: list[Path], *, force: bool) -> None:
     if output is None or not session.speaks:
         return
     from analyzer.report.pictures.structure import ENDINGS, draw
@@ -193,23 +169,11 @@ def _draw(
     if path.suffix not in ENDINGS:
         raise TracelibError(f"{path}: no kind of picture that is known", "its name ends in .png")
     check_replaceable(path, read, force)
-    draw(found, path, even)
+    draw(result.parts, path, result.even)
 
 
-def _say(
-    session: Session, found: Structure, even: Imbalance | None, *, as_json: bool, quiet: bool,
-    parts: ProgramGraph | None = None,
-) -> None:  # fmt: skip
-    from analyzer.report.imbalance import print_evenness
-    from analyzer.report.program_graph import graph_json, print_graph
-    from analyzer.report.structure import print_structure
-
-    if as_json:
-        session.print_json(_json(found, even) | ({"graph": graph_json(parts)} if parts else {}))
-    elif not quiet:
-        session.print(lambda console: print_structure(found, console))
-        if even:
-            following = f"analyze waits {found.file}"
-            session.print(lambda console: print_evenness(even, found.duration_ns, following, console))
-        if parts:
-            session.print(lambda console: print_graph(parts, console))
+def _say(session: Session, result: StructureResult) -> None:
+    if session.as_json:
+        session.print_json(result.to_dict())
+    elif not session.quiet:
+        session.print(result.print)

@@ -97,7 +97,7 @@ def _write_all(
     trace: Trace, file: str, output: str | None, force: bool, session: Session
 ) -> tuple[TracelibError | None, list[Path], list[str]]:
     """Write the derived files. An error is returned, not raised: the look is printed all the same."""
-    from analyzer.commands.shared.write import dimemas_notes, write_dimemas, write_paraver
+    from analyzer.results.write_traces import dimemas_notes, write_dimemas, write_paraver
     from analyzer.trace.trace import NOT_KNOWN
 
     base = output_base(Path(file), output, (".prv", ".dim"))

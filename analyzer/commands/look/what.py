@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,12 +11,9 @@ from analyzer.commands.command import Alone, Opens, Output, Refuses, command
 from analyzer.commands.shared.iteration_option import wanted_windows
 from analyzer.commands.shared.picture import Drawing
 from analyzer.commands.shared.session import Session
-from analyzer.errors import TracelibError
 from tracelib.units import NS, split_quantity
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from analyzer.snapshot import Snapshot
     from analyzer.trace import Trace
 
@@ -60,37 +58,17 @@ def what_command(session: Session, trace: Trace, rank: int | None, at: int, arou
     draws what all ranks do while the calls in the table last, or without --rank
     in a twentieth of the run.
     """
-    from analyzer.report.snapshot import moment_json, print_all, print_moment
-    from analyzer.snapshot import take_snapshot
+    from analyzer.results.moment import check_moment, compute
 
-    file = session.file
-    if not trace.has_call_times:
-        raise TracelibError(f"{file} has operations only, no times", "look at the run that it was made of")
-    if rank is not None and rank >= trace.size:
-        raise TracelibError(f"{file} has no rank {rank}", f"give one from 0 to {trace.size - 1}")
+    check_moment(trace, rank=rank)
     at += _origin(session, trace)
-    if at > trace.duration_ns:
-        raise TracelibError(
-            f"{file} ends at {trace.duration_ns / 1e9:.6f} s, before {at / 1e9:.6f} s", "give an earlier moment"
-        )
-    with session.step(f"Reading {file}"):
-        ranks = range(trace.size) if rank is None else [rank]
-        found = [take_snapshot(trace, one, at, around, messages=rank is not None) for one in ranks]
-
-    def text(console: Console) -> None:
-        if rank is None:
-            print_all(trace, found, console)
-        else:
-            print_moment(trace, found[0], console)
-
-    return Output(
-        lambda: {"file": file, "ranks": [moment_json(trace, one) for one in found]},
-        text,
-        Drawing(shown=_around(trace, found, at), moment_ns=at),
-    )
+    with session.step(f"Reading {session.file}"):
+        result = compute(trace, at_ns=at, rank=rank, around=around)
+    drawing = Drawing(shown=_around(trace, result.moments, at), moment_ns=at)
+    return Output(result.to_dict, result.print, drawing)
 
 
-def _around(trace: Trace, found: list[Snapshot], at: int) -> tuple[int, int]:
+def _around(trace: Trace, found: Sequence[Snapshot], at: int) -> tuple[int, int]:
     """Return begin and end of the drawing, ns: the calls around the moment; for all ranks, a twentieth of the run."""
     half = max(trace.duration_ns // 40, 1)
     begin, end = at - half, at + half

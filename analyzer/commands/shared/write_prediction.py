@@ -52,12 +52,12 @@ def _write_prv(
     force: bool,
 ) -> Path:
     """Write a .prv by way of temporary runs."""
-    from analyzer.commands.shared.write import write_paraver
     from analyzer.opening import open_trace
     from analyzer.replay.carried import Carried
     from analyzer.replay.on_machine import OnMachine
     from analyzer.replay.predicted import write_predicted
     from analyzer.replay.together import Together
+    from analyzer.results.write_traces import write_paraver
 
     prv = base.with_name(f"{base.name}.prv")
     for trace in traces:
