@@ -6,8 +6,9 @@ import math
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, TypedDict
+from typing import Annotated, Any, TypedDict
 
+from analyzer.arguments import Count, Factor, Natural, Range
 from analyzer.errors import TracelibError
 from analyzer.machine.cfg import Configuration
 from analyzer.machine.description import Machine
@@ -19,6 +20,8 @@ from analyzer.trace.at_places import PlaceChoice
 from analyzer.trace.chosen import Choice
 from tracelib.units import BYTES, NS, split_quantity
 
+PathArgument = str | os.PathLike[str]
+"""A path."""
 RanksArgument = str | int | Iterable[int]
 """Ranks: 3, "0-63,1000", or [0, 1, 2]."""
 IterationArgument = str | int
@@ -29,6 +32,9 @@ SizeArgument = str | int
 """A size: "32K", or bytes."""
 MachineArgument = str | os.PathLike[str] | Machine
 """A machine: a .toml, a Dimemas .cfg, "ideal", or a Machine."""
+
+Speed = Annotated[float, Range(0, 1e300, is_open=True)]
+"""A speed of CPUs: 1 is as traced."""
 
 _NS = {unit: NS[unit] for unit in ("ns", "us", "ms", "s")}
 
@@ -49,20 +55,37 @@ class MachineOptions(TypedDict, total=False):
     """
 
     dialect: str
-    latency: str | float
-    bandwidth: str | float
-    buses: int
-    links: int
-    cpus: int
-    speed: float
+    latency: str | Factor
+    bandwidth: str | Factor
+    buses: Natural
+    links: Natural
+    cpus: Count
+    speed: Speed
     eager: SizeArgument
     seed: int
 
 
+class ScalingOptions(TypedDict, total=False):
+    """Parts of runs that are compared, and how they are.
+
+    Attributes:
+        region: Region whose visits are compared. None: iterations are, where all runs are loops of the same and none
+            has regions.
+        loop: Number of the loop that is compared; 1 is the main one.
+        whole: Whether to compare from MPI_Init to MPI_Finalize, even if iterations are found.
+        scaling: "strong" or "weak". None: as the work of the runs shows.
+        eager_limit: Size from which on sends wait for their receive on the ideal network. None: as the runs show.
+    """
+
+    region: str | None
+    loop: Count | None
+    whole: bool
+    scaling: str | None
+    eager_limit: SizeArgument | None
+
+
 def ranks_choice(ranks: RanksArgument | None, cluster: int | None) -> Choice | None:
     """Return the choice of ranks and of a cluster of bursts; None: all."""
-    if cluster is not None and cluster < 1:
-        raise TracelibError(f"cluster={cluster!r} is not the number of a cluster", "they count from 1")
     if ranks is None:
         return Choice("", (), cluster) if cluster else None
     text = str(ranks) if isinstance(ranks, str | int) else ",".join(map(str, ranks))
@@ -85,8 +108,6 @@ def place_choice(place: str | None) -> PlaceChoice | None:
 
 def iteration_choice(loop: int | None, iteration: IterationArgument | None) -> IterationChoice | None:
     """Return the choice of a loop and its iterations; None: the whole run."""
-    if loop is not None and loop < 1:
-        raise TracelibError(f"loop={loop!r} is not the number of a loop", "they count from 1")
     if iteration is None:
         return IterationChoice(loop=loop) if loop else None
     found = re.fullmatch(r"(?:(\d{1,9}):)?(\d{1,9})(?:-(\d{1,9}))?", str(iteration))
@@ -142,10 +163,6 @@ def configuration(machine: MachineArgument | None, options: Mapping[str, Any]) -
 
 
 def _overrides(options: Mapping[str, Any]) -> Overrides:
-    unknown = sorted(set(options) - set(MachineOptions.__annotations__))
-    if unknown:
-        known = ", ".join(MachineOptions.__annotations__)
-        raise TracelibError(f"a machine has no parameter {unknown[0]!r}", f"it has {known}")
     given = dict(options)
     if "latency" in given:
         given["latency_s"] = _amount("latency", given.pop("latency"))

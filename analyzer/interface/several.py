@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
+from analyzer.arguments import Count, checked
 from analyzer.errors import TracelibError
-from analyzer.interface.choices import SizeArgument, iteration_choice, one_of, size_bytes
+from analyzer.interface.choices import PathArgument, ScalingOptions, SizeArgument, iteration_choice, one_of, size_bytes
 from analyzer.interface.host import PythonHost
-from analyzer.interface.run import PathArgument, Run, open_run
+from analyzer.interface.run import Run, open_run
 
 if TYPE_CHECKING:  # an analysis is imported when it is asked for
     from analyzer.efficiency.analysis import Efficiencies
     from analyzer.results.diff import DiffResult
     from analyzer.results.efficiency import EfficiencyResult
     from analyzer.results.speedup import PredictResult, SpeedupResult, VariantsResult
+    from analyzer.speedup_model.parameters import Parameters
 
 RunArgument = Run | PathArgument
 """A run that is open, or the path of one."""
 RunsArgument = RunArgument | Sequence[RunArgument]
 
-_SCALINGS = ("strong", "weak")
+SCALINGS = ("strong", "weak")
 
 
+@checked
 def diff(a: RunsArgument, b: RunsArgument) -> DiffResult:
     """Say what changed from run a to run b, where, and whether it is more than noise (`analyze diff`).
 
@@ -46,6 +50,7 @@ def diff(a: RunsArgument, b: RunsArgument) -> DiffResult:
     return compare_runs(*sides)
 
 
+@checked
 def efficiencies(
     runs: Sequence[RunArgument],
     *,
@@ -70,7 +75,7 @@ def efficiencies(
     """
     from analyzer.results.efficiency import compare_runs
 
-    one_of("scaling", scaling, _SCALINGS)
+    one_of("scaling", scaling, SCALINGS)
     found: list[Efficiencies] = []
     for one in _some(runs):
         with _opened(one) as run:
@@ -79,52 +84,39 @@ def efficiencies(
     return compare_runs(found, scaling=scaling, additive=additive)
 
 
+@checked
 def speedup(
     runs: Sequence[RunArgument],
     *,
     against: Sequence[RunArgument] = (),
-    region: str | None = None,
-    loop: int | None = None,
-    whole: bool = False,
-    scaling: str | None = None,
-    eager_limit: SizeArgument | None = None,
+    **options: Unpack[ScalingOptions],
 ) -> SpeedupResult | VariantsResult:
     """Say how runs scale and why, relative to the one with the fewest ranks (`analyze speedup`).
 
     Args:
         runs: Runs of one program.
         against: Runs of another variant of the program.
-        region: Region whose visits are compared. None: iterations are, where all runs are loops of the same and none
-            has regions.
-        loop: Number of the loop that is compared; 1 is the main one.
-        whole: Whether to compare from MPI_Init to MPI_Finalize, even if iterations are found.
-        scaling: "strong" or "weak". None: as the work of the runs shows.
-        eager_limit: Size from which on sends wait for their receive on the ideal network. None: as the runs show.
+        options: Parts that are compared, and how (`ScalingOptions`).
 
     Raises:
         TracelibError: A run cannot be read, or has no such region or loop.
 
     Source: Casas 2009, chapter 4.
     """
-    from analyzer.results.speedup import compare_runs, measure_runs
+    from analyzer.results.speedup import compare_runs
 
-    one_of("scaling", scaling, _SCALINGS)
-    files = [*_paths(_some(runs)), *_paths(against)]
-    limit = size_bytes("eager_limit", eager_limit)
-    measured = measure_runs(_host(loop), files, region=region, eager_limit=limit, whole=whole)
+    scaling = _scaling(options)
+    measured = _measuring([*_some(runs), *against], options)
     return compare_runs(measured[: len(runs)], measured[len(runs) :], scaling=scaling)
 
 
+@checked
 def predict(
     runs: Sequence[RunArgument],
-    ranks: int | Sequence[int],
+    ranks: Count | Sequence[Count],
     *,
     form: str = "log",
-    region: str | None = None,
-    loop: int | None = None,
-    whole: bool = False,
-    scaling: str | None = None,
-    eager_limit: SizeArgument | None = None,
+    **options: Unpack[ScalingOptions],
 ) -> PredictResult:
     """Predict the speedup of a program at other numbers of ranks (`analyze predict`).
 
@@ -132,48 +124,58 @@ def predict(
         runs: Runs at three or more numbers of ranks. One that has as many ranks as are to be predicted is compared.
         ranks: Number of ranks to predict for, or several.
         form: Curve of each factor: "log" is a + b ln P; "models" are chosen from the data.
-        region: Region whose visits are compared. None: iterations are, where all runs are loops of the same and none
-            has regions.
-        loop: Number of the loop that is compared; 1 is the main one.
-        whole: Whether to compare from MPI_Init to MPI_Finalize, even if iterations are found.
-        scaling: "strong" or "weak". None: as the work of the runs shows.
-        eager_limit: Size from which on sends wait for their receive on the ideal network. None: as the runs show.
+        options: Parts that are compared, and how (`ScalingOptions`).
 
     Raises:
         TracelibError: A run cannot be read, or there are too few.
     """
-    from analyzer.results.speedup import MODELS, extrapolate, measure_runs
+    from analyzer.results.speedup import MODELS, extrapolate
     from analyzer.speedup_model.extrapolation import FORMS
 
     one_of("form", form, [*FORMS, MODELS])
-    one_of("scaling", scaling, _SCALINGS)
+    scaling = _scaling(options)
     counts = [ranks] if isinstance(ranks, int) else list(ranks)
-    if not counts or min(counts) < 1:
-        raise TracelibError(f"ranks={ranks!r} is no number of ranks", "such as 128, or [128, 1024]")
-    limit = size_bytes("eager_limit", eager_limit)
-    measured = measure_runs(_host(loop), _paths(_some(runs)), region=region, eager_limit=limit, whole=whole)
-    return extrapolate(measured, counts, form=form, scaling=scaling)
+    if not counts:
+        raise TracelibError("ranks=[] names no number of ranks", "such as 128, or [128, 1024]")
+    return extrapolate(_measuring(_some(runs), options), counts, form=form, scaling=scaling)
 
 
-def _host(loop: int | None) -> PythonHost:
-    return PythonHost(wanted=iteration_choice(loop, None))
+def _scaling(options: ScalingOptions) -> str | None:
+    scaling = options.get("scaling")
+    one_of("scaling", scaling, SCALINGS)
+    return scaling
+
+
+def _measuring(runs: Sequence[RunArgument], options: ScalingOptions) -> list[Parameters]:
+    """Compute the parameters of the speedup model of runs."""
+    from analyzer.results.speedup import measure_runs
+
+    return measure_runs(
+        PythonHost(wanted=iteration_choice(options.get("loop"), None)),
+        [_path(run) for run in runs],
+        region=options.get("region"),
+        eager_limit=size_bytes("eager_limit", options.get("eager_limit")),
+        whole=options.get("whole", False),
+    )
+
+
+def _path(run: RunArgument) -> str:
+    if not isinstance(run, Run):
+        return os.fspath(run)
+    if run.is_part:
+        raise TracelibError(f"{run.path} was opened in part, and is compared as a whole", "give its path")
+    return run.path
 
 
 def _each(runs: RunsArgument) -> Sequence[RunArgument]:
-    return _some(runs) if isinstance(runs, Sequence) and not isinstance(runs, str) else [runs]
+    return _some([runs] if isinstance(runs, Run | str | os.PathLike) else runs)
 
 
 def _some(runs: Sequence[RunArgument]) -> Sequence[RunArgument]:
-    """Raise TracelibError if these are no runs."""
-    if isinstance(runs, str | Run) or not isinstance(runs, Sequence):
-        raise TracelibError(f"{runs!r} is one run", 'give several: ["a.h5", "b.h5"]')
+    """Raise TracelibError if there is no run."""
     if not runs:
         raise TracelibError("no run is given", 'give several: ["a.h5", "b.h5"]')
     return runs
-
-
-def _paths(runs: Sequence[RunArgument]) -> list[str]:
-    return [run.path if isinstance(run, Run) else str(run) for run in runs]
 
 
 @contextmanager

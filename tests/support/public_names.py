@@ -11,7 +11,7 @@ from pathlib import Path
 
 import analyzer
 import analyzer.results
-from analyzer.interface.choices import MachineOptions
+from analyzer.interface.choices import MachineOptions, ScalingOptions
 from analyzer.results.result import Result
 
 LIST = Path(__file__).resolve().parents[2] / "docs" / "public.txt"
@@ -25,13 +25,14 @@ def results():
 
 
 def signature(function):
-    text = str(inspect.signature(function, eval_str=False))
+    text = str(inspect.signature(inspect.unwrap(function), eval_str=False))
     return text.replace("'", "").replace("self, ", "").replace("(self)", "()")
 
 
 def members(kind):
     """Yield a line for each public attribute of a class."""
-    for name, value in sorted(vars(kind).items()):
+    for name in dir(kind):
+        value = inspect.getattr_static(kind, name)
         if name.startswith("_"):
             continue
         if isinstance(value, property):
@@ -52,8 +53,9 @@ def lines():
             yield f"analyzer.{name}"
         if name in ("Run", "Tables"):
             yield from members(value)
-    yield "MachineOptions"
-    yield from (f"    {name}: {kind.__forward_arg__}" for name, kind in MachineOptions.__annotations__.items())
+    for options in (MachineOptions, ScalingOptions):
+        yield options.__name__
+        yield from (f"    {name}: {kind.__forward_arg__}" for name, kind in options.__annotations__.items())
     yield "Result"
     yield from members(Result)
     for kind in results():

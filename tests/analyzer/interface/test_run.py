@@ -1,5 +1,6 @@
 """analyzer.open: what its methods return is what the commands print, and what cannot be done is said in one line."""
 
+import inspect
 import json
 
 import pytest
@@ -152,8 +153,8 @@ def test_a_closed_run(folder):
     [
         ({"ranks": "x"}, "not a list of ranks"),
         ({"ranks": [9]}, "has no rank 9"),
-        ({"cluster": 0}, "not the number of a cluster"),
-        ({"loop": -1}, "not the number of a loop"),
+        ({"cluster": 0}, "cluster=0 is not a whole number from 1 on"),
+        ({"loop": -1}, "loop=-1 is not a whole number from 1 on"),
         ({"iteration": "5-3"}, "no iteration"),
         ({"iteration": 99}, "has no iteration 99"),
         ({"loop": 1, "iteration": "2:3"}, "two loops"),
@@ -175,22 +176,22 @@ def test_wrong_choices(folder, wrong, said):
         (lambda run: run.efficiency(eager_limit="many"), "not a size"),
         (lambda run: run.structure(method="guess"), "method='guess' is not known"),
         (lambda run: run.profile(by="rank"), "by='rank' is not known"),
-        (lambda run: run.profile(bins=0), "no number of intervals"),
+        (lambda run: run.profile(bins=0), "bins=0 is not a whole number from 1 on"),
         (lambda run: run.replay("no.toml"), "no.toml"),
         (lambda run: run.replay(lag="5us"), "no parameter 'lag'"),
         (lambda run: run.replay(latency="5 weeks"), "latency='5 weeks'"),
-        (lambda run: run.what_if({"a": -1}), "the factor of a is -1"),
+        (lambda run: run.what_if({"a": -1}), "each value a number from 0 on"),
         (lambda run: run.what_if("a", machine="ideal"), "has no part 'a'"),
         (lambda run: run.what_if(rank=7, machine="ideal"), "no rank 7"),
-        (lambda run: run.what(-1), "negative"),
+        (lambda run: run.what(-1), "at=-1 is not a number from 0 on"),
         (lambda run: run.what(9.0), "before 9.0"),
         (lambda run: run.cut(begin=3, end=2), "nothing lies between"),
         (lambda run: run.cut(begin=0, iteration=3), "name times"),
         (lambda run: run.to_paraver(callers=1000), "cannot be written"),
-        (lambda run: analyzer.speedup(run), "is one run"),
+        (lambda run: analyzer.speedup(run), "is not a list"),
         (lambda run: analyzer.efficiencies([]), "no run is given"),
-        (lambda run: analyzer.predict([run], 0), "no number of ranks"),
-        (lambda run: analyzer.open(3), "no path"),
+        (lambda run: analyzer.predict([run], 0), "ranks=0 is not a whole number"),
+        (lambda run: analyzer.open(3), "path=3 is not text or a path"),
         (lambda run: analyzer.open("nowhere.h5"), "no such file"),
     ],
 )
@@ -198,6 +199,16 @@ def test_wrong_arguments(run, use, said):
     with pytest.raises(analyzer.TracelibError, match=said) as error:
         use(run)
     assert "\n" not in str(error.value)
+
+
+def test_help_shows_the_options_of_machines(run):
+    assert {"machine", "latency", "eager", "seed"} <= set(inspect.signature(run.replay).parameters)
+    assert {"region", "loop", "scaling"} <= set(inspect.signature(analyzer.speedup).parameters)
+
+
+def test_a_run_opened_in_part_is_not_compared_as_a_whole(folder):
+    with analyzer.open(folder / "run.h5", ranks=[0]) as run, pytest.raises(analyzer.TracelibError, match="in part"):
+        analyzer.speedup([run, run])
 
 
 def test_choices_that_have_no_meaning(folder):

@@ -1,0 +1,256 @@
+"""Analyses of a run as it was, as methods of an opened run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Unpack
+
+from analyzer.arguments import Count, Natural, Range, Seconds, checks_arguments
+from analyzer.errors import TracelibError
+from analyzer.interface.choices import (
+    MachineArgument,
+    MachineOptions,
+    SizeArgument,
+    TimeArgument,
+    configuration,
+    one_of,
+    size_bytes,
+    time_ns,
+)
+from analyzer.interface.opened_run import OpenedRun
+from analyzer.interface.refusals import ALL_CALLS, REPLAYS_CALLS, REPLAYS_RANKS
+from analyzer.opening import open_trace
+from analyzer.trace import CodeSamples
+
+if TYPE_CHECKING:  # an analysis is imported when it is asked for
+    from analyzer.results.check import CheckResult
+    from analyzer.results.clusters import ClustersResult
+    from analyzer.results.critical_path import CriticalPathResult
+    from analyzer.results.efficiency import EfficiencyResult
+    from analyzer.results.hot import GapsResult, HotResult
+    from analyzer.results.moment import MomentResult
+    from analyzer.results.profile import ProfileResult
+    from analyzer.results.structure import StructureResult
+    from analyzer.results.summary import SummaryResult
+    from analyzer.results.waits import WaitsResult
+
+Around = Annotated[int, Range(0, 1000)]
+"""Number of calls before and after a moment."""
+Kinds = Annotated[int, Range(1, 1000)]
+"""Number of clusters."""
+Reach = Annotated[float, Range(0, is_open=True)]
+"""Relative distance of bursts."""
+
+
+@checks_arguments
+class Analyses(OpenedRun):
+    """Analyses of a run as it was: each method computes what the `analyze` command of its name prints."""
+
+    def summary(self) -> SummaryResult:
+        """Take a first look: where time goes, efficiency, messages, calls, what is remarkable (`analyze look`).
+
+        Raises:
+            TracelibError: The run does not know its places, and one was chosen.
+        """
+        from analyzer.results.summary import compute
+
+        return compute(self.trace, self._host.team, place=self._place)
+
+    look = info = summary
+
+    def check(self) -> CheckResult:
+        """Check that the run is sound and complete (`analyze check`)."""
+        from analyzer.results.check import compute
+
+        self.trace  # noqa: B018, raises where the run is closed
+        trace = open_trace(self._path, **self._opening, impossible=True)
+        self._host.call_on_close(trace.close)
+        return compute(trace, self._host.team, place=self._place)
+
+    def waits(self, *, longest: Natural = 10) -> WaitsResult:
+        """Find where ranks wait for others, and which rank caused each wait (`analyze waits`).
+
+        Args:
+            longest: Number of single waits to return, the longest first.
+
+        Raises:
+            TracelibError: The run does not know its places, and one was chosen.
+        """
+        from analyzer.results.waits import compute
+
+        return compute(self.trace, self._host.team, longest=longest, place=self._place, calls=self._profile)
+
+    def efficiency(
+        self,
+        *,
+        by_region: bool = False,
+        region: str | None = None,
+        additive: bool = False,
+        eager_limit: SizeArgument | None = None,
+    ) -> EfficiencyResult:
+        """Compute the POP factors: parallel efficiency, load balance, communication (`analyze efficiency`).
+
+        `analyzer.efficiencies` compares several runs.
+
+        Args:
+            by_region: Whether each region of the program is looked at, too.
+            region: Region each of whose visits is looked at; "iteration": iterations, where the program has no such
+                region.
+            additive: Whether to show factors whose losses add up, as in PyPOP.
+            eager_limit: Size from which on sends wait for their receive on the ideal network: "32K", or bytes. None: as
+                the run shows.
+
+        Raises:
+            TracelibError: The run has no such region.
+        """
+        from analyzer.results.efficiency import compute
+
+        self._check_choices("an efficiency", place=f"{ALL_CALLS}; name a region")
+        return compute(
+            self._with_region(region), self._host.team, by_region=by_region, region=region, additive=additive,
+            eager_limit=size_bytes("eager_limit", eager_limit),
+        )  # fmt: skip
+
+    def structure(self, *, method: str = "both", signal: str | tuple[str, ...] = ()) -> StructureResult:
+        """Find the iterations of the run: how many, how long, what each does (`analyze structure`).
+
+        Args:
+            method: What is looked at: "calls", "signals", "thesis" (the rules of Casas 2009 alone) or "both".
+            signal: Name of a signal, or several, to look at instead of the usual ones.
+
+        Raises:
+            TracelibError: The run has no times, or there is no such signal.
+        """
+        from analyzer.results.structure import compute
+        from analyzer.structure.levels.run_structure import Method
+
+        one_of("method", method, [one.value for one in Method])
+        self._check_choices("structure", place="iterations are found in the sequence of all calls")
+        signals = (signal,) if isinstance(signal, str) else tuple(signal)
+        return compute(self.trace, self._host.team, method=method, signals=signals)
+
+    def hot(self, *, lines: bool = False) -> HotResult | GapsResult:
+        """Find the functions in which the run computes (`analyze hot`).
+
+        Args:
+            lines: Whether lines are shown, too.
+
+        Returns:
+            Computing by function, from samples. Without samples: computing by the calls before and after it.
+
+        Raises:
+            TracelibError: The run has no samples, and a place was chosen.
+        """
+        from analyzer.report.hot import AGAIN
+        from analyzer.results.hot import compute, compute_gaps
+
+        with self._whole() as (trace, windows):
+            if trace.extra(CodeSamples).known:
+                return compute(trace, self._host.team, lines=lines, place=self._place, windows=windows)
+        if self._place:
+            what, _, again = AGAIN.partition(", ")
+            raise TracelibError(f"{self._path} has {what}", again)
+        return compute_gaps(self.trace, self._host.team)
+
+    def critical_path(
+        self, *, top: Natural = 10, eager_limit: SizeArgument | None = None, poll_gap: TimeArgument = "10us"
+    ) -> CriticalPathResult:
+        """Follow the path through the ranks that determines how long the run takes (`analyze critical-path`).
+
+        Args:
+            top: Number of the path's longest stays on a thread to return.
+            eager_limit: Size above which sends wait for their receive: "32K", or bytes. None: as the run shows.
+            poll_gap: Time between failed polls is waiting, up to this for each poll in a row.
+
+        Raises:
+            TracelibError: The run does not know its places, and one was chosen.
+        """
+        from analyzer.results.critical_path import compute
+
+        found = compute(
+            self.trace, self._host.team, top=top, eager_limit=size_bytes("eager_limit", eager_limit),
+            poll_gap_ns=time_ns("poll_gap", poll_gap), place=self._place,
+        )  # fmt: skip
+        assert found is not None  # this process leads its team
+        return found
+
+    def profile(
+        self,
+        machine: MachineArgument | None = None,
+        *,
+        bins: Count = 1000,
+        by: str | None = None,
+        **options: Unpack[MachineOptions],
+    ) -> ProfileResult:
+        """Count the threads that compute at each instant (`analyze profile`).
+
+        Args:
+            machine: Machine that the run is replayed on: a file, "ideal" or a Machine. None: the run as it was.
+            bins: Number of intervals.
+            by: "place": threads in calls are counted by place, too.
+            options: Parameters of the machine (`MachineOptions`).
+
+        Raises:
+            TracelibError: Places or some ranks were chosen, and a machine named.
+        """
+        from analyzer.results.profile import compute
+
+        one_of("by", by, ["place"])
+        named = machine is not None or bool(options)
+        if named and by:
+            raise TracelibError("places cannot be shown with a machine", "run.replay(machine, by_place=True)")
+        if named:
+            self._check_choices("a replay", ranks=REPLAYS_RANKS, place=REPLAYS_CALLS)
+        chosen = configuration(machine, options) if named else None
+        return compute(self.trace, self._host.team, bins=bins, by=by, place=self._place, configuration=chosen)
+
+    def clusters(
+        self,
+        *,
+        method: str = "dbscan",
+        counter: str | tuple[str, ...] = (),
+        reach: Reach = 0.1,
+        least: Count | None = None,
+        kinds: Kinds = 4,
+        shortest: TimeArgument = 0,
+    ) -> ClustersResult:
+        """Find the kinds of CPU bursts that are alike in duration and counters (`analyze clusters`).
+
+        Args:
+            method: "dbscan" or "kmeans".
+            counter: Name of a counter, or several, to cluster by, too.
+            reach: dbscan: bursts are neighbours if they differ by this share at most.
+            least: dbscan: number of neighbours of a dense burst. None: 0.5 % of the sample.
+            kinds: kmeans: number of clusters.
+            shortest: Shorter bursts are left out: "2us", or ns.
+
+        Raises:
+            TracelibError: The run does not know when it computes, or has no such counter.
+        """
+        from analyzer.results.clusters import compute
+
+        one_of("method", method, ["dbscan", "kmeans"])
+        self._check_choices(
+            "clusters", ranks="the bursts of all ranks are clustered together", place="bursts lie between all calls"
+        )
+        counters = (counter,) if isinstance(counter, str) else tuple(counter)
+        with self._whole() as (trace, windows):
+            return compute(
+                trace, self._host.team, method=method, counters=counters, reach=reach, least=least, kinds=kinds,
+                shortest_ns=time_ns("shortest", shortest), stretches=windows,
+            )  # fmt: skip
+
+    def what(self, at: Seconds, *, rank: Natural | None = None, around: Around = 3) -> MomentResult:
+        """Find what one rank or all ranks do at a moment (`analyze what`).
+
+        Args:
+            at: The moment, seconds from the start of the run or of the part that was opened.
+            rank: The rank. None: all ranks, in a line each.
+            around: Number of calls before and after the moment.
+
+        Raises:
+            TracelibError: The run has no times, no such rank, or ends before the moment.
+        """
+        from analyzer.results.moment import compute
+
+        self._check_choices("a moment", ranks="it is of one rank or of all", place="it has few calls; see around")
+        return compute(self.trace, at_ns=round(at * 1e9), rank=rank, around=around)

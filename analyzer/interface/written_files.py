@@ -1,0 +1,173 @@
+"""Files that are written of a run, as methods of an opened run."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from analyzer.arguments import Count, Seconds, checks_arguments
+from analyzer.errors import TracelibError
+from analyzer.interface.choices import IterationArgument, PathArgument, iteration_choice
+from analyzer.interface.opened_run import OpenedRun
+from analyzer.interface.refusals import REPLAYS_CALLS, REPLAYS_RANKS
+from analyzer.results.open_part import chosen_loop, iterations_in
+
+if TYPE_CHECKING:  # an analysis is imported when it is asked for
+    from analyzer.results.cut import CutResult
+
+
+@checks_arguments
+class WrittenFiles(OpenedRun):
+    """Files of a run for other programs: each method writes what the `analyze` command of its name writes."""
+
+    def cut(
+        self,
+        output: PathArgument | None = None,
+        *,
+        iterations: Count | None = None,
+        first: Count | None = None,
+        iteration: IterationArgument | None = None,
+        loop: Count | None = None,
+        begin: Seconds | None = None,
+        end: Seconds | None = None,
+        force: bool = False,
+    ) -> CutResult:
+        """Write some iterations as a small run of their own, which `analyzer.open` reads (`analyze cut`).
+
+        Without `first`, `iteration` and times, the iterations that are most like the whole loop are chosen.
+
+        Args:
+            output: Name of the small run: .h5, .prv or .dim. None: NAME-cut.h5 beside the run.
+            iterations: Number of iterations. None: 2, or more until their efficiencies are like the whole loop's.
+            first: The first of them, from 1.
+            iteration: Iterations by their numbers: 113 or "10-20"; "2:14" is iteration 14 of loop 2.
+            loop: Number of the loop in `structure`; 1 is the main one.
+            begin: Cut from here on, seconds, and not by iterations.
+            end: Cut until here, seconds.
+            force: Whether an existing file is replaced that is no trace.
+
+        Raises:
+            TracelibError: There are no iterations, or too few, or the file cannot be written.
+        """
+        from analyzer.results.cut import choose_iterations, path_of_cut, write_part
+        from analyzer.structure.cut.chosen_iterations import fixed_window, window
+
+        self._check_choices(
+            "a cut",
+            ranks="it has all ranks, because they wait for each other",
+            place="it has all calls of its time, because ranks wait for each other in them",
+        )
+        if not self.trace.has_call_times:
+            raise TracelibError(f"{self._path}: a Dimemas trace has no times", "cut the run that it was made of")
+        path = path_of_cut(self.trace, None if output is None else os.fspath(output))
+        if begin is not None or end is not None:
+            if any(one is not None for one in (iterations, first, iteration, loop)):
+                raise TracelibError("begin and end name times", "leave out iterations, first, iteration and loop")
+            return write_part(self.trace, fixed_window(self.trace, *self._times(begin, end)), path, self._host,
+                              content="a stretch", force=force)  # fmt: skip
+        wanted = iteration_choice(loop, iteration)
+        if wanted and wanted.first and (first or iterations):
+            raise TracelibError("iteration names all iterations", "leave out first and iterations")
+        host = replace(self._host, wanted=wanted)
+        found = chosen_loop(self.trace, host, wanted) if wanted else iterations_in(self.trace, host)
+        if wanted and wanted.first:
+            start, count = wanted.numbers(found.count)
+        else:
+            start, count = choose_iterations(self.trace, host, found, iterations, first)
+        which = f"iteration {start + 1}" if count == 1 else f"iterations {start + 1} to {start + count}"
+        content = f"{which} of {found.count}" + (f" of loop {wanted.loop}" if wanted and wanted.loop else "")
+        windows = window(found, start, count)
+        return write_part(self.trace, windows, path, host, content=content, first=start + 1, force=force)
+
+    def report(self, output: PathArgument | None = None, *, force: bool = False) -> Path:
+        """Write one page of HTML that explains the run (`analyze report`).
+
+        Args:
+            output: Name of the page. None: NAME.html beside the run.
+            force: Whether an existing file is replaced that is no such page.
+
+        Returns:
+            Path of the page.
+
+        Raises:
+            TracelibError: The run has no times, or the page cannot be written.
+        """
+        from analyzer.atomic_file import whole_file
+        from analyzer.report.page.gather import gather
+        from analyzer.report.page.html import page_html
+        from analyzer.results.output_files import check_writable, output_base
+
+        self._check_choices("a page", ranks="a path and replays need all ranks", place="it is of all calls")
+        base = output_base(Path(self._path), None if output is None else os.fspath(output), (".html",))
+        path = base.with_name(f"{base.name}.html")
+        check_writable(path, self.trace, force)
+        gathered = gather(self._path, self.trace, self._host.team, 1, name=Path(self._path).name)
+        with whole_file(path) as written:
+            written.write(page_html([gathered]).encode())
+        return path
+
+    def to_paraver(
+        self,
+        output: PathArgument | None = None,
+        *,
+        waits: bool = False,
+        callers: Count | None = None,
+        iterations: bool = False,
+        force: bool = False,
+    ) -> list[Path]:
+        """Write the run as a Paraver trace (`analyze prv`).
+
+        Args:
+            output: Name of the trace, with or without .prv, or a folder. None: beside the run.
+            waits: Whether wait states are added as events, with a .waits.cfg that shows them.
+            callers: Number of levels of callers to add as events. None: no callers.
+            iterations: Whether iterations are added as events.
+            force: Whether existing files are replaced that are no traces.
+
+        Returns:
+            Paths of NAME.prv, NAME.pcf, NAME.row, and of NAME.waits.cfg.
+
+        Raises:
+            TracelibError: A file cannot be written, or the run does not know callers or iterations.
+        """
+        from analyzer.results.output_files import output_base
+        from analyzer.results.write_traces import with_callers, write_paraver, write_with_waits
+        from analyzer.structure.events import WithIterations
+
+        self._check_choices("a Paraver trace", place="it has all calls; with callers, Paraver can choose among them")
+        shown = with_callers(self.trace, callers) if callers else self.trace
+        shown = WithIterations(shown, iterations_in(self.trace, self._host)) if iterations else shown
+        base = output_base(Path(self._path), None if output is None else os.fspath(output), (".prv",))
+        return (write_with_waits if waits else write_paraver)(shown, base, self._host, force)
+
+    def to_dimemas(self, output: PathArgument | None = None, *, force: bool = False) -> Path:
+        """Write the run as a Dimemas trace (`analyze dim`).
+
+        Args:
+            output: Name of the trace, with or without .dim, or a folder. None: beside the run.
+            force: Whether an existing file is replaced that is no trace.
+
+        Returns:
+            Path of NAME.dim.
+
+        Raises:
+            TracelibError: The file cannot be written.
+        """
+        from analyzer.results.output_files import output_base
+        from analyzer.results.write_traces import dimemas_notes, write_dimemas
+
+        self._check_choices("a Dimemas trace", ranks=REPLAYS_RANKS, place=REPLAYS_CALLS)
+        base = output_base(Path(self._path), None if output is None else os.fspath(output), (".dim",))
+        written = write_dimemas(self.trace, base, self._host, force)
+        self._host.mention(dimemas_notes(self.trace, written))
+        return written.path
+
+    def _times(self, begin: float | None, end: float | None) -> tuple[int, int]:
+        first = round((begin or 0) * 1e9)
+        last = min(self.trace.duration_ns if end is None else round(end * 1e9), self.trace.duration_ns)
+        if not 0 <= first < last:
+            lasts = f"it lasts {self.trace.duration_ns / 1e9:.6g} s"
+            raise TracelibError(f"{self._path}: nothing lies between begin and end", lasts)
+        return first, last
