@@ -66,9 +66,9 @@ OF_ITERATIONS = {
     "monte-carlo of iterations": (*DRAWN, "--iteration", "3-9", "--json"),
     "export of iterations": ("--iteration", "3-9", "-o", "."),
 }
-"""Of the pattern that has some."""
+"""Command lines for the pattern that has iterations."""
 ONE_PATTERN = ("look", "report", "clusters", "structure of runs", "structure of signals")
-"""Those that take long, and share their work in the same way whatever the pattern is."""
+"""Command lines that take long, and share their work in the same way for every pattern."""
 READS_NO_CALLS = {"ring", "machine", "schedule", "study"}
 
 
@@ -119,7 +119,7 @@ def settle(folder):
 
 
 def written(lines, folder, ranks, leg):
-    """What each command leaves in its folder, bytes by name (text of what it printed)."""
+    """Return the files that each command leaves in its folder, bytes by name (text for its output)."""
     folder.mkdir()
     (folder / "lines.json").write_text(json.dumps(lines))
     words = [sys.executable, Path(__file__).parents[1] / "support" / "command_lines.py", folder]
@@ -136,7 +136,7 @@ def content(path):
 
 
 def stored(path):
-    """What is in an HDF5 file, which also notes when it was written."""
+    """Return the contents of an HDF5 file, which also notes when it was written."""
     found = {}
 
     def note(name, of):

@@ -16,7 +16,7 @@ EVERY = {"TRACELIB_SAMPLE": "4ms", "TRACELIB_SAMPLER": "perf"}
 
 
 def noted(folder):
-    """What each rank noted: (smooth, solve) in seconds, all of its threads together."""
+    """Return the times that each rank noted: (smooth, solve) in seconds, all of its threads together."""
     sums = {}
     for path in folder.glob("hot-*-*"):
         rank = int(path.name.split("-")[1])

@@ -9,7 +9,7 @@ from running import run
 
 COMPUTED_S, HUNG_S = 0.2, 2
 STARTING_S = 4
-"""Until `timeout` ends mpirun: so long may the start take, and what the ranks compute."""
+"""Seconds until `timeout` ends mpirun: time for the start, and for the ranks' computation."""
 
 
 @pytest.fixture

@@ -59,8 +59,10 @@ def test_programs_under_mpich(mpich, compiled, traced, tmp_path):
 
 
 def farthest(said):
-    """By how much the factors of a cut may differ from those of the loop: where ranks lose their CPUs no few iterations
-    are like all, and the command says how far off they are."""
+    """Return by how much the factors of a cut may differ from the factors of the loop.
+
+    Where ranks lose their CPUs, no few iterations are like all, and the command says how far off they are.
+    """
     differ = re.search(r"These iterations differ by up to ([\d.e+-]+) percentage points", said)
     return float(differ[1]) / 100 + 0.01 if differ else 0.02
 

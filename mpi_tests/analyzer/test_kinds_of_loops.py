@@ -16,14 +16,14 @@ BY_CALLS = {
     "split_waits": 48, "warm_up": 34, "fences": 46, "coupled": 30, "only_sums": 1500, "long_set_up": 28,
     "triangular": 26, "drift": 60, "three_deep": 7, "conjugate_gradients": 12, "random_partners": 50,
 }  # fmt: skip
-"""What the calls of these say; where a first pass begins may be told by what is computed before it."""
+"""Iterations of programs by their calls alone. The computation before a loop may tell where its first pass begins."""
 BY_COMPUTING = {
     "partners_in_turn": 54, "silent_stages": 36, "long_computation": 40, "two_loops": 45, "roots_in_turn": 52,
     "restarts": 14, "transforms": 21, "places_in_turn": 58, "substeps": 13, "converges": 18,
 }  # fmt: skip
 """In these it also counts how long ranks compute between their calls."""
 NEEDS_PATHS = {"converges"}
-"""From calls alone these cannot be told from loops that do something now and then."""
+"""Programs that, by calls alone, look like loops with rare steps."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What limits a traced run, and what its time depends on: counted by the program's own arguments."""
+"""Limits and sensitivities of a traced run, counted by the program's own arguments."""
 
 import json
 

@@ -53,7 +53,7 @@ def test_a_study_of_a_team_is_that_of_one(mpich, run_of, analyze, alone):
 
 
 def other_workers(journal):
-    """Those of them that are not the first process, which keeps the journal."""
+    """Return the workers other than the first process, which keeps the journal."""
     return [pid for pid in by_worker(journal) if b"OMPI_COMM_WORLD_RANK=0\0" not in environment_of(pid)]
 
 
@@ -111,8 +111,10 @@ def test_the_death_of_a_worker_ends_the_study_and_it_goes_on(openmpi, run_of, an
 
 
 def test_a_worker_that_stands_still_gets_fewer_jobs(openmpi, run_of, analyze, alone, tmp_path):
-    """One of three is stopped after its first jobs: the others do all but the one that it holds, which is done when it
-    goes on; the answer is that of one process."""
+    """Stop one of three workers after its first jobs.
+
+    The others do all jobs but the one that it holds, which is done when it goes on. The answer is one process's.
+    """
     run, jobs = run_of(openmpi, "1000"), 200
     words = ("monte-carlo", run, *DRAWN, "-n", str(jobs))
     journal = tmp_path / "team.samples.jsonl"

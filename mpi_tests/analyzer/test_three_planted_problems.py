@@ -4,12 +4,12 @@ import pytest
 from patience import crowd
 
 ITERATIONS = 200
-"""Ten slow ones: that so many are 20 apart is no chance even where other programs make many others slow."""
+"""Ten iterations are slow: ten that are 20 apart are no chance even if other programs make many others slow."""
 PROGRAM = "three_problems.c", "-g"
 
 
 def scale():
-    """So many times as long as others on the machine are likely to be in the way."""
+    """Return the factor by which other processes on the machine are likely to slow the program down."""
     return str(crowd())
 
 

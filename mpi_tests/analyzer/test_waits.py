@@ -46,15 +46,15 @@ POLLED = {
     "late_receiver_in_test": ("late_receiver", 1),
     "barrier_in_test": ("barrier", 1),
 }
-"""The same of those in which ranks poll."""
+"""Wait states of the functions in which ranks poll."""
 
 MPI_4 = ("persistent_n_to_n",)
-"""What an MPI of version 3 does not have."""
+"""Functions that an MPI of version 3 does not have."""
 
 
 @dataclass
 class Run:
-    """What the program noted (ns by what, function, rank), and what was found."""
+    """Times that the program noted (ns by kind, function, rank), and the wait states that were found."""
 
     ranks: int
     notes: dict

@@ -50,7 +50,10 @@ def test_the_path_is_where_the_late_one_sleeps(request, compiled, traced, tmp_pa
 
 
 def assert_waited(trace, ways):
-    """Who probed waited for the message most of the time that its sender certainly slept, 2 ms at least (`rounds`)."""
+    """Assert that a rank that probed waited for most of the time that the sender certainly slept, at least 2 ms.
+
+    These times are in `rounds`.
+    """
     places = analyze_waits(trace, Team(), profile(trace, Team())).places
     for way in ways:
         mine = [place for place in places if place.path == f"waits {way}" and place.kind == WaitKind.LATE_SENDER]
@@ -67,8 +70,10 @@ def assert_received_in_replay(trace, prv):
 
 
 def rounds(trace):
-    """Way, late rank, and a time at which that slept and the other waited; without those in which it did not (a machine
-    under load holds it back)."""
+    """Yield way, late rank, and a time at which that rank slept and the other waited.
+
+    Rounds without such a time are left out: a machine under load holds the waiting rank back.
+    """
     visits = [region_visits(trace, rank) for rank in range(2)]
     for rank in range(2):
         for visit in visits[rank]:

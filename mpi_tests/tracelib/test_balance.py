@@ -122,7 +122,7 @@ ARGUMENTS = {"heat.c": "400 200", "heat.f90": "400 200", "heat.py": "600 100", "
 
 ONE_MPI = [("apt-openmpi", "apt-mpich")[k % 2] for k in range(len(ARGUMENTS))]
 OTHER_MPI = ONE_MPI[1:] + ONE_MPI[:1]
-"""Of each example: it is made faster by a plan under the one, and is right while it is monitored under the other."""
+"""Examples under one MPI are made faster by a plan; under the other they are correct while they are monitored."""
 
 
 @pytest.mark.timed
@@ -182,8 +182,11 @@ def either(request, legs):
 
 
 def test_the_monitor_follows_a_load_that_comes_and_goes(leg, launch, tmp_path):
-    """By a clock of its own: rank 0 is 3 times as slow in steps 10 to 19. With the third such look its share is a third
-    of the others', and with the third one after the end it is that of the others again."""
+    """With a clock of its own, rank 0 is 3 times as slow in steps 10 to 19.
+
+    In the third step of these its share becomes a third of the others', and in the third step after them an equal one
+    again.
+    """
     (tmp_path / "monitored.py").write_text(MONITORED)
     words = [leg.python, str(tmp_path / "monitored.py")]
     text = launch(leg, *words, ranks=3, preload=False, env={"PYTHONPATH": str(ROOT)}).check().stdout

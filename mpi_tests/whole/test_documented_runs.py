@@ -59,7 +59,7 @@ def wanted(name):
 
 @pytest.fixture(name="environment")
 def as_users_have_it(legs, tmp_path_factory):
-    """Where `mpirun`, `mpicc`, `mpifort` and `python` are those of Debian's Open MPI."""
+    """Return an environment in which `mpirun`, `mpicc`, `mpifort` and `python` belong to Debian's Open MPI."""
     leg = legs["apt-openmpi"]
     if leg.missing:
         pytest.skip(leg.missing)
@@ -73,7 +73,7 @@ def as_users_have_it(legs, tmp_path_factory):
 
 
 def run(line, folder, environment):
-    """What it prints. As in a shell, where the page's words are typed."""
+    """Run a line in a shell, where users type it, and return its output."""
     for words, shorter in LONG.items():
         line = line.replace(words, shorter)
     done = subprocess.run(
@@ -85,7 +85,7 @@ def run(line, folder, environment):
 
 
 def prepared(name, folder, environment):
-    """What the lines of a page start and read."""
+    """Prepare the files that the lines of a page start and read."""
     if name in ("README", "examples"):
         (folder / "examples").symlink_to(ROOT / "examples")
         return folder if name == "README" else Path(shutil.copytree(ROOT / "examples", folder / "copied"))

@@ -16,9 +16,9 @@ from tracelib.schema import OFF_CPU_TYPE
 pytestmark = pytest.mark.long
 
 NAMES_BYTES = 30_000
-"""Of a packed run: paths of calls and the names of their places, which a longer run has no more of."""
+"""Bytes of names in a packed run: paths of calls and the names of their places. A longer run has no more of them."""
 MOST_BYTES_PACKED, MOST_BYTES_OFF_CPU = 10, 20
-"""Of the whole packed file, for each call, and for each time when a rank had no CPU for long."""
+"""Largest number of bytes of the whole packed file for each call, and for each long time without a CPU."""
 PACKED_WELL = ("lammps", "hpcc")
 LOOKED_AT = {"lammps": "MPI_Send", "hpcc": "MPI_Allreduce"}
 """In a browser, and a call that each makes."""

@@ -26,7 +26,7 @@ PACKAGES = ("tracelib", "analyzer")
 
 @pytest.fixture(scope="session")
 def wheel() -> Path:
-    """What `make wheel` leaves in dist/."""
+    """Build with `make wheel`, and return the wheel in dist/."""
     run(["make", "--no-print-directory", "wheel"], ROOT, environment(), 300).check()
     (made,) = (ROOT / "dist").glob("*.whl")
     return made

@@ -1,4 +1,4 @@
-"""What a notebook shows of results: by hand, and of a run's."""
+"""Results in a notebook: by hand, and of a run."""
 
 import re
 from dataclasses import dataclass, field

@@ -1,5 +1,7 @@
-"""Who of a team looks at which ranks: all at each once, in order, about as much each as their sizes allow. What they
-add up together is what one of them would."""
+"""Shares of a team: each rank is one member's, in order, with about equal sizes.
+
+Together the members add up to the same as one process.
+"""
 
 import numpy as np
 from hypothesis import given

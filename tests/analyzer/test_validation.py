@@ -145,7 +145,7 @@ def test_spread_by_hand(times, found):
 
 
 def test_what_is_called_as_often_as_time_allows_makes_no_different_run():
-    """Polls and probes, those of parts and windows among them."""
+    """Polls and probes do not count, also of parts and windows."""
     polled = ("MPI_Test", "MPI_Iprobe", "MPI_Mprobe", "MPI_Request_get_status", "MPI_Parrived", "MPI_Win_test")
     assert _different(dict.fromkeys(polled, 1), dict.fromkeys(polled, 2)) == ""
     assert _different({"MPI_Send": 1}, {"MPI_Send": 2}) == "MPI_Send 1 and 2 times"

@@ -60,7 +60,7 @@ def test_the_page_has_these_lines(found):
 
 
 def test_protocols_that_many_segments_see_are_terms():
-    """Of 1, 2, 4, 8 and 16 KB, changes at 4 and 8 have enough settings on both sides; those at 1 and 17 have not."""
+    """Among 1, 2, 4, 8 and 16 KB, changes at 4 and 8 have enough settings on both sides; changes at 1 and 17 do not."""
     flat = Straight(0.0, 0.0, (0.0, 0.0), (0.0, 0.0))
     ends = [(1, 1000), (1024, 4000), (4096, 8000), (8192, 17000), (17408, 20000)]
     network = LoOgGP(1e-6, (1e-6, 1e-6), tuple(Interval(low, high, flat, flat) for low, high in ends))

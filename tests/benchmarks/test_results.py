@@ -1,4 +1,4 @@
-"""What is recomputed of the published tables is as the thesis states, and parts of the page come into their places."""
+"""Recomputed published tables equal the thesis's statements, and parts of the page come into their places."""
 
 import numpy as np
 import pytest

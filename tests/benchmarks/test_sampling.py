@@ -1,4 +1,4 @@
-"""What `make bench` says of samples, of numbers by hand and of a program that computes."""
+"""Figures of `make bench` on samples, from numbers by hand and a program that computes."""
 
 import subprocess
 from pathlib import Path

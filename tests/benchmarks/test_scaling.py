@@ -1,4 +1,4 @@
-"""The growth that is fitted is the one that the figures have, and what cannot be measured is said."""
+"""The fitted growth equals the figures' growth, and quantities that cannot be measured are named."""
 
 import sys
 
@@ -41,7 +41,7 @@ def test_known_coefficients_come_back(sizes, known):
 @settings(max_examples=100)
 @given(st.fixed_dictionaries(COEFFICIENTS), st.lists(st.floats(-0.05, 0.05), min_size=7, max_size=7))
 def test_the_fit_is_no_further_off_than_the_noise_allows(known, noise):
-    """The squares of its errors are no more than those of the true coefficients, t / t' - 1 for t' measured."""
+    """The squares of its errors are no more than the true coefficients', t / t' - 1 for t' measured."""
     rows = measured(SIZES, **known, noise=noise)
     found = growth(rows)
     assert min(found.start_s, found.call_us, found.rank_ms) >= 0

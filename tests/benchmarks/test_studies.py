@@ -1,4 +1,4 @@
-"""What the studies show: errors by hand, cachegrind's files against counts by hand."""
+"""Results of the studies: errors by hand, cachegrind's files against counts by hand."""
 
 import pandas
 

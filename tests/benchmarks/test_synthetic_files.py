@@ -1,4 +1,4 @@
-"""The files of synthetic runs are those of the runtime: HDF5 reads them whole, and so does our own reader."""
+"""The files of synthetic runs equal the runtime's: HDF5 reads them whole, and so does our own reader."""
 
 import h5py
 import numpy as np
@@ -24,7 +24,7 @@ def random_rows(dtype, n, seed):
 
 
 def lengths():
-    """Of tables, often at the end of a chunk."""
+    """Draw lengths of tables, often at the end of a chunk."""
     return st.integers(0, 300) | st.tuples(st.sampled_from([1, 2, 3]), st.sampled_from([-1, 0, 1]))
 
 

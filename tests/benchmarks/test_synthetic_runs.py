@@ -34,7 +34,7 @@ def ranks(written):
 
 
 def messages_of(ranks):
-    """Of each channel (source, destination, tag) its sends and receives in order: (begin, end, bytes)."""
+    """Return the sends and receives of each channel (source, destination, tag) in order: (begin, end, bytes)."""
     sent, received = defaultdict(list), defaultdict(list)
     for me, rank in enumerate(ranks):
         for call in rank.of("MPI_Send", "MPI_Isend"):
@@ -132,7 +132,7 @@ def of_pattern(name):
 
 @pytest.mark.parametrize("pattern", ["ring", "halo"], indirect=True, scope="module")
 def test_neighbours_exchange_once_a_step(pattern, ranks):
-    """Who is a neighbour, by the coordinates of each rank; one message each way in every step."""
+    """Neighbours follow from the coordinates of each rank; one message each way in every step."""
     rows, columns = (1, RANKS) if pattern == "ring" else grid(RANKS)
     steps = {len(rank.of("MPI_Waitall")) for rank in ranks}
     assert len(steps) == 1
@@ -182,7 +182,7 @@ def test_the_master_takes_results_as_they_arrive(ranks):
 
 @of_pattern("alltoall")
 def test_a_member_sends_the_same_to_all(ranks):
-    """What a member receives is the sum of what each member has for one."""
+    """A member receives the sum of what each member sends to one."""
     meetings = defaultdict(list)
     for rank in ranks:
         assert not len(rank.of("MPI_Send", "MPI_Isend"))

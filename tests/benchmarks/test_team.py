@@ -1,4 +1,4 @@
-"""What more processes gain: by hand."""
+"""Gains by more processes: by hand."""
 
 from pathlib import Path
 

@@ -22,7 +22,7 @@ def test_priority_records():
 
 
 def test_kinds_of_waits():
-    """Those that the kernel finds itself, or compares with."""
+    """Kinds of wait states that the kernel finds itself, or compares with."""
     kinds = (WaitKind.LATE_SENDER, WaitKind.WRONG_ORDER, WaitKind.LATE_RECEIVER, WaitKind.LATE_POST)
     assert kinds == (lib.WAITS_LATE_SENDER, lib.WAITS_WRONG_ORDER, lib.WAITS_LATE_RECEIVER, lib.WAITS_LATE_POST)
 

@@ -1,4 +1,4 @@
-"""What a thread remembers of its stacks, on random ones: tests/data/places/known_stacks.c."""
+"""A thread's memory of its stacks, on random ones: tests/data/places/known_stacks.c."""
 
 import subprocess
 

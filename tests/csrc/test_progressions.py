@@ -33,7 +33,7 @@ GROUP = st.one_of(ANY, PROGRESSION.filter(lambda group: max(group, default=0) <=
 
 
 def by_definition(group: list[int]) -> int | None:
-    """What docs/format.md has for a group that takes no rows of `members`; None: it takes some."""
+    """Return the number in docs/format.md for a group that takes no rows of `members`; None: it takes some."""
     if STRANGER in group or not group:
         return None
     strides = {b - a for a, b in pairwise(group)} or {1}

@@ -95,7 +95,7 @@ assert count > 5000
 
 
 def test_the_line_of_every_instruction(python):
-    """Of some modules, as Python itself decodes its tables."""
+    """Lines in some modules, as Python itself decodes its tables."""
     assert python.looks(LINES) == 0
 
 
@@ -161,7 +161,7 @@ f()
 
 
 def test_in_a_forked_process(python):
-    """Of which only the number of frames is compared."""
+    """Only the number of frames is compared."""
     assert python.looks(FORKED) == 0
 
 
@@ -194,6 +194,6 @@ f()
 
 
 def test_with_several_interpreters(python):
-    """From 3.12 on the frames are those of the one that runs; before that they are not known while there are two."""
+    """From 3.12 on the frames belong to the one that runs; before that they are not known while there are two."""
     names = f"folder, path = {str(SUPPORT)!r}, {str(python.library)!r}\n"
     assert python.looks(names + INTERPRETERS) == (2 if python.minor >= 12 else 1)

@@ -43,7 +43,7 @@ FOUND = ["fake.py inner 11", "fake.py outer 21", "fake.py <module 31", "3 frames
 
 @pytest.mark.parametrize("minor", MINORS)
 def test_no_damage_is_followed(run, minor):
-    """Of four thousand damaged states of Python none ends the process; some are good enough, and others are not."""
+    """None of four thousand damaged states of Python ends the process; some are good enough, and others are not."""
     *found, damaged = run("python_fake", minor, f"3.{minor}.1 (main, Jan  1 2024) [GCC 12.2.0]", 4_000)
     died, known = (int(part.split()[0]) for part in damaged.split(", "))
     assert found == FOUND

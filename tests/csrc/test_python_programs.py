@@ -55,7 +55,7 @@ HEADS = {
     "with open('/dev/null') as d:": [],
     "@(lambda f: (look(here), f)[1])\ndef d():": ["d()"],
 }
-"""What begins a block, and what follows it."""
+"""Heads of blocks, and the lines that follow them."""
 
 
 def _block(head: str, inner: list[list[str]], gap: int) -> list[str]:

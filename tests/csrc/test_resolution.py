@@ -25,8 +25,10 @@ def mask_of(tmp_path_factory):
 
 
 def elapsed(step, longest, outliers, rng):
-    """What a counter that goes `step` (which may be a fraction) at a time says of delays of up to so many steps, each
-    as often as the others; between some pairs of readings the process was put off."""
+    """Return the readings of a counter with this step (maybe a fraction) at delays of up to `longest` steps.
+
+    All delays are equally frequent; between some pairs of readings the process was suspended.
+    """
     delays = np.array([1 + k % longest for k in range(READINGS)], float)
     delays[rng.choice(READINGS, outliers, replace=False)] += rng.integers(100, 10000, outliers) + rng.random(outliers)
     times = np.cumsum([rng.random(), *delays * step])

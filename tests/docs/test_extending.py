@@ -1,4 +1,4 @@
-"""What docs/extending.md shows how to write is run: a source, an analysis with its command, a writer."""
+"""The code in docs/extending.md is run: a source, an analysis with its command, a writer."""
 
 import re
 import subprocess

@@ -13,7 +13,7 @@ TEXT = (DOCS / "format.md").read_text()
 
 
 def section(table: str) -> str:
-    """What the page says about a table of a rank file."""
+    """Return the page's part on a table of a rank file."""
     return re.search(rf"\*\*`{table}`\*\*(.*?)(?=\n\*\*`|\n## )", TEXT, re.DOTALL)[1]
 
 

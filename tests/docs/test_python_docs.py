@@ -1,4 +1,4 @@
-"""docs/python.md and its notebook: the code is run, the columns are those of the tables."""
+"""docs/python.md and its notebook: the code is run, and the columns equal the tables'."""
 
 import json
 import re
@@ -56,7 +56,7 @@ def test_the_list_of_public_names():
 
 
 def test_every_column_is_described(tmp_path):
-    """Those of a run without counters; a parameter called tag is a column of its own."""
+    """Columns of a run without counters; a parameter called tag is a column of its own."""
     labels = [*LABELS, label(LabelKind.PARAMETER, 1, "n"), label(LabelKind.PARAMETER, 2, "depth")]
     trace = open_trace(write_run(tmp_path, [{"calls": [call("MPI_Barrier", 5, 9, comm=WORLD)], "labels": labels}]))
     for table in analyzer.Tables(trace):

@@ -1,4 +1,4 @@
-"""What commands print with --json fits docs/schema/NAME.json, whose names change only with its version."""
+"""Output of commands with --json fits docs/schema/NAME.json, whose names change only with its version."""
 
 import json
 

@@ -31,7 +31,7 @@ def site(tmp_path_factory):
 
 
 class Links(HTMLParser):
-    """What a page fetches when it is opened, and where its links lead."""
+    """Files that a page fetches when it is opened, and targets of its links."""
 
     def __init__(self, page):
         super().__init__()

@@ -94,6 +94,6 @@ def test_a_worker_that_does_not_end_or_dies(monkeypatch):
 
 
 def test_numbers_that_would_be_infinite_stay():
-    """Of 17 and 292 zeros, ten times as much is no float."""
+    """Ten times a number of 17 digits and 292 zeros is no float, so it stays."""
     for seed in range(200):
         assert plausible.damage(Random(seed), b"a 1e308 b 17976931348623157" + b"0" * 292)

@@ -142,7 +142,7 @@ def test_the_exit_code_says_whether_anything_counts(invoke):
 
 
 def test_the_library_itself_counts_cpu_time(monkeypatch):
-    """In a process of its own; whatever else this machine counts, its costs are those of a working clock."""
+    """It counts in a process of its own; whatever this machine counts, its costs are a working clock's."""
     monkeypatch.setattr(counters, "ask_pypapi", lambda: counters.Papi({}, {}))
     (found, missing), (everything, _) = counters.look(["CPU_NS", "perf::NONSENSE"]), counters.look([])
     assert not missing

@@ -1,4 +1,4 @@
-"""What doctor concludes: from a program's file, from the lines of a traced run, from the machine."""
+"""Conclusions of doctor: from a program's file, from the lines of a traced run, from the machine."""
 
 import subprocess
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What becomes of buffers that killed processes left: never one that somebody needs."""
+"""Buffers that killed processes left are removed, but never one that somebody needs."""
 
 import json
 import os

@@ -75,7 +75,7 @@ def wait_for_rows(path: Path, number: int, limit_s: float = 20) -> np.ndarray:
 
 
 def kernel() -> dict[str, float]:
-    """What /proc and /sys say now, by the names of our columns."""
+    """Return the current numbers in /proc and /sys, by the names of our columns."""
     stat = [int(word) / os.sysconf("SC_CLK_TCK") for word in Path("/proc/stat").read_text().split("\n")[0].split()[1:]]
     memory = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
     kilobytes = {name: int(value.split()[0]) for name, value in memory.items()}
@@ -137,7 +137,7 @@ def test_the_file_says_where_and_what(sampler):
 
 @pytest.mark.flaky(reruns=2)  # what is wrong is so every time; who uses the CPUs now and then makes samples late
 def test_the_period_is_kept(sampler):
-    """A sample that is late does not shift those that follow."""
+    """A late sample does not shift the ones that follow."""
     period = 300_000_000
     _, path = sampler(period, os.getpid())
     rows = wait_for_rows(path, 7)

@@ -48,7 +48,7 @@ BOUNDS = st.sampled_from([variables.BUFFER_BYTES, variables.LIMIT_BYTES])
 
 
 def value_of(read, *arguments):
-    """What `read` makes of it; 0 for a text that it refuses."""
+    """Return the value that `read` finds; 0 for a text that it refuses."""
     try:
         return read(*arguments)
     except TracelibError:

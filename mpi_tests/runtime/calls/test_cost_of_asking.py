@@ -3,7 +3,7 @@
 import pytest
 
 WTIME_NS = 250
-"""What MPI_Wtime may take longer than MPI_Comm_rank: it took 650 where it read the thread's CPU clock each time."""
+"""Time in ns that MPI_Wtime may take longer than MPI_Comm_rank; it took 650 when it read the thread's CPU clock."""
 
 
 @pytest.mark.timed

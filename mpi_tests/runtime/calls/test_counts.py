@@ -22,7 +22,7 @@ pytestmark = pytest.mark.long
 
 RMA = (EventType.RMA_SIZE, EventType.RMA_TARGET, EventType.RMA_OFFSET)
 MPI_4 = [name for name in NAMES if name != "apt-openmpi"]
-"""Those with persistent collectives and partitioned communication."""
+"""MPIs with persistent collectives and partitioned communication."""
 
 
 def assert_accessed(run: Traced) -> None:
@@ -57,7 +57,7 @@ def test_c(mpi, compiled, traced, analyze, program):
 
 
 def names_of_communicators(run: Traced) -> set[str]:
-    """Those that the program gave."""
+    """Return the names that the program gave to communicators."""
     names = {communicator.name for communicator in open_trace(str(run.run)).communicators}
     assert {"MPI_COMM_WORLD", "MPI_COMM_SELF"} <= names
     return names - {"MPI_COMM_WORLD", "MPI_COMM_SELF", ""}
@@ -144,7 +144,7 @@ def test_c_neighbors_and_groups(mpi, compiled, traced, analyze):
 
 
 def is_of_all(name: str) -> bool:
-    """Whether a call makes a persistent collective, but for those of neighbours."""
+    """Return True if a call makes a persistent collective; neighbourhood collectives are left out."""
     return name.endswith("_init") and name.count("_") > 1 and not name.startswith("MPI_Neighbor")
 
 
@@ -177,7 +177,7 @@ def test_c_persistent_collectives(mpi, compiled, traced, analyze):
 
 
 def assert_started(run: Traced, shown: list[dict]) -> None:
-    """Each persistent collective with its starts, and the bytes of those that were started alone."""
+    """Assert that each persistent collective has its starts, and the bytes of the ones started alone."""
     made = sum((truth.calls for truth in run.truths()), Counter())
     made = {name: count for name, count in made.items() if name.endswith("_init") and name.count("_") > 1}
     counts, moved = Counter(), Counter()

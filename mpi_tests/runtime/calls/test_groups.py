@@ -1,4 +1,4 @@
-"""Groups of communicators, and those that calls on windows name, in both forms that a rank file has for them."""
+"""Groups of communicators, and groups of calls on windows, in both forms that a rank file has for them."""
 
 import pytest
 from conftest import Traced
@@ -16,8 +16,10 @@ def progression(first: int, stride: int) -> int:
 
 
 def groups_of(rank: int) -> list[tuple]:
-    """What rows of `communicators` say of (local, remote) groups and who is in them, by hand from groups.c; LISTED at
-    the first of the rank's rows of `members`."""
+    """Return the (local, remote) groups of rows of `communicators` and their members, by hand from groups.c.
+
+    LISTED stands for the first of the rank's rows of `members`.
+    """
     mine, theirs, column = 2 * (rank // 2), 2 - 2 * (rank // 2), rank % 2
     everybody = progression(0, 1), [0, 1, 2, 3], 0, []
     alone = progression(rank, 1), [rank], 0, []

@@ -45,7 +45,7 @@ def test_a_send_is_completed_by_the_thread_that_posted_it(request, compiled, tra
 @pytest.mark.parametrize("how", ["exit", "abort"])
 @pytest.mark.parametrize("debian", ["openmpi", "mpich"])
 def test_exit_while_threads_are_in_mpi(request, compiled, launch, analyze, tmp_path, debian, how):
-    """What had returned before exit() is there once, in order and without a hole."""
+    """Calls that had returned before exit() are there once, in order and without a hole."""
     leg = request.getfixturevalue(debian)
     finished = launch(leg, compiled(leg, "exits.c", *FLAGS), how, ranks=1)
     assert not finished.timed_out

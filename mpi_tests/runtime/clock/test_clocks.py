@@ -62,7 +62,7 @@ def readings(traced):
 
 @dataclass(frozen=True)
 class Truth:
-    """What clocks.c noted of one rank."""
+    """Readings that clocks.c noted for one rank."""
 
     latency_ns: float  # the least that a message took
     hertz: float
@@ -190,7 +190,7 @@ def test_points_between_are_the_tracers_own_time(skewed):
 
 @pytest.mark.parametrize("kind", ["hidden", "ahead"])
 def test_collectives_that_ranks_see_differently_stop_nothing(skewed, kind):
-    """Where the ranks' counts part the measuring ends, said once; what only a root may leave early is not counted."""
+    """If the ranks' counts differ, measuring ends with one line; calls that only a root leaves early do not count."""
     traced = skewed("unequal.c", kind, env={"TRACELIB_SYNC": "collectives:1"})
     assert traced.finished.stdout.split() == ["100"]
     rows = readings(traced)[1]

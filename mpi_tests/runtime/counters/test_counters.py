@@ -24,7 +24,7 @@ def truth(folder, rank, thread):
 
 
 def bursts_by_tag(trace, rank, counter):
-    """What was counted before each MPI_Send but the first, for each tag, which is the program's own thread number."""
+    """Return the counts before each MPI_Send but the first, by tag, which is the program's own thread number."""
     column = [c.name for c in trace.extra(Counters).known].index(counter)
     name = np.array(trace.procedures)
     parts = list(trace.extra(Counters).counts(rank))
@@ -155,7 +155,7 @@ def test_papi_counts_exactly(request, own_counters, traced, mpi_name):
 
 
 def test_a_program_that_brings_papi_keeps_it(openmpi, own_counters, compiled, traced):
-    """Unless it is told to share; and a wrong rotation is named."""
+    """The program keeps PAPI unless it is told to share it; a wrong rotation is named."""
     program = compiled(openmpi, "own_counters.c", "-lsde", "-Wl,--no-as-needed", "-lpapi")
     env = {"TRACELIB_COUNTERS": f"{ALPHA};{FAULTS};{CPU}", "TRACELIB_CPUTIME": "off", "TRACELIB_ROTATE": "soon"}
     own_counters(openmpi)

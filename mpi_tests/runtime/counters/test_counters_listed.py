@@ -1,4 +1,4 @@
-"""What `tracelib counters` says of a counter is what a traced run records; and what presets of PAPI count."""
+"""A traced run records a counter as `tracelib counters` describes it; also the values of PAPI's presets."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ MILLISECONDS = 15
 
 @contextmanager
 def busy(processes: int):
-    """So many processes that always want a core."""
+    """Run processes that always want a core."""
     running = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
     try:
         yield
@@ -27,8 +27,10 @@ def busy(processes: int):
 
 
 def bursts_s(folder, rank: int) -> float:
-    """Sum of the bursts of a rank in run.dim, those of phases only: behind an empty one and that before MPI_Init, they
-    are the longest."""
+    """Return the sum of a rank's phases in run.dim, its longest bursts.
+
+    An empty burst and the burst before MPI_Init come before them.
+    """
     text = (folder / "run.dim").read_text()
     found = [float(b) for b in re.findall(rf"^1:{rank}:0:([0-9.]+)$", text, re.MULTILINE)]
     return sum(sorted(found[2:])[-PHASES:])

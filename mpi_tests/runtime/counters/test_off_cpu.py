@@ -16,7 +16,7 @@ STEPS, MS = 10, 30
 
 @contextmanager
 def busy(processes: int):
-    """So many processes that always want a CPU."""
+    """Run processes that always want a CPU."""
     running = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
     try:
         yield
@@ -87,7 +87,7 @@ def test_short_sleeps_are_in_no_place(openmpi, compiled, traced):
 @pytest.mark.parametrize(("threads", "cpus", "crowded"), [(3, 1, True), (1, 1, False)])
 @pytest.mark.parametrize("mpi_name", ["openmpi", "mpich"])
 def test_threads_on_too_few_cpus(request, compiled, traced, analyze, mpi_name, threads, cpus, crowded):
-    """Threads count that want a CPU; the one that waits for a lock does not."""
+    """Threads that want a CPU count; a thread that waits for a lock does not."""
     leg = request.getfixturevalue(mpi_name)
     result = traced(leg, compiled(leg, "crowded.c", "-lpthread"), str(threads), str(cpus), "300", ranks=1)
     data = json.loads(analyze("look", "--no-files", "--json", result.run).check().stdout)

@@ -121,7 +121,7 @@ def check(folder, threads, period_ns, clock=True):
 
 
 def check_calls(trace, rank, samples):
-    """No sample lies inside a call; its readings lie between those of the call before and the call after it."""
+    """Assert that no sample lies inside a call, and that its readings lie between those before and after it."""
     for counted in trace.extra(Counters).counts(rank):
         for thread in np.unique(counted.calls["thread"]):
             mine = counted.calls["thread"] == thread

@@ -20,7 +20,7 @@ ACTS = {
     "errors": 50,
     "alarmed": None,
 }
-"""What programs/odd_stacks.c does: how often it calls MPI_Send, where that is easily said."""
+"""Number of MPI_Send by act of programs/odd_stacks.c; None: it depends."""
 SMALL_STACK = 20480  # less is too little for a thread's first call whether or not paths are recorded
 DAMAGES = 12
 

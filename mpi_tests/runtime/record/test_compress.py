@@ -12,17 +12,17 @@ CALLS = 30000
 OFF = {"TRACELIB_CPUTIME": "off"}
 """More ranks than cores would read it: four more numbers a call."""
 MOST_BYTES = 10
-"""Of the chunks of all tables with rows, for each call."""
+"""Largest number of bytes for each call, in the chunks of all tables with rows."""
 
 
 def stored_bytes(path) -> int:
-    """What the rows of a rank file take, holes and headers aside."""
+    """Return the bytes of a rank file's rows, without holes and headers."""
     with h5py.File(path) as file:
         return sum(file[table].id.get_storage_size() for table in schema.BUFFERED)
 
 
 def off_cpu_bytes(file) -> int:
-    """What the times without a CPU take at most: there are as many as others on the machine make."""
+    """Return the largest number of bytes of the times without a CPU, whose number depends on other processes."""
     types = file.tables["events"]["type"]
     return int(((types == schema.OFF_CPU_TYPE) | (types == schema.RUN_DELAY_TYPE)).sum()) * schema.EVENT.itemsize
 
@@ -41,7 +41,7 @@ def test_rows_shrink_and_stay_what_they_are(mpi, compiled, traced):
 
 
 MOST_BESIDES = 128 << 10
-"""What a rank file takes on the disk besides its rows, however long the run."""
+"""Largest number of bytes that a rank file takes on the disk besides its rows, for any length of the run."""
 
 
 def test_every_chunk_is_compressed_at_the_end(openmpi, compiled, traced):
@@ -58,7 +58,7 @@ def test_every_chunk_is_compressed_at_the_end(openmpi, compiled, traced):
 
 
 def test_lammps_takes_as_little(openmpi, traced):
-    """Of rows; a file of its own for each of these short ranks takes more than they do."""
+    """Only rows count: the file of each of these short ranks takes more besides them."""
     if not shutil.which("lmp"):
         pytest.skip("lmp is not installed")
     result = traced(openmpi, "lmp", "-in", str(INPUTS / "lammps" / "in.lj"), env={"TRACELIB_COMPRESS": "6"} | OFF)

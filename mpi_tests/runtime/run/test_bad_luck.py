@@ -1,4 +1,4 @@
-"""What must neither hurt the traced program nor lose a record: no end, no room, no rights, no MPI, an old result."""
+"""Faults that must neither hurt the traced program nor lose a record: no end, room, rights or MPI; an old result."""
 
 import shutil
 import subprocess
@@ -117,7 +117,7 @@ def small_disk(root_only, tmp_path):
 
 
 def test_full_disk(openmpi, steady, launch, analyze, small_disk):
-    """What was flushed is kept and readable, the rest is counted, and the program does not notice."""
+    """Flushed rows are kept and readable, the rest is counted, and the program does not notice."""
     plain = launch(openmpi, steady, "20000", preload=False).check()
     env = {"TRACELIB_OUTPUT": str(small_disk / "run.h5"), "TRACELIB_BUFFER": "64K"}
     finished = launch(openmpi, steady, "20000", env=env).check()
@@ -192,8 +192,10 @@ def full(root_only, tmp_path):
 
 @pytest.fixture
 def where_killed(mpich, compiled, launch, tmp_path):
-    """where_killed(variables): one rank that dies by abort() after 2000 calls; where its buffer lay, what it said, and
-    how many calls are in the result."""
+    """where_killed(variables): run one rank that dies by abort() after 2000 calls.
+
+    Returns where its buffer lay, its output, and the number of calls in the result.
+    """
 
     def start(**variables):
         program = compiled(mpich, "dies.c", "-pthread")

@@ -29,7 +29,7 @@ def library(compiled):
 
 
 def assert_one_clock(file):
-    """Every stamp of a rank lies between its process's start and its last one, and those of a thread are in order."""
+    """Assert that stamps of a rank lie between its process's start and last stamp, and each thread's are in order."""
     start = int(file.attributes["start_ticks"])
     for table in ("calls", "polls"):
         rows = file.tables[table]

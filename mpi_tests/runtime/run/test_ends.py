@@ -1,4 +1,4 @@
-"""Runs that do not end in order: who ended them is the first thing that is said, and the rest of them is analyzed.
+"""Runs that do not end in order: the rank that ended them is named first, and the rest of them is analyzed.
 
 The launcher kills the others, in the order and with the signals that it likes.
 """
@@ -25,7 +25,7 @@ UNSIGNED = 2**64
 
 @dataclass
 class Ended:
-    """What a run left, and what is said of it."""
+    """Files of a run, and the output of the commands on it."""
 
     run: Path
     said: list[str]  # by check

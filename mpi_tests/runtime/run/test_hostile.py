@@ -10,7 +10,7 @@ from tracelib.schema import State, What
 
 @pytest.fixture
 def hostile(compiled, launch):
-    """hostile(leg, act, ...): programs/hostile.c traced, its answers compared with those of an untraced run."""
+    """hostile(leg, act, ...): trace programs/hostile.c, and compare its output with an untraced run's."""
 
     def start(leg, act, *, ranks=2, limit_s=20, **options):
         program = compiled(leg, "hostile.c", "-pthread")

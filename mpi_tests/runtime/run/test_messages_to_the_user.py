@@ -1,4 +1,4 @@
-"""What the library says on stderr: settings that do not count, once, by rank 0; and the closing line."""
+"""The library's lines on stderr: settings that do not count, once, by rank 0; and the closing line."""
 
 import pytest
 

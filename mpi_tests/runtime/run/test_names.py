@@ -43,7 +43,7 @@ def asking(compiled, names):
 
 
 def answers(program, *words, cwd, preload=(), **environment) -> tuple[list[str], list[str]]:
-    """What a program says without the library and with it, sorted."""
+    """Return the sorted output of a program without the library and with it."""
     found = []
     for ours in ((), (LIBRARY,)):
         env = matrix.environment() | environment | {"LD_PRELOAD": ":".join(map(str, [*preload, *ours]))}
@@ -78,7 +78,7 @@ def test_names_of_a_program_of_mpi(mpi, asking, tmp_path, binding):
 
 @pytest.mark.parametrize("binding", BINDINGS)
 def test_names_of_an_mpi_that_is_opened(mpi, without_mpi, asking, tmp_path, binding):
-    """Before it is opened there is none; afterwards those that it has."""
+    """Before the MPI is opened there are no names; afterwards there are its names."""
     program, plugin = asking(without_mpi, *BINDINGS[binding])
     plain, traced = answers(program, plugin, MPI_LIBRARIES[mpi.name], "global", cwd=tmp_path)
     assert len(plain) > 500

@@ -42,7 +42,7 @@ def in_paraver(notes: list[list], labels: dict[int, tuple[str, dict[int, str]]])
 
 
 def paraver_events(path: Path, rank: int) -> list[list[list[int]]]:
-    """The (type, value) of each thread of a rank in a .prv, without those of MPI and of the tracer."""
+    """Return the (type, value) of each thread of a rank in a .prv, without MPI's and the tracer's events."""
     threads: dict[int, list[list[int]]] = {}
     for line in path.read_text().splitlines():
         kind, *numbers = line.split(":")

@@ -1,4 +1,4 @@
-"""What docs/regions.md shows compiles and is recorded as it says, in all three languages."""
+"""The code in docs/regions.md compiles and is recorded as the page says, in all three languages."""
 
 import re
 import subprocess
@@ -24,7 +24,7 @@ def shown(language: str) -> str:
 
 
 def labels_of(folder) -> dict:
-    """Of the run that a program left."""
+    """Return the labels of events of the run that a program left."""
     trace = open_trace(str(folder / "run.h5"))
     assert not trace.problems
     return trace.event_labels

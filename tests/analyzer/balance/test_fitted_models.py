@@ -69,7 +69,7 @@ def test_of_one_number_of_processes_the_time_is_shared(times, capsys):
 
 @pytest.mark.parametrize("terms", ["{n*log2(n),n^(3/2)},{1/p}", "{n,ceil(n/p),min(n,p)}*", "{n*(p+1)/p,sqrt(n)}*"])
 def test_a_stored_model_becomes_a_machine(terms, times, capsys):
-    """Value and interval at every point are those of the model itself; the interval widens beyond the data."""
+    """Value and interval at every point equal the model's; the interval widens beyond the data."""
     assert main(["fit", "one.csv", "--parameters", "n,p", "--terms", terms, "-o", "fast", "-q"]) == 0
     assert main(["balance", "--models", "m.json", "--learn", "fast=fast.model.json"]) == 0
     assert "10000 to 80000" in capsys.readouterr().out

@@ -34,7 +34,7 @@ def test_by_hand():
 
 
 def test_communication_that_grows_with_the_processes_counts():
-    """c = 0.1 p: with two machines each it is 0.4 s, and shares are those of the whole program of four processes."""
+    """c = 0.1 p: with two machines each it is 0.4 s, and shares are as for the whole program of four processes."""
     groups = [Group(of_parts("slow", "8 / p", "0.1 * p"), 2), Group(of_parts("fast", "2 / p", "0"), 2)]
     slow, fast = fractions(groups, 1)
     assert 8 * slow + 0.4 == pytest.approx(2 * fast) and 2 * slow + 2 * fast == pytest.approx(1)
@@ -99,7 +99,7 @@ def learned(tmp_path, monkeypatch):
 
 
 def test_from_traced_runs_to_a_plan(learned, capsys):
-    """Of 4 slow and 4 fast processes: f 1600 ms + 17 ms each; all finish after 17 + 1600 / (4 + 16) = 97 ms."""
+    """With 4 slow and 4 fast processes, f 1600 ms + 17 ms each, all finish after 17 + 1600 / (4 + 16) = 97 ms."""
     mix = ["--machines", "slow=4,fast=4", "--size", "1600"]
     assert main(["balance", "--models", "machines.json", *mix, "-o", "mix.plan", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

@@ -20,7 +20,7 @@ IN_REGION = np.array([False, True])
 
 
 def program(*bursts):
-    """Of one rank: ns before, in and after the region, and then a call; again and again."""
+    """Build the program of one rank that repeats: ns before, in and after the region, and then a call."""
     rows = []
     for before, inside, after in bursts:
         rows += [enter(1, before), leave(inside), op(Kind.COLLECTIVE, after, comm=0, tag=0, peer=-1, other=0)]

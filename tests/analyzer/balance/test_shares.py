@@ -19,7 +19,7 @@ def last_end(counts, speeds):
 @given(st.integers(0, 12), st.lists(SPEED, min_size=1, max_size=4))
 @settings(max_examples=300)
 def test_brute_force(items, speeds):
-    """Of all whole numbers with this sum that are at most 1 from the shares, none finish earlier."""
+    """No other whole numbers with this sum, at most 1 from the shares, finish earlier."""
     counts, total = split(items, speeds), sum(speeds)
     shares = [items * speed / total for speed in speeds]
     near = [[count for count in range(items + 1) if abs(count - share) <= 1 + 1e-9] for share in shares]

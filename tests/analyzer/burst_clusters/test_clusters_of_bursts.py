@@ -49,7 +49,7 @@ def opened(path, **options):
 
 
 def rand_index(a, b):
-    """Of all pairs the share on which two labellings agree."""
+    """Return the share of all pairs on which two labellings agree."""
     agree = [(a[i] == a[j]) == (b[i] == b[j]) for i, j in combinations(range(len(a)), 2)]
     return np.mean(agree)
 
@@ -104,7 +104,7 @@ def test_a_team_finds_the_same(planted):
 
 
 def barriers(durations):
-    """A rank that computes so long before each barrier, which takes 10 ns."""
+    """Build the calls of a rank that computes for each duration before a barrier, which takes 10 ns."""
     calls, time = [], 0
     for duration in durations:
         calls.append(("MPI_Barrier", time + duration, time + duration + 10, {"comm": 0}))
@@ -128,7 +128,7 @@ def test_sums_are_those_of_all_bursts(durations, window):
 
 
 def test_a_sample_has_rare_long_bursts(monkeypatch):
-    """Of 4000 short bursts and two long ones, 100 are drawn: the long ones are among them."""
+    """A sample of 100 from 4000 short bursts and two long ones contains the long ones."""
     monkeypatch.setattr(sampling, "SIZE", 100)
     durations = [1000 + k % 7 for k in range(4000)]
     durations[1234] = durations[2345] = 10**6

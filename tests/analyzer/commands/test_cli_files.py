@@ -70,7 +70,7 @@ def test_under_another_name(run, tmp_path, output, capsys):
 
 
 def test_by_a_symbolic_link(run, tmp_path):
-    """What is written lies beside the link: the folder that it points to may be another's."""
+    """Output lies beside the link: the folder that it points to may belong to another user."""
     (tmp_path / "link.h5").symlink_to(run)
     assert main([str(tmp_path / "link.h5")]) == 0
     assert names(tmp_path) == ["link.dim", "link.h5", "link.pcf", "link.prv", "link.row", "there"]
@@ -123,7 +123,7 @@ def test_of_a_paraver_trace_only_the_dim_is_new(tmp_path, packed, capsys):
 
 
 def test_what_a_dim_cannot_say_is_said(tmp_path, capsys):
-    """Which calls it has no record for, and whose threads call MPI side by side; not those of rank 0, which do not."""
+    """It names the calls without a record, and the ranks whose threads call MPI side by side; rank 0 is none."""
     put, threads = call("MPI_Put", 5, 6, comm=WORLD, peer=1, sent=8), [0, 1]
     calls = [call("MPI_Comm_rank", 10 + thread, 20 + thread, thread=thread) for thread in threads]
     path = write_run(tmp_path, [{"calls": [put]}, {"calls": calls}])

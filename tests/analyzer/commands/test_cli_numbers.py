@@ -1,4 +1,4 @@
-"""What the commands print about runs whose numbers are found by hand, and about published traces."""
+"""Numbers that the commands print for runs whose answers are found by hand, and for published traces."""
 
 import json
 
@@ -153,7 +153,7 @@ def test_unmatched_halves_of_a_sendrecv_are_told_apart(tmp_path, capsys):
 
 
 def test_a_rank_that_cannot_be_read_is_no_idle_rank(tmp_path, capsys):
-    """Of 100 ns, rank 0 computes 60 and rank 2 90; nothing is known of rank 1."""
+    """Within 100 ns, rank 0 computes 60 and rank 2 90; nothing is known of rank 1."""
     barriers = [[call("MPI_Barrier", begin, 100, comm=WORLD)] for begin in (60, 0, 90)]
     path = write_run(tmp_path, [{"calls": calls} for calls in barriers], missing=[1])
     found = info(path, capsys)

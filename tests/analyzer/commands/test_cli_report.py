@@ -158,7 +158,7 @@ def test_names_of_communicators_are_no_markup():
 
 
 def barriers_on(groups):
-    """What the look says of ranks that have a Barrier on each of the communicators, of 10 ns, then 20, ..."""
+    """Return the lines of the look at ranks with a barrier on each communicator, of 10 ns, then 20, ..."""
     starts = [sum(range(10, 10 * k, 10)) for k in range(1, len(groups) + 1)]
     barriers = [("MPI_Barrier", t, t + 10 * k, {"comm": k - 1}) for k, t in enumerate(starts, 1)]
     return [line.split() for line in look(MemoryTrace([barriers] * 3, communicators=tuple(groups))).splitlines()]

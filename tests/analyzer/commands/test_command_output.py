@@ -1,4 +1,4 @@
-"""What a command prints on a terminal, and on the launcher's own, which hands everything on to wherever it goes."""
+"""Output of a command on a terminal, and on the launcher's own, which hands everything on to wherever it goes."""
 
 import io
 import sys

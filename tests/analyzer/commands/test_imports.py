@@ -1,4 +1,4 @@
-"""What commands import: those that take long to, only where they are needed."""
+"""Imports of commands: slow modules are imported only by commands that need them."""
 
 import subprocess
 import sys
@@ -11,7 +11,7 @@ SAID = "import sys; from analyzer.cli import main; main(); print(*sys.modules, f
 
 
 def imported(*words):
-    """Those of the slow modules that a command imports."""
+    """Return the slow modules that a command imports."""
     done = subprocess.run([sys.executable, "-c", SAID, *words], capture_output=True, text=True, check=True)
     return SLOW & set(done.stderr.split())
 

@@ -118,7 +118,7 @@ def test_what_rests_on_the_ideal_network(name, run, four_ranks, capsys):
 
 
 def _replays(found):
-    """What says `incomplete`, at any depth."""
+    """Return all parts with `incomplete`, at any depth."""
     if isinstance(found, list):
         return [one for of in found for one in _replays(of)]
     if not isinstance(found, dict):

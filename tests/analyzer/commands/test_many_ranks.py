@@ -1,4 +1,4 @@
-"""What is printed of a run of very many ranks fits a screen: ranks in groups, and lines that say the same as one."""
+"""Output for a run of very many ranks fits a screen: ranks in groups, and equal lines as one."""
 
 import json
 import shutil
@@ -16,7 +16,10 @@ from benchmarks.halo import write_halo
 
 RANKS = 2000
 MOST_LINES, WIDEST = 78, 80
-"""Of a whole command, in a pipe: three findings, a matrix of 16 blocks and several tables of up to 10 rows."""
+"""Largest number of lines and of columns of a whole command's output in a pipe.
+
+It has three findings, a matrix of 16 blocks and several tables of up to 10 rows.
+"""
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +29,7 @@ def run(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def broken(run, tmp_path_factory):
-    """The same without the files of 200 ranks; so many messages have one side only."""
+    """Copy the run without the files of 200 ranks, whose messages then have one side only."""
     folder = tmp_path_factory.mktemp("broken")
     shutil.copy(run, folder)
     shutil.copytree(run.with_suffix(".ranks"), folder / "run.ranks")

@@ -23,7 +23,7 @@ def answer(capsys, *arguments):
 
 
 def test_the_numbers_of_a_replay_add_up(capsys):
-    """What each rank's time went to sums up to its end; a faster CPU halves the computation."""
+    """Each rank's parts sum up to its end; a faster CPU halves the computation."""
     found = answer(capsys, "--eager", "32k", "--latency", "5us", "--bandwidth", "1000MB/s")
     for rank in found["ranks"]:
         parts = sum(v for k, v in rank.items() if k not in ("application", "rank", "end_s"))

@@ -107,7 +107,7 @@ def test_what_does_not_fit_is_one_line_and_leaves_nothing(words, says, runs, tmp
 
 
 def test_two_models_in_one_picture(runs, tmp_path, capsys):
-    """The other model's line is in the picture, and its differences are those of the rows."""
+    """The other model's line is in the picture, and its differences equal the rows'."""
     assert main(["fit", "runs.csv", "--terms", "{n}*", "-o", "alone"]) == 0
     compared = ["fit", "runs.csv", "--parameters", "p,n", "--terms", "{n}*", "--compare", "own.model.json"]
     assert main([*compared, "-o", "both"]) == 0
@@ -123,7 +123,7 @@ def test_two_models_in_one_picture(runs, tmp_path, capsys):
 
 
 def test_lines_of_compared_models(runs):
-    """What is drawn: a broken line with the name of the model, through what it expects."""
+    """The picture has a broken line with the name of the model, through its expected values."""
     from matplotlib.figure import Figure
 
     from analyzer.commands.model._measured_table import read_measured

@@ -1,4 +1,4 @@
-"""What `analyze waits` prints of runs whose answers are known, and what it finds in published traces."""
+"""Output of `analyze waits` for runs whose answers are known, and its findings in published traces."""
 
 import json
 
@@ -99,7 +99,7 @@ def test_published_traces(ranks, capsys):
 
 
 def test_what_was_not_recorded_is_said(tmp_path, capsys):
-    """Recording was off on rank 1, which was killed later: both are said by whoever reads the trace."""
+    """Recording was off on rank 1, which was killed later: every reader of the trace reports both."""
     off = [event(20, schema.TRACING_TYPE, 0), event(40, schema.TRACING_TYPE, 1)]
     barrier = call("MPI_Barrier", 50, 60, comm=WORLD)
     run = write_run(

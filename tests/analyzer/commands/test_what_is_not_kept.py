@@ -1,4 +1,4 @@
-"""What a command cannot keep of a Paraver trace, it says in one line: arrows, several applications, computing."""
+"""A command reports in one line what it cannot keep of a Paraver trace: arrows, several applications, computing."""
 
 from __future__ import annotations
 

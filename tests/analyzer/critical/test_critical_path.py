@@ -450,7 +450,7 @@ def test_no_wait_for_a_message_is_on_the_path():
 
 
 def test_what_is_not_there_is_said(tmp_path, capsys):
-    """Rank 2 has no file: means are those of the others, and what they waited for there is unknown."""
+    """Rank 2 has no file: means are over the other ranks, and their waiting for it is unknown."""
     ranks = [{"calls": [call("MPI_Barrier", 100 * (r + 1), 400, comm=WORLD)]} for r in range(3)]
     run = write_run(tmp_path, ranks, missing=[2])
     assert main(["critical-path", str(run), "--json"]) == 0

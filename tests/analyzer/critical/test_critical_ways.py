@@ -146,7 +146,7 @@ def access(enter, detail=0):
 
 
 def on_window(*calls, locks=()):
-    """A rank whose calls are all on one window; those of `locks` are exclusive."""
+    """Return a rank whose calls are all on one window; locks entered at the times in `locks` are exclusive."""
     rows = [call(name, enter, exit_, comm=WORLD, peer=peer) for name, enter, exit_, peer in calls]
     details = [access(enter, 1 if enter in locks else 2) for _, enter, _, _ in calls]
     return {"calls": rows, "accesses": details, "objects": WINDOW}
@@ -178,7 +178,7 @@ def test_an_origin_waits_for_its_target(tmp_path, waits_in):
 
 @pytest.mark.parametrize("polled", [False, True])
 def test_a_target_waits_for_its_origins(tmp_path, polled):
-    """Of two origins the one that completes last, in the second of two epochs."""
+    """The target waits for the origin that completes last, in the second of two epochs."""
     waits = [("MPI_Win_test", t, t + 5, -1) for t in (200, 206, 305)] if polled else [("MPI_Win_wait", 200, 310, -1)]
     target = on_window(("MPI_Win_post", 5, 6, -1), ("MPI_Win_wait", 7, 90, -1), ("MPI_Win_post", 95, 96, -1), *waits)
     origins = [
@@ -314,7 +314,7 @@ def joining(*lives, told=False):
 
 
 def test_the_main_thread_waits_for_the_last_to_end(tmp_path):
-    """Of threads seen from 100 and 105 on, the second ends last, at 700; the first could end 100 later."""
+    """Threads are seen from 100 and 105 on; the second ends last, at 700, the first could end 100 later."""
     found = found_in(tmp_path, [joining((100, 600), (105, 700))])
     assert [stay[3] for stay in stays(found)] == [0, 2, 0]
     assert [stay[:2] for stay in stays(found)] == [(0, 105), (105, 700), (700, 902)]
@@ -324,7 +324,7 @@ def test_the_main_thread_waits_for_the_last_to_end(tmp_path):
 
 
 def test_threads_that_are_not_waited_for(tmp_path):
-    """One that calls on after the main thread did, and one that asks for something until it is told to stop."""
+    """One thread calls on after the main thread did, the other polls until it is told to stop."""
     assert stays(found_in(tmp_path, [joining((100, 950))]))[-1] == (100, 950, 0, 1)
     assert stays(found_in(tmp_path / "told", [joining((100, 600), told=True)])) == [(0, 902, 0, 0)]
 

@@ -71,8 +71,10 @@ def test_what_is_left_of_mpi_is_bounded(tmp_path, capsys):
 
 
 def test_of_transfer():
-    """Of 100 us the rank computes 20 and is in MPI without a CPU for 60; on the ideal network, 40 us, it waits 20 for
-    others: 40 of the 60 us that are saved are waiting for a CPU. Never more than is saved, never less than nothing."""
+    """In 100 us the rank computes 20 and is in MPI without a CPU for 60; ideally, in 40 us, it waits 20 for others.
+
+    So 40 of the 60 us that are saved are waiting for a CPU. It is never more than is saved, and never negative.
+    """
     trace_like = cpus_of([60_000])
     for ideal, expected in (
         (Ideal(40_000, 20_000), 40_000),
@@ -92,7 +94,7 @@ def cpus_of(without):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_it_is_what_the_two_replays_differ_by(tmp_path, seed):
-    """The bursts of a replay by the clock are longer by it than those of one by CPU time, on each rank."""
+    """A rank's bursts in a replay by the clock are longer by it than in a replay by CPU time."""
     random = Random(seed)
     path = write_run(tmp_path, [random_rank(random) for _ in range(3)])
     trace = open_trace(str(path))

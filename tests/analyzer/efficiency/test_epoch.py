@@ -169,6 +169,6 @@ def test_written_again_it_is_the_same_trace(trace, tmp_path):
 
 
 def test_the_real_traces_keep_to_the_grammar(trace, tmp_path):
-    """What the checkers demand of ours, but for order and roots, Extrae does."""
+    """Extrae's traces pass our own checkers, except for order and roots."""
     (tmp_path / "x.prv").write_text("\n".join([*raw_lines(trace), ""]))
     assert check_prv(tmp_path / "x.prv", strict=False) == []

@@ -73,7 +73,7 @@ def test_command(run, capsys):
 
 
 def iterations(computing):
-    """A rank that computes so long in each visit, and waits in a barrier for the longest of `LONGEST`."""
+    """Build a rank that computes this time in each visit, and waits in a barrier for the longest of `LONGEST`."""
     events, calls, now = [], [], 10
     for own, longest in zip(computing, LONGEST, strict=True):
         events += [begin(now, 1), end(now + longest + 20, 1)]
@@ -87,8 +87,10 @@ LONGEST = [*USUAL[:7], 900, *USUAL[8:29], 400, *USUAL[30:]]
 
 
 def test_visits_that_lost_most_time_come_first(tmp_path, capsys):
-    """Of 60 iterations of 120 ns the 8th takes 800 ns more on rank 1 alone, the 30th 300 ns more on both ranks; all
-    others have bad efficiency, since rank 0 computes half as long."""
+    """Among 60 iterations of 120 ns, the 8th takes 800 ns more on rank 1 alone, the 30th 300 ns more on both ranks.
+
+    All others have bad efficiency, since rank 0 computes half as long.
+    """
     usual = [50] * 60
     zero = [*usual[:29], 400, *usual[30:]]
     path = write_run(tmp_path, [iterations(zero), iterations(LONGEST)])

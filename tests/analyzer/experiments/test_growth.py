@@ -1,4 +1,4 @@
-"""What grows: parts of runs whose laws are planted, predicted where they are known or measured."""
+"""Growth of parts of runs whose laws are planted, predicted where they are known or measured."""
 
 import json
 

@@ -21,7 +21,7 @@ NAMED = [*LABELS, label(LabelKind.PARAMETER, 1, "n")]
 
 
 def run_of(folder, name, n, times, ranks=1, **attributes):
-    """A run whose region `solve` took so many ns, one time after the other."""
+    """Write a run whose region `solve` takes these times, ns, one after the other."""
     rows, at = [], 10
     for time in times:
         rows += [begin(at, 1), event(at, PARAMETER_TYPE, n, flags=1), end(at + time, 1)]

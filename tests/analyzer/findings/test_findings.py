@@ -187,7 +187,7 @@ def _finding(one, said):
 
 
 def _factors(costs, said, runtime):
-    """What is lost is the sum of the factors; those that are no finding are below LEAST."""
+    """Assert that the factors sum up to the loss; factors that are no finding are below LEAST."""
     efficiency = said["efficiency"]
     lost = runtime * (1 - efficiency["parallel_efficiency"])
     kinds = ("load imbalance", "serialization", "transfer", "communication", "starting and ending MPI")

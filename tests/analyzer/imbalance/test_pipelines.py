@@ -52,7 +52,7 @@ def test_a_circle_is_none():
 
 
 def test_a_wavefront_on_a_grid():
-    """Of 3 x 3 ranks each waits for the one above and the one to the left, so long as it is far from the corner."""
+    """On 3 x 3 ranks each waits for the ranks above and to the left, in proportion to its distance from the corner."""
     rows = []
     for rank in range(1, 9):
         x, y = rank % 3, rank // 3

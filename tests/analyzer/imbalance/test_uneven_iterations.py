@@ -122,7 +122,7 @@ def test_noise_has_no_rule(seed, iterations):
 
 
 def test_iterations_grow():
-    """From 1000 to 1990 on all ranks; the medians of the first and last fifth are those of 0..9 and 90..99."""
+    """From 1000 to 1990 on all ranks; the medians of the first and last fifth are at 0..9 and 90..99."""
     computing = even(100) + np.arange(100) * 10
     assert found_in(computing).drift == Drift(
         first_ns=1095,

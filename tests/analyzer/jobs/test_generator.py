@@ -45,7 +45,7 @@ def test_moments(mean, variation):
 
 
 def test_moments_by_integration():
-    """Of the density itself, which is a sum of Erlang densities."""
+    """Moments equal the integral over the density, which is a sum of Erlang densities."""
     found = HyperErlang(3, 0.3, (2.0, 0.5))
 
     def density(t):

@@ -1,4 +1,4 @@
-"""What the nodes did under a batch scheduler: finished, cancelled and idle, as text and as a picture."""
+"""Node time under a batch scheduler: finished, cancelled and idle, as text and as a picture."""
 
 import json
 import re
@@ -21,7 +21,7 @@ def log(tmp_path):
 
 
 def test_of_a_log_by_hand(log, capsys):
-    """20 of 28 processor seconds finish, 4 are cancelled, 4 idle; told the truth, nothing is cancelled: 30 of 40."""
+    """20 of 28 processor seconds finish, 4 are cancelled, 4 idle; with true estimates none is cancelled: 30 of 40."""
     assert main(["schedule", log, "--policy", "easy"]) == 0
     rows = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     assert "policy estimates finished cancelled idle" in rows

@@ -55,7 +55,7 @@ def test_of_a_log_by_hand(log, tmp_path, capsys, monkeypatch):
 
 
 def test_a_study_draws_the_sums_of_its_workloads(tmp_path, monkeypatch, capsys):
-    """Those of the application and all others, as a second summation finds them."""
+    """The sums of the application and of all others equal a second summation."""
     drawn = heights(monkeypatch)
     args = ["schedule", "--jobs", "60", "--workloads", "2", "--share", "30", "--sigma", "1", "--policy", "fcfs"]
     assert main([*args, "--picture", str(tmp_path / "a.png")]) == 0

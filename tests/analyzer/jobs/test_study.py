@@ -65,7 +65,7 @@ def test_shares_of_node_time_add_up(found):
 
 
 def test_intervals():
-    """Of 1, 2, 3: Student's t with two degrees of freedom, 4.3027, times 1 / sqrt(3)."""
+    """The interval of 1, 2, 3 is Student's t with two degrees of freedom, 4.3027, times 1 / sqrt(3)."""
     mean = Mean.of([1, 2, 3])
     assert mean.value == 2 and mean.half == pytest.approx(4.30265 / np.sqrt(3), rel=1e-4)
     assert Mean.of([7]) == Mean(7, None)
@@ -84,7 +84,7 @@ def test_command(tmp_path, capsys):
 
 
 def test_command_with_a_log(tmp_path, capsys):
-    """What is written is read again, simulated as it was, and by all policies."""
+    """The output is read again, and simulated as before and by all policies."""
     path, again = tmp_path / "made.swf", tmp_path / "again.swf"
     generated = ["schedule", "--jobs", "200", "--workloads", "1", "--share", "30", "--policy", "easy"]
     assert main([*generated, "-o", str(path)]) == 0

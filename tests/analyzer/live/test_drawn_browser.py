@@ -205,7 +205,7 @@ def test_messages_as_logical_and_physical_lines(browser, served):
 
 
 def test_several_runs_are_on_one_scale(browser, both):
-    """The one that is half as long is drawn over half of the time."""
+    """The run that is half as long is drawn over half of the time."""
     open_page(browser, both.server.url, ALL_DRAWN)
     now = shown(browser)
     assert [one["draw"] for one in now] == ["states", "states", "useful", "useful"]
@@ -224,7 +224,7 @@ def test_several_runs_are_on_one_scale(browser, both):
 
 
 def test_ranks_that_one_run_does_not_have(browser, file, tmp_path_factory):
-    """What was shown before stays."""
+    """The rows that were shown before stay."""
     more = written(tmp_path_factory.mktemp("more"), iterative(5, 6, lambda k, rank: 1000))
     with Served(more, drawing("states", "useful"), file) as one:
         open_page(browser, one.server.url, ALL_DRAWN)

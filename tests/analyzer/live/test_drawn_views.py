@@ -50,7 +50,7 @@ def drawn(trace, name, level=""):
 
 @st.composite
 def courses(draw):
-    """Values of each ns of three rows, NaN where nothing is known; those of a row as its longest bursts."""
+    """Draw values of each ns of three rows, NaN where nothing is known; also each row's as its longest bursts."""
     value = st.sampled_from([np.nan, -2.5, 0.0, 1.0, 3.0, 1e9])
     every, bursts = np.full((3, LENGTH), np.nan), []
     for row in range(3):
@@ -121,7 +121,7 @@ def test_tiles_are_the_profile_of_analyze_views(trace, name, level):
 
 
 def test_names_are_shares_of_time(trace):
-    """Of the whole run, by tile and by number, they are those of the histogram."""
+    """Shares of the whole run, by tile and by number, equal the histogram's."""
     one = drawn(trace, "mpi call")
     table = views.histogram(trace, "mpi call", "time").to_pandas()
     measured = one.measured("", 0, trace.duration_ns).seconds

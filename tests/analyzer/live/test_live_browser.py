@@ -165,7 +165,7 @@ def test_search_goes_from_hit_to_hit(browser, served):
 
 
 def test_rows_and_the_saved_view(browser, served, tmp_path):
-    """What is saved is what is in sight."""
+    """The saved view is the one in sight."""
     open_page(browser, served.server.url, DRAWN)
     browser.execute_script("""
         const ranks = document.getElementById('ranks');

@@ -106,7 +106,7 @@ def test_a_place_that_is_not_known_is_an_error(uneven):
 @given(st.integers(0, 40_000_000), st.integers(1, 40_000_000), st.sets(st.integers(0, 3), min_size=1))
 @settings(max_examples=20)
 def test_messages_of_a_stretch(uneven, begin, length, ranks):
-    """Those that are sent in it are counted; those that are on their way in it are drawn."""
+    """Messages that are sent in it are counted; messages that are on their way in it are drawn."""
     frame = Tables(uneven.trace, in_iterations=False).messages.to_pandas()
     frame = frame[frame["rank"].isin(ranks) | frame["destination"].isin(ranks)]
     send, receive = (np.rint(frame[name] * 1e9).astype(np.int64) for name in ("send_s", "received_s"))

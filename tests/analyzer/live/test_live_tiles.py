@@ -33,7 +33,7 @@ LENGTH = 60
     st.lists(st.integers(-5, LENGTH + 5), min_size=2, max_size=6),
 )
 def test_an_axis_against_each_ns(intervals, edges):
-    """Of three lanes, whose intervals may lie in each other."""
+    """Compare three lanes, whose intervals may lie in each other."""
     edges, axis = np.sort(np.array(edges)), Axis(LENGTH)
     rows = np.array(sorted((lane, at, min(long, LENGTH - at)) for lane, at, long in intervals), int).reshape(-1, 3)
     for part in np.array_split(rows, 3):
@@ -99,7 +99,7 @@ def test_any_stretch_is_what_other_analyses_say(tmp_path_factory, drawn, level, 
 
 
 def _at_a_moment(run, data):
-    """A ns of each thread is what `analyze what` says of it."""
+    """Assert that one ns of each thread equals the snapshot at this time."""
     trace = run.trace
     time = data.draw(st.integers(0, trace.duration_ns - 1))
     for rank in range(trace.size):

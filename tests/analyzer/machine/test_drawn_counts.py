@@ -89,7 +89,7 @@ def test_slices_are_drawn_anew():
 
 
 def test_the_eager_limit_is_drawn_for_each_send():
-    """Of 300 sends of 100 bytes, under a limit of 0 to 400, three quarters are eager: the sender does not wait."""
+    """Among 300 sends of 100 bytes, under a limit of 0 to 400, three quarters are eager: the sender does not wait."""
     sends = [{"kind": Kind.SEND, "peer": 1, "tag": k, "bytes": 100} for k in range(300)]
     receives = [{"kind": Kind.RECV, "peer": 0, "tag": k, "burst": 10} for k in range(300)]
     program = Program.of([operations(*sends), operations(*receives)])

@@ -15,7 +15,7 @@ ALL = {
     "intra_links_in": [25, 31], "buses": [32, 33, 34], "quantum_ns": [35, 36], "tick_ns": [37], "decay_ns": [38],
     "load_ns": [39], "settle_ns": [40],
 }  # fmt: skip
-"""Of two nodes, three networks and two levels."""
+"""Numbers of each quantity, for two nodes, three networks and two levels."""
 
 
 def test_numbers():
@@ -36,7 +36,7 @@ def test_of_a_machine():
 
 
 def test_all_that_may_be_random():
-    """What has a law has a number."""
+    """Every field that may have a law has a number."""
     random = {f.name for kind in (Node, Network, Machine, Scheduling, Level) for f in fields(kind) if _is_quantity(f)}
     assert random == set(ALL)
 

@@ -313,7 +313,7 @@ def test_malformed_lines_have_their_number(tmp_path, line, says):
 
 
 def raise_as_shown(path):
-    """What the command line prints: the error and its hint."""
+    """Raise the error with its hint, as the command line prints it."""
     try:
         read_cfg(path)
     except TracelibError as error:
@@ -443,7 +443,7 @@ def test_what_is_written_as_cfg_is_read_again(tmp_path_factory, nodes, bandwidth
     ],
 )
 def test_what_a_cfg_cannot_say_is_refused(says, machine):
-    """What would be read as another machine."""
+    """A machine that would be read as another one is refused."""
     with pytest.raises(TracelibError, match=f"a .cfg has no .*{says}"):
         cfg_text(machine, 2)
 

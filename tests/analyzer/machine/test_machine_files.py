@@ -1,4 +1,4 @@
-"""What machine files say of files, in both forms."""
+"""Settings of files in machine files, in both forms."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is written of a machine on the command line: units that must be there, numbers that are none."""
+"""Options of a machine on the command line: units that must be there, texts that are no numbers."""
 
 import json
 

@@ -119,7 +119,7 @@ def same(a, b):
 
 
 def test_text():
-    """What a person reads: nothing that an empty file says as well."""
+    """The text has nothing that is the default of an empty file."""
     machine = Machine(
         node=Node(cpus=2, latency_s=8e-6),
         networks=(Network(200.0, 4),),

@@ -16,7 +16,7 @@ from analyzer.replay.simulate import simulate
 
 @pytest.mark.parametrize("dialect", ["standard", "dimemas-5.5", "thesis"])
 def test_a_message_takes_as_long_as_in_the_run(dialect):
-    """LATENCY_NS and NS_PER_BYTE a byte; those of 8 bytes are all latency. The receiver waits."""
+    """A message takes LATENCY_NS, and NS_PER_BYTE for each byte; one of 8 bytes is all latency. The receiver waits."""
     machine = replace(own_machine(both_ways(Planted()).trace(), Team()), dialect=dialect)
     for size in (0, 1 << 20):
         send = {"kind": Kind.SEND, "peer": 1, "bytes": size, "flags": Flag.IMMEDIATE}

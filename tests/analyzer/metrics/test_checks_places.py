@@ -1,4 +1,4 @@
-"""What `analyze check` finds names the place of the call."""
+"""Findings of `analyze check` name the place of the call."""
 
 import pytest
 from placed_runs import placed

@@ -29,7 +29,7 @@ def columns_of(values):
 
 
 def planted(sizes, strange, seed, noise=0.01):
-    """Values of ranks in random order, and of each the kind; those of STRANGE are -1, -2, -3."""
+    """Return values of ranks in random order, and each rank's kind; the ranks of STRANGE have -1, -2, -3."""
     kinds = np.repeat(np.arange(len(sizes)), sizes)
     draws = np.random.default_rng(seed)
     values = KINDS[kinds] * np.exp(noise * draws.standard_normal((len(kinds), len(NAMES))))
@@ -61,7 +61,7 @@ def test_planted_groups_and_outliers_are_found(sizes, strange, seed):
 @settings(max_examples=40)
 @given(st.integers(20, 400), st.integers(0, 2**32 - 1), st.floats(0, 2), st.sampled_from([1e-9, 1e-3, 7.0, 1e6]))
 def test_neither_order_nor_unit_changes_a_group(size, seed, noise, factor):
-    """Of any values: ranks in another order are the same ranks, and times in another unit the same times."""
+    """Ranks in another order are the same ranks, and times in another unit the same times, for any values."""
     values, _ = planted((size, size // 3, 9), 3, seed, noise)
     found = groups_of(np.arange(len(values)), columns_of(values))
     order = np.random.default_rng(seed).permutation(len(values))

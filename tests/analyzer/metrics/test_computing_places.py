@@ -91,7 +91,7 @@ def test_limits_say_where(tmp_path, capsys):
 
 
 def test_efficiency_says_where_it_is_lost(tmp_path, capsys):
-    """Of 2 x 520 ns 420 are in the barrier and 20 in MPI_Init."""
+    """In 2 x 520 ns, 420 are in the barrier and 20 in MPI_Init."""
     run = two_ranks(tmp_path)
     assert main(["efficiency", run]) == 0
     said = " ".join(capsys.readouterr().out.split())

@@ -130,7 +130,7 @@ def sums(trace):
 
 
 def test_both_files_say_the_same(files):
-    """States of a rank fill its time; computing and waiting are those of the replay but for calls of 1 ns."""
+    """States of a rank fill its time; computing and waiting equal the replay's but for calls of 1 ns."""
     h5, prv = (open_trace(path) for path in files[1:])
     what = ["begin", "end", "rank", "thread", "state"]  # the .prv has the CPUs of the machine
     assert h5.states()[what].tolist() == prv.states()[what].tolist()

@@ -107,7 +107,7 @@ def test_before_the_samples_begin_nothing_is_known(tmp_path):
 @settings(max_examples=30)
 @given(st.integers(0, 13), st.integers(14, 19))
 def test_with_what_came_before_it_is_the_computing_of_the_first_look(begin_ms, sample_ms):
-    """Of a rank all of whose computing has a CPU; whenever its samples begin."""
+    """A rank whose computing always has a CPU, whenever its samples begin."""
     with tempfile.TemporaryDirectory() as folder:
         run = opened(Path(folder), [sample(begin_ms, 0, 0, flags=SAMPLE_BEGIN), sample(sample_ms, 16, SOLVE)])
         trace = open_trace(str(run))
@@ -150,7 +150,7 @@ def test_the_sum_is_what_was_measured(tmp_path_factory, drawn):
 
 @pytest.fixture
 def said(tmp_path, capsys, monkeypatch):
-    """said("hot", "run.h5", ...): what a command prints about a run of two ranks, the second with half of `smooth`."""
+    """said("hot", "run.h5", ...): print a command's output for two ranks, the second with half of `smooth`."""
     monkeypatch.chdir(tmp_path)
     less = [(*row[:2], SOLVE if row[2] == SMOOTH else row[2], *row[3:]) for row in BUSY]
     opened(tmp_path, BUSY, less)
@@ -231,7 +231,7 @@ def test_stacks_for_other_tools(said, tmp_path):
 
 
 def boxes(path):
-    """Of each box of a picture: title, left edge, width, height above the bottom, colour."""
+    """Return title, left edge, width, height above the bottom and colour of each box of a picture."""
     space = "{http://www.w3.org/2000/svg}"
     found = {}
     for group in ElementTree.parse(path).iter(f"{space}g"):
@@ -267,7 +267,7 @@ def test_a_difference(said, tmp_path):
 
 @given(st.lists(st.tuples(st.lists(st.sampled_from('abc<&"'), max_size=6), st.integers(0, 1000)), max_size=12))
 def test_boxes_lie_within_those_below(tmp_path_factory, stacks):
-    """Of any stacks the picture is well-formed, and as wide as the time."""
+    """For any stacks the picture is well-formed, and as wide as the time."""
     rows = np.zeros(len(stacks), [("path", "<i8"), ("ns", "<f8")])
     rows["path"], rows["ns"] = np.arange(len(stacks)), [ns for _, ns in stacks]
     root = tree(rows, {i: [(name, "") for name in stack] for i, (stack, _) in enumerate(stacks)}, None, {})

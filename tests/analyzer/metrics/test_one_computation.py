@@ -93,7 +93,7 @@ def replayed(trace: Trace) -> list[int]:
 
 
 def limited(trace: Trace) -> list[int]:
-    """What the ranks compute in sum, and the one that computes longest, as `limits` says."""
+    """Return the computing time of all ranks, and the rank that computes longest, as `limits` says."""
     found = limits(program_of(trace, cpu_time=False), Machine.ideal(), ONE, jobs=1)
     return [round(found.computing_ns * trace.size), found.longest]
 
@@ -114,7 +114,7 @@ def flushed(trace: Trace) -> int:
 
 
 def in_segments(trace: Trace) -> dict[int, int]:
-    """What delays are made of, if nobody waits: ns by what is done, calls together."""
+    """Return the parts of delays, if nobody waits: ns by activity, calls together."""
     segments, paths = Segments(trace, Lanes(trace)), RegionPaths(trace)
     for ranks, bounds in trace.parts(range(trace.size), 64):
         segments.add(ranks, bounds, np.zeros(0, WAIT), PathChanges.of(paths, ranks))
@@ -127,7 +127,7 @@ def in_segments(trace: Trace) -> dict[int, int]:
 
 
 def check_sums(trace: Trace) -> list[int]:
-    """What is added up; returns the computing time by rank."""
+    """Check the sums, and return the computing time by rank."""
     found = useful(trace, ONE)
     computing, total = found.by_rank().tolist(), int(found.time_ns.sum())
     assert bursts(trace, ONE).time_ns == total == in_states(trace, State.RUNNING)
@@ -157,7 +157,7 @@ def check_sums(trace: Trace) -> list[int]:
 
 
 def check_path(trace: Trace, computing: list[int]) -> None:
-    """What the critical path says. A main thread that waits for others to end computes, to all but it."""
+    """Check the critical path. To it a main thread that waits for other threads to end does not compute."""
     path = path_shares(trace, critical_path(trace))
     assert sum(path.rank_path_ns) == sum(share.path_ns for share in path.functions) == trace.duration_ns
     tracer = useful(trace, ONE).tracer_ns.sum() + flushed(trace)
@@ -172,7 +172,7 @@ def check_path(trace: Trace, computing: list[int]) -> None:
 
 
 def check_delays(trace: Trace, computing: list[int]) -> None:
-    """What delays are made of."""
+    """Check the parts of delays."""
     found = in_segments(trace)
     assert found.get(COMPUTING, 0) == sum(computing)
     assert found.get(OF_TRACER, 0) == useful(trace, ONE).tracer_ns.sum() + flushed(trace)
@@ -215,9 +215,11 @@ def test_of_ranks_of_one_thread(run):
 @settings(max_examples=15)
 @given(runs(most_threads=3))
 def test_of_ranks_of_several_threads(run):
-    """A .dim has one sequence of a rank, and a .prv does not say when the last folded row of a thread was over. A
-    replay, which has the main thread begin the others, begins those that were first seen within one of its calls
-    before that, and computes until they were."""
+    """Ranks of several threads, whose one sequence a .dim has.
+
+    A .prv does not have the end of a thread's last folded row. In a replay the main thread begins the others: threads
+    first seen within one of its calls begin before that call, and compute until then.
+    """
     with opened(*run) as trace:
         computing = check_sums(trace)
         assert replayed(trace) == [ns + begun_in_calls(trace, rank) for rank, ns in enumerate(computing)]

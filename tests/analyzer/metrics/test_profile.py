@@ -82,8 +82,10 @@ def test_collectives(dialect, ends):
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_nothing_is_counted_twice_or_lost(dialect):
-    """Random programs and machines: at no instant do more compute than there are CPUs; sums are those of the replay;
-    and wide bins hold what their instants do."""
+    """In random programs and machines, no more threads compute at an instant than there are CPUs.
+
+    Sums equal the replay's, and wide bins hold the sums of their instants.
+    """
     shared = 0
     for k in range(40):
         random = Random(f"profile {dialect} {k}")
@@ -155,7 +157,7 @@ def test_nothing_at_all():
 
 @pytest.mark.skipif(not EPOCH.is_dir(), reason="the EPOCH traces are not here")
 def test_the_command(tmp_path, capsys):
-    """Of a published trace: its ideal replay takes what Dimemas says, and computes what its useful time says."""
+    """A published trace's ideal replay takes the time by Dimemas, and computes the trace's useful time."""
     trace = str(EPOCH / "epoch_4proc.prv.gz")
     assert main(["profile", trace, "--machine", "ideal", "--eager", "32k", "--json", "-o", f"{tmp_path}/ideal"]) == 0
     ideal = json.loads(capsys.readouterr().out)

@@ -81,7 +81,7 @@ def test_values_without_noise_zeros_and_negative_ones():
 
 
 def test_what_is_tried_beside_a_term_explains_most_by_least_squares():
-    """Of all products with a coefficient above 0, by fits of numpy one after the other."""
+    """It explains most of all products with a coefficient above 0, by fits of numpy one after the other."""
     law = case(37)  # n log n / p + p
     values = {name: law.frame[name].to_numpy(float) for name in law.growth}
     free = Free.of(settings_from(values, law.frame["time"].to_numpy()))
@@ -217,7 +217,7 @@ FACTORS = st.sampled_from([1e-6, 1e-3, 0.37, 1.0, 7.0, 1e3, 2.5e5])
 @settings(max_examples=6, deadline=None)
 @given(st.tuples(FACTORS, FACTORS, FACTORS, FACTORS))
 def test_units_of_parameters_do_not_matter(factors):
-    """Powers are those of the truth in whatever unit a parameter is written; so are predictions."""
+    """Powers equal the truth's in whatever unit a parameter is written; so do predictions."""
     data = frame(two_parts, repetitions=2, x=(20, 30, 40, 60), y=(1, 2, 3, 5), z=(100, 200, 300, 500))
     units = dict(zip(("x", "y", "z", "time"), factors, strict=True))
     for name, unit in units.items():

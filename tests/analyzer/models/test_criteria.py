@@ -85,7 +85,7 @@ def test_repetitions_are_left_out_together_and_too_few_settings_say_nothing():
 
 
 def test_very_many_repetitions_are_left_out_without_a_matrix_of_them():
-    """Of one of three settings 50 000: what is left determines a line, and predicts 1 + 4 = 5 from 2 and 3."""
+    """One of three settings has 50 000: the others determine a line, and predict 1 + 4 = 5 from 2 and 3."""
     x = np.repeat([1.0, 2.0, 4.0], [1, 1, 50_000])
     y = np.where(x < 4, 1 + x, 10.0)
     columns = np.column_stack([np.ones(len(x)), x])

@@ -70,7 +70,7 @@ def test_more_terms_than_rows():
 
 
 def test_none_of_a_given_sign():
-    """Of one model of all terms, too, no coefficient is negative where none may be."""
+    """No coefficient is negative if none may be, also in one model of all terms."""
     frame = pd.DataFrame({"n": [1.0, 2, 3, 4, 5, 6, 7], "time": [10.0, 8, 7, 5.5, 4.2, 3, 2]})
     for search in ("none", "elimination"):
         found = study(frame, "time", ["n"], "{n}", Options(search=search, non_negative=True, coefficient_error=5))

@@ -1,4 +1,4 @@
-"""Files of Extra-P: all forms of the same measurements are the same table; what is wrong is said with its line."""
+"""Files of Extra-P: all forms of the same measurements are the same table; an error names its line."""
 
 import json
 
@@ -159,7 +159,7 @@ def test_what_is_refused_by_its_name(name, says, tmp_path, capsys):
 
 
 def test_the_command(tmp_path, capsys):
-    """Parameters are those of the file; of several regions one has to be named."""
+    """Parameters are the file's; one of several regions must be named."""
 
     def run(*arguments):
         main(["fit", *map(str, arguments)])

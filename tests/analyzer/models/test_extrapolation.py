@@ -14,7 +14,7 @@ def models_of(cases):
 
 
 def beside_extra_p(cases, theirs):
-    """Of each kind the quartiles, median and 90 % of our errors, and of theirs; the part of truths in our intervals."""
+    """Return for each kind quartiles, median and 90 % of our errors and Extra-P's, and truths in our intervals."""
     models = models_of(cases)
     ours = errors(cases, lambda number, place: models[number].predict(**at(cases[number], place)))
     extrap = errors(cases, lambda number, place: theirs[number]["predicted"][place])

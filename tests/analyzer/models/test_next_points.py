@@ -1,4 +1,4 @@
-"""What to measure next, beside the least squares of one more row, and by trying it."""
+"""Proposals of the next measurement, compared with the least squares of one more row, and by trying it."""
 
 import json
 import warnings

@@ -39,7 +39,7 @@ def test_planted_ones_are_found(name):
 
 
 def test_one_law_is_not_two():
-    """Of 60 studies of one law, with one or two parameters, at most one is doubted."""
+    """Among 60 studies of one law, with one or two parameters, at most one is doubted."""
     assert sum(found_in(frame_of(case), parameters_of(case)) is not None for case in held_out(60)[0]) <= 1
 
 

@@ -45,8 +45,7 @@ def fitted(capsys, runs, names, *options):
 
 @pytest.mark.parametrize("design, seed", [("random", 1), ("random", 2), ("latin", 2), ("sobol", 1)])
 def test_the_machine_of_two_runs_is_found(runs, capsys, design, seed):
-    """Latency and bandwidth are those of THERE; the latency within nodes, which no message of a rank's own node uses,
-    is not known."""
+    """Latency and bandwidth equal THERE's. The latency within nodes, which no message uses, is not known."""
     found = fitted(
         capsys, runs, ("small", "large"), *WIDE, "--vary", "intra_latency=0..5us", "--seed", seed, "--design", design
     )
@@ -82,7 +81,7 @@ def test_whole_numbers(runs, capsys, tmp_path):
 
 
 def test_weights_and_untraced_times(runs, capsys):
-    """Times told by hand replace the traced ones; what cannot be fitted leans to the run with more weight."""
+    """Times given by hand replace the traced ones; a compromise leans to the run with more weight."""
     seconds = [0.001, 0.1]
     for weights, leaning in (("1,100", 1), ("100,1", 0)):
         found = fitted(capsys, runs, ("small", "large"), "--vary", "latency=log:1us..1ms", "--weights", weights,
@@ -178,7 +177,7 @@ def answered(runs):
 
 
 def test_more_machines_of_the_same_question(answered, tmp_path):
-    """Those that are known are not replayed again; --force forgets them."""
+    """Machines that are known are not replayed again; --force forgets them."""
     words, before = answered
     journal = tmp_path / "x.samples.jsonl"
     journal.write_bytes(before)
@@ -241,7 +240,7 @@ def test_what_is_no_journal_is_kept(runs, capsys, tmp_path):
 
 
 def test_regions_by_property():
-    """Of two parameters of which one decides what is near and the other has no influence."""
+    """Two parameters, of which one decides which machines are near and the other has no influence."""
     random = np.random.default_rng(5)
     shares = random.random((400, 2))
     near = (shares[:, 0] > 0.3) & (shares[:, 0] < 0.45)

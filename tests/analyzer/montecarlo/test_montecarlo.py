@@ -90,7 +90,7 @@ def test_each_job_is_done_once_and_in_order(jobs):
 
 
 def test_a_worker_takes_the_next_job_when_it_has_ended_one(monkeypatch):
-    """Of two workers the one that meets the slow job does that only; the other does the rest."""
+    """The worker that meets the slow job does only that job; the other one does the rest."""
     done: dict[int, list[float]] = {}
     rest = threading.Semaphore(0)
 
@@ -108,7 +108,7 @@ def test_a_worker_takes_the_next_job_when_it_has_ended_one(monkeypatch):
 
 
 def test_what_is_done_is_kept_at_once_and_little_is_lost(tmp_path, monkeypatch):
-    """A study of 100 000 machines that is ended in its 40th: those before are in the file, and nobody does the rest."""
+    """A study of 100 000 machines is ended in its 40th: the ones before are in the file, and nobody does the rest."""
     tried = []
 
     def do(self, job):
@@ -185,7 +185,7 @@ def spread_of(capsys, *arguments):
 
 
 def test_the_time_over_a_random_latency(tmp_path, capsys):
-    """Of a chain of messages the time is a line over the latency: moments and quantiles follow from its own."""
+    """The time of a chain of messages is a line over the latency: moments and quantiles follow from the latency's."""
     run = exchange(tmp_path, "run", 30, 8)
     ends = []
     for latency in (0, 10):
@@ -209,8 +209,11 @@ def test_the_time_over_a_random_latency(tmp_path, capsys):
 
 
 def test_a_study_ends_when_the_mean_is_known():
-    """Of latencies from 1 to 3 us the mean is 2 us, the deviation 2 / sqrt(12) us: to know it to 5 % takes
-    (1.96 * 0.577 / 0.1)^2 = 128 machines. Over many seeds nearly all intervals hold it, and none ends much earlier."""
+    """Latencies from 1 to 3 us have mean 2 us, deviation 2 / sqrt(12) us.
+
+    To know the mean to 5 % takes (1.96 * 0.577 / 0.1)^2 = 128 machines. Over many seeds nearly all intervals hold it,
+    and no study ends much earlier.
+    """
     of, counts, hits = varied("latency=1us..3us"), [], 0
     for seed in range(40):
         cube = points("random", 1000, 1, seed)
@@ -264,7 +267,7 @@ def test_what_is_random_in_the_machine_is_drawn_anew(tmp_path, capsys):
 
 
 def test_an_interrupted_study_says_how_to_go_on(tmp_path, capfd, monkeypatch):
-    """What was done by Ctrl-C is not done again."""
+    """Jobs that were done before Ctrl-C are not done again."""
     run, out, do, tried = exchange(tmp_path, "run", 3, 3), tmp_path / "out", Study.do, []
 
     def interrupted(self, job):

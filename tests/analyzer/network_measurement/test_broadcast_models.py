@@ -26,7 +26,7 @@ def broadcast_time_printed(algorithm: str, link: Link, ranks, segments, segment_
 
 
 def fitted_us(algorithm: str, n, m, p):
-    """What table 4.3 fitted to measurements (us): n segments of m KB, p ranks."""
+    """Return the formula that table 4.3 fitted to measurements (us): n segments of m KB, p ranks."""
     f, c = np.floor(np.log2(p)), np.ceil(np.log2(p))
     if algorithm == "linear":
         return 229 + 9 * p - 18 * c - 7.1 * n * m + 8.7 * m * n * p

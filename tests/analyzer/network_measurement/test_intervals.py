@@ -69,8 +69,10 @@ READINGS = {
     "value": ({"GB+MPICH": ({32769}, set()), "GB+OpenMPI": ({63489}, {63489}), "IB+OpenMPI": ({11265}, {11265}),
                "IB+MVAPICH": ({11265}, {11265})}, None),
 }  # fmt: skip
-"""What each sense of neighbourhood finds in T_o and in T_g of the tables, as someone else's program found it; by value
-there are false changes in the small messages."""
+"""Changes that each sense of neighbourhood finds in T_o and T_g of the tables, by someone else's program.
+
+By value there are false changes in the small messages.
+"""
 
 
 @pytest.mark.parametrize("kind", READINGS)
@@ -216,7 +218,7 @@ def test_short_intervals_join_the_neighbour_they_resemble():
 
 
 def test_thousands_of_rows_and_hundreds_of_sizes_take_less_than_a_second():
-    """Of processor time, so that a busy machine does not matter."""
+    """Processor time counts, so that a busy machine does not matter."""
     size = np.unique(np.geomspace(1, 4e6, 700).astype(int))
     of = curves(sample(measured(LARGE["GB+MPICH"], size, 0, 0.01, times=3)))
     begin = time.process_time()

@@ -1,4 +1,4 @@
-"""A network that is slower at times: its levels are told apart, and its changes of protocol are found all the same."""
+"""A network that is slower at times: its levels are distinguished, and its changes of protocol are found as well."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ SHARED_MEMORY = Network(0.21, ((0.05, 0.03, 0.09, 0.19, 1, 256), (0.30, 0.083, 0
 """As an MPI's on a virtual machine of two cores, in the thesis's units."""
 SIZES = np.array(sorted({*logarithmic(1, 64 << 10), 248, 256, 264, 4032, 4040, 4048}))
 SEEDS = 5
-"""Of each share and length; 20 pass as well."""
+"""Number of seeds for each share and length; 20 pass as well."""
 
 
 def lasts(found):
@@ -94,7 +94,7 @@ def some_rows(zero_s, size=8, flags=0):
 
 
 def test_levels_by_hand():
-    """One row in four takes three times as long; those of a lost processor or a warm-up tell nothing."""
+    """One row in four takes three times as long; rows of a lost processor or a warm-up do not count."""
     random = np.random.default_rng(0)
     slow = np.arange(800) % 4 == 0
     rows = some_rows(np.where(slow, 1.2e-6, 0.4e-6) * (1 + 0.03 * random.standard_normal(800)))

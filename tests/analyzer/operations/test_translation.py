@@ -71,8 +71,10 @@ def random_rank(rng, n, late, odd):
 
 
 def programs(path, monkeypatch):
-    """The program of a run and how many operations each of its ranks has that was translated straight; and the one of
-    the long way. Ranks that are translated together have the same as one by one."""
+    """Return the program of a run by the short way, with numbers of operations of its ranks, and by the long way.
+
+    Ranks that are translated together have the same program as one by one.
+    """
     found, straight = [], RankOperations.append_to
     counts = []
 
@@ -98,7 +100,7 @@ def assert_equal(one, other):
 
 
 def assert_slots_are_told_apart(program):
-    """What is waited for is open and what was opened, no slot is opened twice, and there are as many as are needed."""
+    """Assert that waits are for open slots, that no slot is opened twice, and that there are as many as needed."""
     for first, last, slots in zip(
         program.offsets[:-1].tolist(), program.offsets[1:].tolist(), program.slots, strict=True
     ):

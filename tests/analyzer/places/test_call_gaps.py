@@ -1,4 +1,4 @@
-"""What lies between two calls: by hand, and against a walk along both chains."""
+"""The stretch between two calls: by hand, and against a walk along both chains."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What ELF files say of themselves, against binutils."""
+"""Contents of ELF files, against binutils."""
 
 import lzma
 import re
@@ -43,7 +43,7 @@ def test_functions_of_the_table_of_symbols(program):
 
 
 def test_functions_of_a_stripped_file(program, tmp_path):
-    """What others can call; and with .gnu_debugdata all that is in there."""
+    """The functions that it exports; and with .gnu_debugdata all that are in there."""
     stripped, kept = tmp_path / "stripped", tmp_path / "kept"
     tool("strip", "-o", stripped, program)
     found = open_elf(stripped).functions()

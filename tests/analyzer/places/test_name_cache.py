@@ -184,7 +184,7 @@ def test_a_second_look_reads_no_program(program, tmp_path, monkeypatch):
 
 
 def test_names_travel_with_the_run(program, tmp_path):
-    """To a machine that does not have the program; they are not said to be missing."""
+    """On a machine that does not have the program, names are not reported as missing."""
     notes = noted(program)
     tables = tables_of(program, notes)
     named_places(tables, [tmp_path / "places.h5"])
@@ -198,7 +198,7 @@ def test_names_travel_with_the_run(program, tmp_path):
 
 
 def test_names_of_some_places_only(program, tmp_path):
-    """Of the rest it is said why they have none here; of those with a function only, why when that was found."""
+    """A line says why the other places have no names here, and for functions only, why when they were found."""
     notes = noted(program)
     tables, files = tables_of(program, notes), [tmp_path / "places.h5"]
     tool("strip", "-g", program)

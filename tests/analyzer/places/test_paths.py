@@ -76,7 +76,7 @@ def test_no_ranks_and_empty_tables():
 
 @given(st.lists(st.tuples(*[st.integers(0, 7) | st.integers(0, 2**32 - 1)] * 2, st.integers(0, 5)), min_size=1))
 def test_rows_that_refer_to_nothing(rows):
-    """Of damaged files: each path still has an end, and what is not there is not known."""
+    """In damaged files each path still has an end, and invalid references are unknown."""
     tables = path_tables([], MODULES, FUNCTIONS)
     damaged = PathTables(np.array(rows, PATH), tables.modules, tables.functions)
     merged, (went,) = merged_paths([damaged])

@@ -1,4 +1,4 @@
-"""What is wrong with the names of a program is said in one line, once, by every command that shows its places."""
+"""A fault of a program's names is reported in one line, once, by every command that shows its places."""
 
 import shutil
 
@@ -34,7 +34,7 @@ def run_of(folder, program, build_id):
 
 @pytest.fixture(params=["no -g", "replaced", "deleted"])
 def said(request, tmp_path):
-    """A run of such a program, and how the line about it begins."""
+    """Write a run of a program with a fault, and return it with the begin of the line about the fault."""
     program = tmp_path / "solver"
     shutil.copy(shutil.which("true"), program)
     build_id = open_elf(program).build_id if request.param == "no -g" else "ab12ab12ab12ab12"

@@ -1,4 +1,4 @@
-"""What Dimemas 5.5.0 printed of four runs of the NAS benchmarks on nine machines, and what our replay says."""
+"""Results of Dimemas 5.5.0 for four runs of the NAS benchmarks on nine machines, against our replay's."""
 
 from dataclasses import replace
 
@@ -30,7 +30,7 @@ def test_all_execution_times_agree(rows):
 
 
 def test_computation_and_receives_agree(rows):
-    """Of each task: computation but for halves of ns of its bursts; which receives found their message."""
+    """Each task agrees in computation, but for halves of ns of bursts, and in receives that found their message."""
     for row in rows:
         assert row.computation_off_ns <= (1500 if row.machine == "bus1slow" else 0)
         assert row.found_off <= 2
@@ -49,7 +49,7 @@ def test_computation_and_receives_agree(rows):
     ],
 )
 def test_messages_in_rendezvous_that_wait_for_links(trace, machine, eager_limit, dimemas_ns):
-    """What Dimemas 5.5.0 printed with -S: its senders wait for their receives, not for links."""
+    """Dimemas 5.5.0 printed these times with -S: its senders wait for their receives, not for links."""
     if not DATA.is_dir():
         pytest.skip("the predictions of Dimemas are not here")
     program = program_of(open_trace(str(DATA / f"{trace}.dim.gz")))
@@ -59,7 +59,7 @@ def test_messages_in_rendezvous_that_wait_for_links(trace, machine, eager_limit,
 
 
 def test_messages_received_as_sent_differ_where_some_overtake(rows):
-    """What our replay refuses, unless asked for: MPI receives messages of one sender and tag in their order."""
+    """By default our replay has none of this: MPI receives messages of one sender and tag in their order."""
     beyond = {(row.trace, row.machine) for row in rows if abs(row.ours_ns / row.dimemas_ns - 1) > 1e-3}
     assert beyond == OVERTAKEN
 

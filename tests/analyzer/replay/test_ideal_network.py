@@ -33,7 +33,7 @@ def part_of(program, first, last):
 
 
 def by_members(program, cuts, eager_limit):
-    """What each member of a team finds, member k with ranks [cuts[k], cuts[k + 1])."""
+    """Return the result of each member of a team; member k has ranks [cuts[k], cuts[k + 1])."""
     return by_team(
         len(cuts) - 1,
         lambda team: ideal_times(part_of(program, cuts[team.rank], cuts[team.rank + 1]), team, eager_limit, times=True),
@@ -61,7 +61,7 @@ def test_equals_the_simulator(part):
 
 
 def ring(ranks, rounds, **message):
-    """Each rank in turn sends on what it got from the one before it."""
+    """Return a program in which each rank in turn sends on the message of the rank before it."""
     streams = []
     for rank in range(ranks):
         send = {"kind": Kind.SEND, "peer": (rank + 1) % ranks, "burst": 3, **message}

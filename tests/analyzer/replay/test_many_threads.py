@@ -43,7 +43,7 @@ def program_with(folder, threads):
 
 @pytest.mark.parametrize("threads", [3, 400])
 def test_each_thread_has_room_for_its_own_requests(tmp_path, threads):
-    """One each. A rank numbers those of all its threads together: each had room for all."""
+    """Each thread has room for one request. A rank numbers the requests of all its threads: each had room for all."""
     program, duration = program_with(tmp_path, threads)
     assert len(program.slots) == threads
     assert program.slots.tolist() == [0] + [1] * (threads - 1)
@@ -53,7 +53,7 @@ def test_each_thread_has_room_for_its_own_requests(tmp_path, threads):
 
 
 def seconds(numbers):
-    """CPU time of a replay in which a thread signals so many semaphores, and then waits for each."""
+    """Return the CPU time of a replay in which a thread signals `numbers` semaphores, and then waits for each."""
     ops = np.zeros(2 * numbers, OP)
     ops["peer"] = ops["request"] = -1
     ops["kind"][:numbers], ops["kind"][numbers:] = Kind.SEM_SIGNAL, Kind.SEM_WAIT
@@ -77,7 +77,7 @@ def test_semaphores_are_found_at_once():
 
 @given(st.lists(st.integers(0, 5), max_size=20))
 def test_operations_are_told_apart_by_thread(threads):
-    """Of a window without operations, too: those of its calls may all be behind it."""
+    """Also in a window without operations: the operations of its calls may all be behind it."""
     block = np.zeros(len(threads), OP)
     block["block"], block["burst"] = threads, np.arange(len(threads))
     found = {thread: mine["burst"].tolist() for thread, mine in _by_thread(block)}

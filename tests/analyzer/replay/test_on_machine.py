@@ -62,7 +62,7 @@ def test_cpus_of_their_own():
 )
 @settings(max_examples=40, deadline=None)
 def test_a_cpu_has_one_thread_at_a_time(tmp_path_factory, work, cpus, slice_ns, switch_ns):
-    """In the .prv that is written: running threads are on different CPUs, and the time of each is what it computes."""
+    """In the .prv, running threads are on different CPUs, and each thread's time equals its computation."""
     folder = tmp_path_factory.mktemp("on_machine")
     (folder / "m.toml").write_text(
         f'mapping = "fill"\n[[node]]\ncount = 1\ncpus = {cpus}\n[scheduling]\npolicy = "rr"\n'

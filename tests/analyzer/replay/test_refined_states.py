@@ -90,7 +90,7 @@ def test_sends_that_wait_for_links_and_for_receives(tmp_path, capsys):
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("program", ["cg", "is", "mg", "bt"])
 def test_states_sum_up_to_what_the_replay_says(program, machine, tmp_path, capsys):
-    """Of each rank, read back from the .prv; calls that take no time are 1 ns there."""
+    """States of each rank, read back from the .prv; calls that take no time are 1 ns there."""
     if not DATA.is_dir():
         pytest.skip("the programs are not here")
     trace, out = tmp_path / f"{program}.dim", tmp_path / "x.prv"

@@ -1,4 +1,4 @@
-"""What a replay that cannot go on says, and the way out that it names; runs of which a part cannot be read."""
+"""Messages of a replay that cannot go on, with the way out that they name; runs with a part that cannot be read."""
 
 import json
 import tomllib
@@ -212,7 +212,7 @@ def test_a_configuration_of_dimemas_keeps_its_meaning(tmp_path):
 
 
 def test_an_eager_limit_unblocks_operations_that_block_by_themselves(tmp_path, capsys):
-    """And nothing is said of an ideal machine, which nobody asked for."""
+    """No ideal machine is mentioned, which nobody asked for."""
     head_on = '#DIMEMAS:"x":0:2(1,1),0\n1:0:0:0.001\n2:0:0:1:5:0:0:1\n3:0:0:1:5:0:0:0\n'
     head_on += "1:1:0:0.002\n2:1:0:0:5:0:0:1\n3:1:0:0:5:0:0:0\n"
     (tmp_path / "x.dim").write_text(head_on)

@@ -298,7 +298,7 @@ def test_a_context_switch_is_finished_before_preemption(dialect):
 
 
 def test_decaying_priorities_and_a_long_context_switch_come_to_an_end():
-    """Who computes is the worse from the next tick on: each takes the processor for a switch of 3 and 1 of work."""
+    """A computing thread has the worse priority from the next tick on: each computes 1 after a switch of 3."""
     policy = Scheduling(
         priority=Priority.DECAY, preemptive=True, context_switch_ns=3, tick_ns=1, settle_ns=1, best=0, worst=2**31 - 1
     )

@@ -286,8 +286,10 @@ def test_a_slice_that_ends_nowhere_does_not_keep_a_busy_waiter():
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_threads_ahead_of_the_clock_equal_the_reference(dialect):
-    """Who has a processor of its own needs few events, though not in a closed run: there, too, each rank spends its
-    time on the same, and as many receives are late."""
+    """Threads with a processor of their own need fewer events, but not in a closed run.
+
+    There, too, each rank spends its time on the same, and as many receives are late.
+    """
     fewer = late = 0
     for k in range(CASES_AHEAD):
         random = Random(f"ahead {dialect} {k}")

@@ -61,7 +61,7 @@ def collective(sent, received, burst=0, root=-1, tag=9):
 
 @pytest.mark.parametrize("dialect, mb", [("standard", 3 + 4), ("dimemas-5.5", 1 + 2)])
 def test_sizes_of_a_collective(dialect, mb):
-    """Fan-in what is sent, fan-out what is received: the largest of any member, and those of the last to enter."""
+    """Fan-in has the bytes sent, fan-out the bytes received: the most of any member, or the last one's to enter."""
     streams = [[collective(3 * MB, MB)], [collective(MB, 2 * MB, 7)], [collective(MB, 4 * MB, 5)]]
     assert run(streams, dialect, comms=((0, 1, 2),)).end_ns == 7 + 2 * L + mb * WIRE
 
@@ -106,7 +106,7 @@ def test_bursts_give_way(dialect, ends):
 
 @pytest.mark.parametrize("dialect, first", [("standard", 0), ("dimemas-5.5", 1)])
 def test_the_root_of_a_collective_wakes_last(dialect, first):
-    """Of two on a processor the one that is not the root goes on before."""
+    """One processor has two ranks: the one that is not the root goes on first."""
     machine = Machine(nodes=(Node(cpus=1),), mapping=(0, 0), dialect=dialect)
     rest = {"kind": Kind.EVENT, "burst": 100}
     streams = [[collective(0, 0, root=0), rest], [collective(0, 0, 5), rest]]

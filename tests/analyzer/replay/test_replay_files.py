@@ -72,7 +72,7 @@ def test_ranks_queue_at_servers(ranks, servers):
 
 
 def test_who_asks_first_is_served_first():
-    """Of one server: rank 2 asks at 1, rank 1 at 2, rank 0 at 3."""
+    """There is one server: rank 2 asks it at 1, rank 1 at 2, rank 0 at 3."""
     assert ends([[write(burst=3)], [write(burst=2)], [write(burst=1)]], on(servers=1)) == [
         1 + 3 * SERVED, 1 + 2 * SERVED, 1 + SERVED
     ]  # fmt: skip
@@ -338,7 +338,7 @@ def test_the_ideal_network_of_a_run(tmp_path, members):
 
 
 def test_each_operation_names_its_communicator_once_more(tmp_path):
-    """The file's ranks meet in a communicator of their own, after those of the trace."""
+    """The file's ranks meet in a communicator of their own, after the trace's communicators."""
     with closing(open_trace(str(write_run(tmp_path, COLLECTIVE)))) as trace:
         program = program_of(trace)
         assert program.communicators[-1] == (0, 1)

@@ -64,7 +64,7 @@ def test_the_last_ends_are_not_needed():
 
 
 def test_the_command(tmp_path, capsys):
-    """Of 1 s + 2 s + 4 s the 2 s take half as long; commands that do not scale modules say so."""
+    """Out of 1 s + 2 s + 4 s, the 2 s take half as long; commands that do not scale modules report it."""
     body = RUN.format(offset=f"{len(RUN.format(offset='000')):03d}")
     (tmp_path / "m.dim").write_text(body + f"s:0:{body.index('1:0:0:1.0')}\n")
     cfg, collectives = cfg_text(Machine(), 1, (Module(40, 7, 0.5),))

@@ -1,4 +1,4 @@
-"""One-sided communication in replays, by hand, in the dialect "thesis" unless said otherwise.
+"""One-sided communication in replays, by hand, in the dialect "thesis" unless another one is given.
 
 There a message costs its sender 10 us, then takes bytes / (100 MB/s) to arrive; receives cost nothing.
 """
@@ -152,7 +152,7 @@ def group(number):
 
 
 def epoch(start, put, complete, of=0, size=MB):
-    """Of rank 0 towards rank 1."""
+    """Return rank 0's calls of an epoch towards rank 1."""
     return [
         on_window("Win_start", *start, group=of),
         on_window("Put", *put, 1, sent=size),
@@ -165,7 +165,7 @@ def exposure(post, wait, of=0, ends="Win_wait"):
 
 
 GROUPS = ([1], [0])
-"""Of what rank 0 starts, of what rank 1 posts."""
+"""Groups of rank 0's starts and of rank 1's posts."""
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["groups", "without groups"])

@@ -43,7 +43,7 @@ def ends(streams, policy, mapping, dialect="standard"):
     "priorities, expected", [((0, 1), [100, 200]), ((1, 0), [200, 100]), ((5,), [200, 100]), ((), [100, 200])]
 )
 def test_fixed_priorities_of_applications(priorities, expected):
-    """Row 17: the machine says them, one for each application that shares it; the second run has 0 unless told."""
+    """Row 17: the machine has a priority for each application that shares it; the second run has 0 by default."""
     programs = [Program.of([operations(compute(100))])] * 2
     policy = policy_of({"policy": "fixed", "priorities": [*priorities]})
     on = Machine(nodes=(Node(),), mapping=(0,), scheduling=policy)
@@ -213,7 +213,7 @@ def test_cost_is_linear_in_messages_and_switches():
     {"policy": "rr", "slice_us": 0.013, "busy_wait_us": "inf"}, {"policy": "fixed-preemptive", "priorities": [0, 1]},
 ])  # fmt: skip
 def test_what_is_under_way_at_the_end_of_a_closed_system_counts_as_far_as_it_came(options, cpus, dialect):
-    """Of an application of one thread, which is never idle, all parts sum up to the end of the replay."""
+    """An application of one thread is never idle, so its parts sum up to the end of the replay."""
     busy = Program.of([operations(*[compute(100), {"kind": Kind.SEND, "peer": 0, "bytes": 1 << 20}, receive(0)] * 3)])
     parallel = Program.of([operations(compute(7), {"kind": Kind.PARALLEL, "burst": 31, "other": 1}, compute(50))])
     on = Machine(

@@ -1,4 +1,4 @@
-"""What a prediction is compared with: the part between MPI_Init and MPI_Finalize; programs in files."""
+"""The section that a prediction is compared with: between MPI_Init and MPI_Finalize; programs in files."""
 
 import numpy as np
 import pytest
@@ -65,7 +65,7 @@ def test_nothing_after_init():
 
 @pytest.mark.parametrize("init", [True, False])
 def test_another_thread_may_begin_and_end_it(init, tmp_path):
-    """What thread 1 does before its MPI_Init and after its MPI_Finalize takes no time; of thread 0 all counts."""
+    """Thread 1's work before its MPI_Init and after its MPI_Finalize takes no time; all of thread 0 counts."""
     calls = [call("MPI_Comm_rank", 2, 3), call("MPI_Comm_rank", 50, 51), call("MPI_Comm_rank", 950, 951)]
     calls += [call("MPI_Comm_size", 20, 21, thread=1), call("MPI_Comm_size", 300, 301, thread=1)]
     calls += [call("MPI_Init", 30, 100, thread=1)] if init else []
@@ -78,8 +78,10 @@ def test_another_thread_may_begin_and_end_it(init, tmp_path):
 
 
 def test_measured_regions(tmp_path):
-    """Of the main thread's visits what lies between MPI_Init and MPI_Finalize, 100 to 900: 50-300 and 400-700, but not
-    what is within the latter once more; thread 1 is in it from 200 to 800."""
+    """The main thread's visits count between MPI_Init and MPI_Finalize, 100 to 900: 50-300 and 400-700.
+
+    The visit inside the latter does not count once more; thread 1 is in the region from 200 to 800.
+    """
     edges = [(50, 1, 0), (200, 1, 1), (300, 2, 0), (400, 1, 0), (450, 1, 0), (500, 2, 0), (700, 2, 0), (800, 2, 1)]
     rank = {
         "calls": [call("MPI_Init", 5, 100), call("MPI_Comm_size", 190, 191, thread=1), call("MPI_Finalize", 900, 910)],

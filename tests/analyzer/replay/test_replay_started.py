@@ -1,4 +1,4 @@
-"""Persistent and partitioned operations and fences in replays, by hand, in the dialect "thesis" unless said otherwise.
+"""Persistent and partitioned operations and fences in replays, by hand, in the dialect "thesis" by default.
 
 There a message costs its sender 10 us, then takes bytes / (100 MB/s) to arrive; a constant collective takes L + S/BW.
 """
@@ -75,7 +75,7 @@ def test_a_persistent_collective_begins_at_its_start(opened, tmp_path):
 
 
 def test_several_started_at_once(opened):
-    """Of a broadcast and a gather the trace has the sums of both directions: the rest follows from the operation."""
+    """The trace has sums over a broadcast and a gather, in both directions: the rest follows from the operation."""
     two = ("MPI_Bcast_init", "MPI_Gather_init")
     trace = opened(*(collectives(*two, begin=50, wait=60, sent=300, received=0, root=0) for _ in range(2)))
     program = program_of(trace)

@@ -1,5 +1,7 @@
-"""Packed operations are what was packed, and replayed as those in an array are, from memory and from a file; what is
-replayed takes memory for what is in flight."""
+"""Packed operations equal the original ones, and are replayed like an array's, from memory and from a file.
+
+The memory of a replay depends on the operations in flight.
+"""
 
 import os
 import subprocess
@@ -32,7 +34,7 @@ BLOCK = spill.lib.PACK_BLOCK
 
 
 def ring(steps, ranks=RANKS):
-    """Each rank sends to the next and receives from the one before, after bursts of random length."""
+    """Return a program in which each rank sends to the next one, after bursts of random length."""
     random, streams = np.random.default_rng(2), []
     for rank in range(ranks):
         one = operations(
@@ -253,7 +255,7 @@ def test_memory_does_not_grow_with_the_length_of_the_run():
 
 
 def test_commands_say_the_same_of_packed_operations(tmp_path, monkeypatch, capsys):
-    """Of a run, and of the Dimemas trace that is made of it."""
+    """Commands on a run, and on the Dimemas trace that is made of it."""
     run, dim = write_halo(tmp_path, 4, 200), tmp_path / "run.dim"
     assert main(["dim", str(run), "-o", str(dim), "-q"]) == 0
     said = []

@@ -1,4 +1,4 @@
-"""What is predicted of one run or of several on one machine, as Paraver sees it: two arrows for each message."""
+"""Predictions of one run or of several on one machine, as Paraver sees them: two arrows for each message."""
 
 from pathlib import Path
 
@@ -65,7 +65,10 @@ def test_two_lists_and_two_arrows(dialect, tmp_path):
 
 
 def columns(rank_count, first, **attributes):
-    """A run of so many ranks on CPUs that are said: each computes at `first`, names a region, and sends to the next."""
+    """Return a run of `rank_count` ranks, each on its own CPU.
+
+    Each rank computes at `first`, names a region, and sends to the next.
+    """
     ranks = range(rank_count)
     states = [(first + rank, first + rank + 5, rank, 0, 1, rank + 3) for rank in ranks]
     events = [(first + 2 * rank, 7, 60000019, rank, 0, rank + 3) for rank in ranks]
@@ -94,7 +97,7 @@ def together():
 
 
 def test_ranks_are_one_after_the_other(together):
-    """Of what is asked by rank, each is asked of its own run."""
+    """A rank's data come from its own run."""
     assert together.origin.predicted and together.size == 5 and together.origin.applications == (2, 3)
     assert together.duration_ns == 106
     assert [together.span(rank) for rank in range(5)] == [(0, 106), (0, 106), (0, 9), (1, 9), (2, 30)]
@@ -152,7 +155,7 @@ def test_windows_share_the_room(monkeypatch):
 
 @pytest.mark.skipif(not EPOCH.is_dir(), reason="the EPOCH traces are not here")
 def test_each_message_leaves_when_it_had_its_links(tmp_path):
-    """Of a published trace: the starts that the simulator says, one for each message, and none before its call."""
+    """A published trace has the simulator's starts, one for each message, and none before its call."""
     trace = EPOCH / "epoch_4proc.prv.gz"
     options = ["--latency", "20us", "--bandwidth", "100MB/s", "--buses", "1", "--links", "1", "--eager", "32k"]
     assert main(["replay", str(trace), *options, "-o", str(tmp_path / "x.prv"), "-q"]) == 0

@@ -71,7 +71,7 @@ def test_bursts():
 
 @pytest.mark.parametrize("ns", [2**61, 2**63 - 1, 10**30])
 def test_slices_and_busy_waits_without_end(ns):
-    """What never comes has no time: a slice of 73 years is as good as none, on one processor or two."""
+    """A time that never comes has no effect: a slice of 73 years is as good as none, on one processor or two."""
     for name, cpus in (("slice_ns", 1), ("slice_ns", 2), ("least_run_ns", 1), ("busy_wait_ns", 2)):
         machine = Machine(eager_limit=1024, nodes=(Node(cpus=cpus),))
         absurd = replace(machine, scheduling=Scheduling(**{name: ns}))

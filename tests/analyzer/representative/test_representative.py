@@ -109,7 +109,7 @@ def test_cycles_per_instruction_of_a_short_run(tmp_path, capsys):
 
 
 def iteration_cpi(*parts):
-    """Cycles per instruction of parts of so many ms computing at so many instructions a cycle."""
+    """Return the cycles per instruction of parts, each with ms of computing and instructions per cycle."""
     return sum(ms for ms, _ in parts) / sum(ms * ipc for ms, ipc in parts)
 
 
@@ -166,7 +166,7 @@ def test_lengths_by_hand():
 
 
 def test_samples_are_best_at_one_and_two_periods():
-    """Of all intervals up to 2R, R and 2R are among those with the smallest errors, in all three ways."""
+    """Among all intervals up to 2R, R and 2R have some of the smallest errors, in all three ways."""
     cpi, misses = like_applu(noise=0.01)
     found = sweep(column(cpi), column(misses), 102)
     for way in ("msp", "ssp", "lsp"):

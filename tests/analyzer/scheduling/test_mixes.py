@@ -1,4 +1,4 @@
-"""Three applications at once: what stands for those of the second and third scheduling study, and what is claimed."""
+"""Three applications at once: substitutes for the applications of the second and third scheduling study, and claims."""
 
 import pytest
 

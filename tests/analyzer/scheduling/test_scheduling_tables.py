@@ -1,4 +1,4 @@
-"""What can still be recomputed of the thesis's tables 8, 19, 21 and 22, and the indices of its scheduling studies."""
+"""Parts of the thesis's tables 8, 19, 21 and 22 that can be recomputed, and the indices of its scheduling studies."""
 
 import json
 from dataclasses import replace
@@ -46,7 +46,7 @@ def test_table_8_averages():
     "largest, latency_us, mb_s, printed", [(2**20, 44.07, 85.75, (44, 85.74)), (1024, 21.77, 64.03, (22, 64))]
 )
 def test_table_8_fit(largest, latency_us, mb_s, printed):
-    """Least squares on the averages: 44 us and 85.74 MB/s of all sizes, 22 us and 64 MB/s of those to 1024 bytes."""
+    """Least squares on the averages: 44 us and 85.74 MB/s for all sizes, 22 us and 64 MB/s up to 1024 bytes."""
     line = line_of([row for row in TABLE_8 if row[0] <= largest])
     found = (line.start - line.slope) * 1e6, 1 / line.slope / MB
     assert found == pytest.approx((latency_us, mb_s), abs=0.005)

@@ -1,4 +1,4 @@
-"""What limits a run: by hand for each kind of limit, Table 11 of the thesis, and sums that must hold for any run."""
+"""Limits of a run: by hand for each kind of limit, Table 11 of the thesis, and sums that must hold for any run."""
 
 import io
 import json
@@ -48,7 +48,7 @@ def exchange(bursts=(10, 10), size=MB):
 
 
 def chain(ranks=4):
-    """Each computes 10 ms when the one before it has done so."""
+    """Return a program in which each rank computes 10 ms when the rank before it has done so."""
     streams = []
     for rank in range(ranks):
         before = [{"kind": Kind.RECV, "peer": rank - 1}] if rank else []
@@ -78,7 +78,7 @@ def losses(found):
     ],
 )  # fmt: skip
 def test_the_limit_is_named(program, machine, expected, limit, following):
-    """It is the largest part; the numbers (ms) are those of F1 and of ceil(messages / buses)."""
+    """It is the largest part; the numbers (ms) come from F1 and from ceil(messages / buses)."""
     found = limits(program, vary(IDEAL, machine), Team())
     assert expected is None or losses(found) == expected
     assert found.limit.name == limit
@@ -311,7 +311,7 @@ def test_what_a_run_bears():
 @pytest.mark.parametrize("program", [exchange(), exchange((3, 900), MB // 7), exchange((500, 20), 9), chain()])
 @pytest.mark.parametrize("machine", [IDEAL, vary(IDEAL, {"latency": 1e-5, "bandwidth": 1e9})])
 def test_a_run_bears_the_same_however_many_replays_are_made_at_once(program, machine):
-    """Steps of the search that are tried ahead are those that would have been taken."""
+    """The search takes the same steps, also where it tries them ahead."""
     alone = tolerance(program, machine, Team(), 1)
     assert alone.latency_s or alone.bandwidth
     for jobs in (3, 16):

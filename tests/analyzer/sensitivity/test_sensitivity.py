@@ -62,7 +62,7 @@ def test_the_table_of_signs():
 @settings(max_examples=50)
 @given(st.integers(1, 4).flatmap(lambda k: st.lists(st.integers(0, 10**15), min_size=2**k, max_size=2**k)))
 def test_terms_give_the_results_back(results):
-    """The model is exact at all corners, influences sum to 100 %, and are those of the definition."""
+    """The model is exact at all corners, influences sum to 100 %, and follow the definition."""
     k = len(results).bit_length() - 1
     found = factorial(results)
     sums = [found.mean] * len(results)
@@ -227,7 +227,7 @@ needs_epoch = pytest.mark.skipif(not EPOCH.is_dir(), reason="the EPOCH traces ar
 
 @needs_epoch
 def test_the_command(tmp_path, capsys):
-    """Corners and values are those that `analyze replay` predicts; a picture; influences sum to 1."""
+    """Corners and values equal predictions of `analyze replay`; a picture; influences sum to 1."""
     network = ["--bandwidth", "1000MB/s", "--eager", "32k"]
     asked = ["--factor", "latency=5us..500us", "--factor", "speed", "--sweep", "latency=5us..500us:2", "-o", tmp_path]
     assert main(["sensitivity", str(FOUR), "--latency", "5us", *network, *map(str, asked), "--json"]) == 0
@@ -255,7 +255,7 @@ def test_what_the_command_prints(capsys):
 
 @needs_epoch
 def test_all_sweeps(tmp_path, capsys):
-    """Of the four that have a value."""
+    """All four parameters that have a value are swept."""
     asked = ["--sweep", "all", "--sweep", "links=1..2", "--latency", "5us", "--bandwidth", "0", "-o", str(tmp_path)]
     assert main(["sensitivity", str(FOUR), *asked, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

@@ -1,6 +1,6 @@
-"""Who runs shots: hosts that come, go, vanish and lie; their limits and windows; copies; batch systems.
+"""Hosts that run shots: they come, go, vanish and lie; their limits and windows; copies; batch systems.
 
-Hosts are commands that run here. What differs between real hosts is only the command line.
+Hosts are commands that run here. Real hosts differ only in the command line.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What the model needs of a run, by hand: between MPI_Init and MPI_Finalize, of a region, and where it is not known."""
+"""Parameters that the model needs of a run, by hand: between MPI_Init and MPI_Finalize, of a region, or unknown."""
 
 import numpy as np
 import pytest

@@ -126,7 +126,7 @@ def test_from_traces(tmp_path):
 
 
 def test_intervals_hold_what_they_say():
-    """Of many noisy studies about as many as CONFIDENCE says."""
+    """In many noisy studies, intervals hold the true value about as often as CONFIDENCE says."""
     held = 0
     for seed in range(100):
         rng = np.random.default_rng(seed)

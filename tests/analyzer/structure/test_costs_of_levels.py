@@ -23,7 +23,7 @@ def test_time_before_is_what_one_gets_interval_by_interval(spans, times):
 
 
 def reads(tmp_path, monkeypatch, threads):
-    """How often the rows of a thread are read to find what a rank with so many threads spends."""
+    """Count how often the rows of a thread are read to find the time of a rank with `threads` threads."""
     calls = [call("MPI_Init", 0, 10)]
     calls += [call("MPI_Comm_rank", 20 + 2 * n, 21 + 2 * n, thread=n) for n in range(threads)]
     (tmp_path / str(threads)).mkdir()

@@ -104,7 +104,7 @@ def test_what_crosses_the_edges_is_counted_and_matched_with_nothing(tmp_path, ca
 
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_a_cut_paraver_trace_has_whole_iterations_and_says_both_sizes(tmp_path, capsys, count):
-    """The reader of Paraver traces has nothing to say of it, and it is as long as so many iterations."""
+    """The reader of Paraver traces has no remark about it, and it is as long as `count` iterations."""
     run = run_of_steps(tmp_path)
     small = tmp_path / "small.prv"
     assert main(["cut", str(run), "--iterations", str(count), "-o", str(small)]) == 0

@@ -15,11 +15,11 @@ ITERATIONS, RANKS = 40, 4
 BODY = (Work(60, "ring"), Work(40, "reduction"))
 PERIOD_NS = 100 * MS
 WIDTH_MS = 45
-"""What is shorter is of no use: 1 % of the run."""
+"""A shorter stretch is of no use: 1 % of the run."""
 
 
 def analysed(folder, *steps, **how):
-    """What is found of a run of 40 iterations from 0.1 s on, and the first of the two iterations that stand for it."""
+    """Analyse a run of 40 iterations from 0.1 s on. Also return the first of the two iterations that stand for it."""
     trace = open_trace(Planted(RANKS, **how).run(steps or (Start(100), Loop(ITERATIONS, BODY))).written(folder))
     try:
         found = structure(trace, Team(), Method.BOTH)
@@ -33,7 +33,7 @@ def times_ms(found, cause):
 
 
 def is_undisturbed(found, chosen, begin_ms, end_ms):
-    """The iterations and their length are those of the undisturbed run; none that is damaged stands for others."""
+    """Assert that iterations are as in the undisturbed run; no damaged one stands for others."""
     main = found.main
     assert main.count == ITERATIONS
     assert main.iterations.period_ns == pytest.approx(PERIOD_NS, rel=0.01)

@@ -11,13 +11,13 @@ from analyzer.structure.levels.run_structure import structure
 
 SEEDS = (1, 2)
 RUNS = 3
-"""Of each program, with other noise."""
+"""Number of runs of each program, with different noise."""
 LEAST = 36
-"""Of 40 that must be right, whatever the seed; seeds 1 to 10 have 39 or 40."""
+"""Least number of 40 that must be right, for any seed; seeds 1 to 10 have 39 or 40."""
 
 
 def judged(number, seed, folder):
-    """Of each run the count of the main loop, and all counts that are said; and the true one."""
+    """Return the count of each run's main loop and all its reported counts; and the true count."""
     answers = []
     for noise in range(RUNS):
         path, count = written(number, seed, folder, noise)
@@ -40,8 +40,7 @@ def test_there_are_40():
 @pytest.mark.long
 @pytest.mark.parametrize("seed", SEEDS)
 def test_iterations_of_states(tmp_path, seed):
-    """Right in all runs of at least 36; and where the headline is not right, another count that is said is, be it but
-    for one pass."""
+    """All runs of at least 36 are right. If the headline is wrong, another reported count is right but for a pass."""
     wrong = {}
     for number, kind in enumerate(KINDS):
         answers, count = judged(number, seed, tmp_path)

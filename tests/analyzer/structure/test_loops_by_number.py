@@ -18,7 +18,7 @@ from analyzer.structure.events import recorded
 FIRST_MS, SECOND_MS, INNER_MS = 50, 22, 3
 """Passes of the three loops. The first loop, of 24 passes, has 8 of the inner one in each; the second has 30."""
 COUNTS = [24, 30, 8]
-"""Of loops 1, 2 and 3."""
+"""Numbers of iterations of loops 1, 2 and 3."""
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +129,7 @@ def test_a_cut_of_one_loop(two_phases, tmp_path, capsys, words):
 
 
 def test_events_of_the_iterations_of_a_loop(two_phases, tmp_path, capsys):
-    """In what is converted they are those of the loop, and numbered from the first that is there."""
+    """A converted trace has the loop's iterations, numbered from the first one that is there."""
     _, run = two_phases
     for words, count in ((["--loop", "2"], 30), (["--iteration", "3:2-6"], 5), (["--iteration", "2:4"], 1)):
         assert main(["prv", str(run), "--iterations", *words, "-f", "-q", "-o", str(tmp_path / "said.prv")]) == 0

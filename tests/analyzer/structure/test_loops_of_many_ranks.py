@@ -1,4 +1,4 @@
-"""Of many ranks that make the same calls some are looked at: what is found is the same as of all of them."""
+"""Some of many ranks that make the same calls are examined: the result is the same as from all of them."""
 
 from unittest.mock import patch
 
@@ -31,7 +31,7 @@ def found(run, team):
 
 
 def said(run, most, team=None):
-    """The structure where so many ranks are looked at, and how often one was."""
+    """Find the structure with at most `most` ranks examined, and count the examinations."""
     with (
         patch.object(each_rank, "MOST_LOOKED_AT", most),
         patch.object(each_rank, "loops_of", side_effect=each_rank.loops_of) as looks,

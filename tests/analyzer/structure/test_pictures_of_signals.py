@@ -55,8 +55,10 @@ def test_what_perturbs_is_drawn_with_what_its_filter_leaves():
 
 
 def test_all_signals_that_are_asked_for_are_drawn_and_what_perturbs(tmp_path, monkeypatch):
-    """Six signals, as in figure 3.1 of Casas 2009, and those of a flush, in which fewer cycles pass, and of a network
-    that collapses (figures 3.5 and 3.8), each high where it was planted."""
+    """Six signals, as in figure 3.1 of Casas 2009, and two of perturbations (figures 3.5 and 3.8).
+
+    A flush, in which fewer cycles pass, and a collapsing network: each signal is high where it was planted.
+    """
     steps = (Start(100), Loop(20, (Work(60, "ring"), Work(40, "reduction"))), Flushes(300))
     planted = Planted(4, slow=[Slow(600, 1300, 30)]).run((*steps, steps[1]))
     run = planted.written(tmp_path)
@@ -118,7 +120,7 @@ def test_next_to_nothing_can_be_drawn(count):
 
 
 def test_the_sampling_frequency_is_said(tmp_path, capsys):
-    """alpha: so many samples make up the run."""
+    """alpha is the rate at which a whole number of samples makes up the run."""
     found = numbers(capsys, "structure", run_of_steps(tmp_path), "--json")
     assert found["signals"]
     for signal in found["signals"]:

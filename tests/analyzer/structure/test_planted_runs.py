@@ -57,7 +57,7 @@ def inner(part):
 
 
 def make_up_the_whole(found):
-    """The invariants of the published tables: parts follow each other without gap, those inside make up one period."""
+    """Assert the published tables' invariants: parts follow without gap, parts inside make up one period."""
     edges = [(part.begin_ns, part.end_ns) for part in found.parts]
     assert [begin for begin, _ in edges] + [found.duration_ns] == [0] + [end for _, end in edges]
     for part in (one for top in found.parts for one in top.walk() if one.inside):
@@ -106,8 +106,10 @@ def test_a_signal_alone_shows_the_loops_between_the_flushes(liso):
 
 
 def test_the_table_by_signals_is_that_of_the_thesis(liso, capsys):
-    """Regions of 5, 5 and 3 iterations, and between them those that are marked by their flushes; all make up the run.
-    The flushes are those that were planted."""
+    """Regions of 5, 5 and 3 iterations, with flushes between them; all make up the run.
+
+    The flushes were planted there.
+    """
     trace, planted = liso
     assert main(["structure", trace.path, "--method", "signals", "--signal", "p2p", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -205,7 +207,7 @@ def test_random_nested_loops(tmp_path_factory, data):
 
 
 def test_what_takes_longer_than_a_loop_inside_is_around_it(tmp_path):
-    """Though it makes some of its calls in place of those of a pass of that loop."""
+    """It does so although some of its calls take the place of calls in a pass of that loop."""
     first = [Loop(3, (Work(20, "reduction"),)), Work(100, "skip"), Work(80, "broadcast")]
     second = [Loop(11, (Work(20, "ring"),)), Work(100, "gather"), Work(80, "transposition")]
     found, _ = found_in([Start(500), Loop(16, (*first, *second))], tmp_path)
@@ -221,7 +223,7 @@ def test_a_short_loop_in_a_signal_that_else_does_nothing(repeats):
 
 
 def test_what_is_left_between_perturbed_times_may_be_shorter_than_a_sample():
-    """Of 240 samples of 1 us the first half of one is left, and all behind the 40th."""
+    """From 240 samples of 1 us, half of the first is left, and all behind the 40th."""
     whole = Signal("planted", 0, 1000, np.tile(np.repeat([3.0, 1.0], [8, 12]), 12))
     disturbed = [Perturbed(Cause.FLUSHING, 500, 40_000)]
     (node,) = nodes_of(whole, lambda begin, end, samples: whole.part(begin, end), disturbed, 1, literal=False)

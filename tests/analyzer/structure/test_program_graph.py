@@ -187,7 +187,7 @@ def test_the_command(run, tmp_path, capsys):
 
 
 def test_ranks_that_are_not_looked_at_are_not_missing(run, tmp_path, capsys):
-    """Of the workers alone nothing is of some ranks only."""
+    """With the workers alone, no part belongs to some ranks only."""
     assert main(["structure", run, "--ranks", "1-3", "--graph", str(tmp_path / "w.dot"), "--json"]) == 0
     graph = json.loads(capsys.readouterr().out)["graph"]
     assert graph["lanes"] == [[1, 2, 3]] and not any("who" in one["differs"] for one in graph["parts"])

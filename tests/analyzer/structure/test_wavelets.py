@@ -92,8 +92,10 @@ def test_time_grows_as_the_values_do(transform):
 # the finest level at which edges of bursts are seen: 3 and 5 are odd, 20 and 50 even but no multiple of 8 and of 4
 @pytest.mark.parametrize(("burst", "level"), [(6, 1), (10, 1), (41, 3), (100, 2)])
 def test_the_phase_is_where_bursts_are(burst, level):
-    """Low, high, low: figures 3.2 to 3.4 of Casas 2009. Levels without any detail are passed over; the edges are those
-    of the last bursts but for the coefficients that are added on both sides."""
+    """Low, high, low: figures 3.2 to 3.4 of Casas 2009. Levels without any detail are passed over.
+
+    The edges are the last bursts' but for the coefficients that are added on both sides.
+    """
     x = np.full(4096, 0.1)
     at = np.arange(1000, 3000)
     x[at] = at // (burst // 2) % 2
@@ -152,12 +154,12 @@ def test_a_damaged_iteration_is_never_representative(seed, iterations):
 
 @pytest.mark.parametrize("count", [3, 6, 23, 130])
 def test_the_rule_of_the_thesis_finds_as_many_repeats_as_its_tables_have(count):
-    """Table 3.4 has 23 iterations, table 3.5 has 130; the signal is never negative, as those of the thesis."""
+    """Table 3.4 has 23 iterations, table 3.5 has 130; the signal is never negative, as in the thesis."""
     assert literal_period(np.tile(np.repeat([2.0, 0.0], [40, 60]), count)) == 100
 
 
 def test_the_rule_of_the_thesis_refuses_a_rival_that_is_no_multiple():
-    """Of a pattern that comes again after 70 and after 100 samples in turn neither is the period."""
+    """A pattern repeats after 70 and after 100 samples in turn: neither is the period."""
     pattern = np.zeros(1700)
     pattern[np.cumsum([0, *[70, 100] * 9])] = 1.0
     assert literal_period(pattern) in (None, 170)

@@ -47,7 +47,7 @@ def test_commands_draw_ranks_over_time(name, run, tmp_path, monkeypatch):
 
 
 def test_a_moment_is_drawn(run, tmp_path, monkeypatch):
-    """What all ranks do around it, with a line at it; of one rank as long as its calls in the table."""
+    """A picture has all ranks around the moment, with a line at it; for one rank the time of its calls in the table."""
     monkeypatch.chdir(tmp_path)
     shown = []
     monkeypatch.setattr("analyzer.report.pictures.timeline.picture", lambda of: shown.append(of) or picture(of))

@@ -1,4 +1,4 @@
-"""What ranks do over time, by hand, against sums of other analyses, and against a count of each ns."""
+"""Activities of ranks over time, by hand, against sums of other analyses, and against a count of each ns."""
 
 import numpy as np
 import pytest

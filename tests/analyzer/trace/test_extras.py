@@ -1,4 +1,4 @@
-"""What only some sources have: empty unless a source says more, and the same of an annotated trace."""
+"""Facts that only some sources have: empty unless a source has more, and the same in an annotated trace."""
 
 from dataclasses import dataclass
 

@@ -244,7 +244,7 @@ def test_a_composition_at_the_level_of_a_derived_window(tmp_path):
 
 
 def test_a_remark_is_made_once(tmp_path):
-    """Of three windows that have the same setting, and a line of few words where nothing can be read."""
+    """Three windows have the same setting; one line of few words where nothing can be read."""
     sections = [window(number, "Useful", "window_new 3", functions=ALL) for number in (1, 2, 3)]
     assert read_cfg(write_cfg(tmp_path / "a.cfg", *sections)).notes == ("3 windows: window_new is not read",)
     wrong = [window(number, "Magic", *["window_new 3"] * 50, functions=ALL) for number in range(1, 20)]
@@ -285,7 +285,7 @@ OBJECTS = [
 @pytest.mark.parametrize(("lines", "shown"), OBJECTS)
 @pytest.mark.parametrize("show", ["rows", "profile", "histogram", "bursts"])
 def test_the_objects_of_a_window_are_its_rows(tmp_path, capsys, lines, shown, show):
-    """Numbers are those of all rows: only the rows that are selected are there."""
+    """Numbers equal the ones of all rows: only the rows that are selected are there."""
     ranks = [{"calls": [call("MPI_Barrier", 10 * (rank + 1), 100)]} for rank in range(3)]
     run = write_run(tmp_path, ranks)
     every, some = (

@@ -87,7 +87,7 @@ def test_csv_says_which_run(runs, show, tmp_path, capsys):
 
 @pytest.fixture
 def figures(monkeypatch):
-    """What would be written into pictures."""
+    """Collect the figures that would be written into pictures."""
     drawn = []
     monkeypatch.setattr(pictures, "save", lambda figure, path: drawn.append(figure))
     return drawn

@@ -269,8 +269,10 @@ AT_EVENTS = [(time, 1, TYPE, 1, 0) for time in (20, 30, 44, 50, 60)] + [(time, 1
     ],
 )
 def test_bytes_of_events(function, row, expected, window):
-    """What is received at an event is of the time before it, what is sent then of the time behind it; nothing is known
-    before the first event and behind the last one."""
+    """Bytes received at an event belong to the time before it, bytes sent then to the time behind it.
+
+    Nothing is known before the first event and behind the last one.
+    """
     of = ViewTrace(100, events=AT_EVENTS, messages=MESSAGES, threads=(1, 1), window=window)
     assert burst_list(of, View(function))[row] == expected
 

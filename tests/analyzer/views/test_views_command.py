@@ -43,7 +43,7 @@ def test_the_list_has_every_file_and_what_it_shows(capsys):
 
 @pytest.mark.parametrize("name", [path.stem for path in sorted(LIBRARY.glob("*.toml"))])
 def test_every_view_of_the_library(name, run, capsys):
-    """Of a run without counters and regions, some say so in one line."""
+    """For a run without counters and regions, some views report this in one line."""
     lacking = {"ipc", "useful-ipc", "mips", "region", "mpi-by-region"}
     code = main(["views", run, "--view", name, "--json"])
     said = capsys.readouterr()

@@ -72,7 +72,7 @@ def test_what_was_done_before_small_calls_counts(tmp_path):
 
 
 def test_a_cause_that_is_in_mpi_itself(tmp_path):
-    """What it computes right before its send is little: it does not stand for the whole wait."""
+    """The computation right before its send is short: it does not stand for the whole wait."""
     found = of(late_sender(tmp_path, [(150, 850, (MAIN, ("work", 5)))]))
     assert [(r.cause, r.time_ns) for r in found.reasons] == [
         ("MPI_Comm_rank at work.py:5 in work", 700),

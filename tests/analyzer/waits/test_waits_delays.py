@@ -1,4 +1,4 @@
-"""What delays cost: by hand to the nanosecond, and against a slow second implementation in random runs."""
+"""Costs of delays: by hand to the nanosecond, and against a slow second implementation in random runs."""
 
 import tempfile
 from pathlib import Path
@@ -167,7 +167,7 @@ def test_waits_are_in_the_regions_of_their_calls(tmp_path):
 
 
 def test_regions_are_those_of_their_thread(tmp_path):
-    """What the second thread is in is not where the first one waits; what it did before it was seen is not known."""
+    """The second thread's region is not the first one's; its activity before it was seen is not known."""
     marks = [event(t, schema.REGION_TYPE, 1, flags=f, thread=1) for t, f in ((10, 1), (95, 2))]
     late = [call("MPI_Comm_rank", 50, 55, thread=1), send(100, 110) | {"thread": 1}]
     other = {"labels": LABELS, "events": marks, "calls": [call("MPI_Comm_rank", 1, 2, thread=1), receive(40, 120)]}
@@ -177,8 +177,10 @@ def test_regions_are_those_of_their_thread(tmp_path):
 
 
 def test_a_long_time_out_of_step(tmp_path):
-    """So many calls in between that their times are taken from sums: rank 0 makes 2500 calls of 3 ns, 7 ns apart, then
-    as many of 8, rank 1 a thousand."""
+    """There are many calls in between, so that their times are taken from sums.
+
+    Rank 0 makes 2500 calls of 3 ns, 7 ns apart, then as many of 8 ns, rank 1 a thousand.
+    """
 
     def calls(n):
         return [call("MPI_Comm_rank", 10 * k + (7 if k < 2500 else 2), 10 * k + 10) for k in range(n)]

@@ -33,7 +33,7 @@ SMALL = {
     "analyzer.waits.delays._AT_ONCE": WINDOW,
     "analyzer.waits.wait_states._AT_ONCE": WINDOW,
 }
-"""What is looked at together."""
+"""Numbers of records that are processed together, by constant."""
 
 
 def peak_of(folder, calls):

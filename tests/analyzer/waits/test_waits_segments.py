@@ -1,4 +1,4 @@
-"""What threads do when, against looking at each time for what was said last; however time is cut."""
+"""Threads' activities over time, against a search at each time for the last one; however time is cut."""
 
 from itertools import pairwise
 from types import SimpleNamespace
@@ -79,7 +79,7 @@ def by_hand(calls, points, end):
 
 
 def told(rows, activities):
-    """The same of SEGMENT, whose last is a mark of the end."""
+    """Return the same for SEGMENT, whose last row marks the end."""
     table = activities.table().tolist()
     assert rows["activity"][-1] == of.WAITING
     told = [(int(r["begin"]), tuple(table[r["activity"]]) if r["activity"] else None) for r in rows[:-1]]

@@ -1,4 +1,4 @@
-"""What faster computation would gain: by hand to the nanosecond, and properties that hold for any program."""
+"""Gains by faster computation: by hand to the nanosecond, and properties that hold for any program."""
 
 import io
 import json
@@ -71,7 +71,7 @@ def test_on_some_ranks_only():
 
 
 def test_a_region_in_another():
-    """What is inside belongs to both; factors of both count; a region inside itself counts once."""
+    """Time inside belongs to both; factors of both count; a region inside itself counts once."""
     trace = trace_of([enter(1, 5), enter(2, 10), enter(1, 20), leave(40), leave(80), leave(160), op(Kind.NONE, 1000)])
     blocks = regions_of(trace)
     assert blocks.names == ("region 1", "region 2")
@@ -206,7 +206,7 @@ def test_a_run_without_regions(tmp_path, capsys):
 
 
 def test_a_run_whose_network_is_not_known(tmp_path, capsys):
-    """Without messages the machine is ideal, and that is said."""
+    """Without messages the machine is ideal, and the output says so."""
     made = write_run(tmp_path, [{"calls": [call("MPI_Init", 10, 20), call("MPI_Finalize", 1020, 1030)]}])
     assert main(["what-if", str(made)]) == 0
     text = " ".join(capsys.readouterr().out.split())

@@ -1,4 +1,4 @@
-"""Compressed chunks, those of `analyze pack` and those of the runtime: HDF5's own filters find every row in them."""
+"""Compressed chunks of `analyze pack` and of the runtime: HDF5's own filters find every row in them."""
 
 import ctypes
 import zlib
@@ -63,7 +63,7 @@ def compress_chunk(tmp_path_factory):
 
 
 def read_by_hdf5(rows, chunk):
-    """What h5py reads where `chunk` is the only chunk of a table with the filters of ours."""
+    """Return the rows that h5py reads if `chunk` is the only chunk of a table with our filters."""
     with h5py.File("memory.h5", "w", driver="core", backing_store=False) as file:
         table = file.create_dataset("t", rows.shape, rows.dtype, chunks=rows.shape, shuffle=True, compression="gzip")
         table.id.write_direct_chunk((0,), chunk)

@@ -134,7 +134,7 @@ def test_a_folder_that_cannot_be_written(tmp_path):
 
 
 def test_names_of_places_are_packed(tmp_path):
-    """Of a program that is not on this machine, as where a packed run was sent."""
+    """The program is not on this machine, as where a packed run was sent."""
     frames = {0x1000: ("solve", "solver.c", 12), 0x2000: ("main", "solver.c", 40)}
     call_from = [(0, 0, 0), (0, 1, 0x2001), (1, 1, 0x1001)]  # return addresses, behind the calls
     calls = [call("MPI_Barrier", 10, 20, comm=WORLD), call("MPI_Finalize", 30, 40)]

@@ -1,4 +1,4 @@
-"""What a prediction of a run of ours looks like to those who read it."""
+"""Predictions of our runs in their files."""
 
 import json
 

@@ -31,7 +31,7 @@ def written(path, ranks, codec="gzip"):
 @settings(max_examples=40)
 @given(data=st.data(), codec=st.sampled_from(CODECS), of_chunk=st.integers(8, 200))
 def test_hdf5_reads_the_same_rows(tmp_path_factory, data, codec, of_chunk):
-    """Of tables as they are, of one chunk, and of trees of many; HDF5's nodes have room for 64."""
+    """Tables without chunks, of one chunk, and trees of many; HDF5's nodes have room for 64."""
     counts = st.dictionaries(st.sampled_from(["calls", "events", "members"]), st.integers(1, 3000), max_size=3)
     ranks = [
         {name: rows_of(name, count, seed) for seed, (name, count) in enumerate(of_rank.items())}

@@ -92,7 +92,7 @@ def test_chrome_by_hand(tmp_path):
 
 
 def calls_of(trace):
-    """(track, begin, end, name) of all calls: those of a folded row are at its beginning."""
+    """Yield (track, begin, end, name) of all calls; a folded row's calls are at its beginning."""
     for rank in range(trace.size):
         for row in (row for block in trace.calls(rank) for row in block):
             last = row["enter"] + row["inside"] if row["count"] > 1 else row["exit"]
@@ -168,7 +168,7 @@ NAMED = [*LABELS, label(LabelKind.EVENT_TYPE, 0, "step", OWN), label(LabelKind.E
 
 
 def test_events_of_the_program(tmp_path):
-    """With the names of type and value where there are some; those of regions are slices alone."""
+    """Events have the names of type and value if there are some; events of regions are only slices."""
     events = [begin(10, 1), event(12, OWN, 1), event(13, OWN, 2), end(20, 1), event(21, 7, -5)]
     ranks = [
         {"calls": [call("MPI_Barrier", 15, 18, comm=WORLD)]},

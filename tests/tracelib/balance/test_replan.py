@@ -89,8 +89,10 @@ def varied(seed, looks, ranks, noise):
 
 
 def test_by_hand(watching):
-    """Rank 0 is 3 times as slow at looks 10 to 19. The third such look asks for 300 / 7 items (speeds 1 : 3 : 3), with
-    which a step takes 129 ms; the third one after them asks for equal ones."""
+    """Rank 0 is 3 times as slow in steps 10 to 19. The third of these asks for 300 / 7 items (speeds 1 : 3 : 3).
+
+    With these a step takes 129 ms. The third step after the slow ones asks for equal shares.
+    """
     paces = np.full((30, 3), 1e-3)
     paces[10:20, 0] *= 3
     watch, shares = watching([100] * 3, 0.1), []
@@ -104,7 +106,7 @@ def test_by_hand(watching):
 
 @pytest.mark.parametrize("factor, found", [(1.1, []), (1.3, [12])])
 def test_a_gain_below_the_threshold_changes_nothing(watching, factor, found):
-    """Of two ranks one becomes slower: (1.1 - 2.2 / 2.1) / 1.1 = 4.8 %, and (1.3 - 2.6 / 2.3) / 1.3 = 13 %."""
+    """One of two ranks becomes slower: (1.1 - 2.2 / 2.1) / 1.1 = 4.8 %, and (1.3 - 2.6 / 2.3) / 1.3 = 13 %."""
     paces = np.full((40, 2), 1e-3)
     paces[10:, 0] *= factor
     assert follow(watching([1000, 1000], 0.1), paces)[0] == found

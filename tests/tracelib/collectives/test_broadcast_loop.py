@@ -31,7 +31,7 @@ def loop(tmp_path_factory):
 
 
 def asked(loop, algorithm, rank, ranks, size, segment):
-    """What one rank asks of MPI: (what, peer, bytes, place in the buffer)."""
+    """Return one rank's calls of MPI: (what, peer, bytes, place in the buffer)."""
     ffi, lib = loop
     place = node(algorithm, rank, ranks)
     buffer = ffi.new("char[]", size)
@@ -49,7 +49,7 @@ def asked(loop, algorithm, rank, ranks, size, segment):
 
 @given(st.sampled_from(ALGORITHMS), st.integers(2, 20), st.integers(1, 500), st.integers(1, 200))
 def test_every_rank_gets_every_segment_from_its_parent(loop, algorithm, ranks, size, segment):
-    """What is sent to a rank is what it posts receives for, in the same order; all of it, and nothing twice."""
+    """A rank posts receives for the segments sent to it, in the same order; for all of them, and none twice."""
     every = [asked(loop, algorithm, rank, ranks, size, segment) for rank in range(ranks)]
     pieces = [(start, min(segment, size - start)) for start in range(0, size, segment)]
     assert len(pieces) == Setting(algorithm, ranks, size, segment).segments

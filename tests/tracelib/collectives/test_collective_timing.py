@@ -1,4 +1,4 @@
-"""What is timed and how the times are put together, with ranks whose answers are planted."""
+"""Timed intervals and their combination, with ranks whose answers are planted."""
 
 import click
 import numpy as np

@@ -1,4 +1,4 @@
-"""Drivers: those of the thesis against small servers and programs of their kind, and those of other packages."""
+"""Drivers of the thesis, against small servers and programs of their kind, and of other packages."""
 
 import io
 import json
@@ -223,13 +223,13 @@ def test_a_running_program_asks_ganglia(folder, gmond):
 
 
 def info(run, *options):
-    """What `analyze look --no-files` prints."""
+    """Return the output of `analyze look --no-files`."""
     words = [sys.executable, "-m", "analyzer", "look", "--no-files", run, *options]
     return subprocess.run(words, check=True, capture_output=True, text=True, timeout=patient(120)).stdout
 
 
 def measuring(run):
-    """What `analyze look --no-files` says of each driver: count, time, and how it is known."""
+    """Return each driver's count, time, and origin of the time, from `analyze look --no-files`."""
     found = json.loads(info(run, "--json"))
     return {one["driver"]: (one["count"], one["time_s"], one["how"]) for one in found["drivers"]}
 
@@ -263,7 +263,7 @@ with measured("around", "Ganglia"):
 
 
 def test_the_time_of_asking_is_of_the_region_that_asked(folder, gmond):
-    """What the driver says is known in the regions inside; how long it took is not theirs."""
+    """The driver's values are known in the regions inside; the time that it took does not count there."""
     environment = os.environ | {"LD_PRELOAD": str(library()), "TRACELIB_GANGLIA": gmond, "TRACELIB_QUIET": "1"}
     subprocess.run([sys.executable, "-c", NESTED], env=environment, check=True, timeout=patient(120))
     frame = analyzer.experiments_frame(["run.h5"]).set_index("region")

@@ -1,4 +1,4 @@
-"""The plan finds by itself where times change their course; times of the busy rows are those of the quiet ones."""
+"""The plan finds by itself where times change their course; busy rows have the quiet ones' times."""
 
 import numpy as np
 import pytest
@@ -53,7 +53,7 @@ def test_a_straight_line_is_left_alone(seed):
 
 
 def rows_of_a_size(size, count, rng, one=2e-6, overhead=3e-7, gap=5e-7) -> np.ndarray:
-    """What a machine without disturbances measures: PRTTs by their definition, 1 % noise."""
+    """Return the rows that a machine without disturbances measures: PRTTs by their definition, 1 % noise."""
     rows = np.zeros(count, ROW)
     rows["size"], rows["train"] = size, N
     rows["one_s"] = one * rng.normal(1, 0.01, count)

@@ -132,7 +132,7 @@ def test_a_receive_whose_send_was_not_recorded_takes_no_other():
 
 
 def test_a_cancelled_send_is_no_message_wherever_it_was_recorded():
-    """Of three sends the first was cancelled; it, its cancelling, or both were not recorded."""
+    """The first of three sends was cancelled; it, its cancelling, or both were not recorded."""
     starts = [request(What.SEND_STARTED, t, 0, peer=1) for t in (10, 20, 30)]
     calls = [call("MPI_Start", t, t + 1) for t in (10, 20, 30)]
     cancel = request(What.SEND_CANCELLED, 10, 50, peer=1)
@@ -175,7 +175,7 @@ def blocks(*rows):
 
 
 def test_dropped_blocks_are_times_without_recording_and_their_rows_are_gone():
-    """Three buffers; the one in the middle, with 2 calls, was dropped: from the flush before it to the one after it."""
+    """The middle one of three buffers, with 2 calls, was dropped: from the flush before it to the one after it."""
     calls = [call("MPI_Send", t, t + 5, comm=WORLD) for t in (10, 30, 40, 60)]
     events = [*flush(20, 22), *flush(50, 52), *flush(70, 72)]
     full = {"calls": calls, "events": events, "blocks": blocks((0, 1, 0, 1, 1), (1, 2, 1, 2, 1), (3, 1, 3, 3, 1))}

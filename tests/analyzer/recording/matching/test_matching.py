@@ -48,7 +48,7 @@ def matched(ranks, communicators=(), records=4, missing=(), team=None):
 
 
 def _check(trace, matching, bounds):
-    """However windows are cut, messages are those of the trace."""
+    """Check that messages equal the trace's, however windows are cut."""
     messages = matching.messages(0, trace.duration_ns + 1)
     windows = [matching.messages(a, b) for a, b in pairwise(bounds)]
     assert (np.concatenate([messages[:0], *windows]) == messages).all()

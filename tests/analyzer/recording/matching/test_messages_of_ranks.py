@@ -53,7 +53,7 @@ def test_as_all_of_them_filtered(run, monkeypatch, ranks):
 
 
 def test_of_a_team(run, monkeypatch):
-    """Each member has those of its ranks, whoever found them."""
+    """Each member has the messages of its ranks, whichever member found them."""
     monkeypatch.setattr(matched, "RECORDS", 300)
     alone = open_run(run).messages()
 

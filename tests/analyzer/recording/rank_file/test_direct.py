@@ -115,7 +115,7 @@ LEFT_TO_HDF5 = {
 
 
 def answer(path, group="/"):
-    """What opening says: the file, or the error."""
+    """Return the file that opening returns, or the error."""
     rankfile.close_file(str(path))
     try:
         return rankfile.open_rank(path, group)
@@ -159,8 +159,10 @@ def assert_same(path, group="/"):
 
 
 def assert_nothing_else(path, group):
-    """What of a damaged file is read without HDF5 is what HDF5 reads, where it does. Of a chunk that is too short HDF5
-    gives the rows that are there, or what was in memory."""
+    """Assert that rows read without HDF5 from a damaged file equal HDF5's, if it reads them.
+
+    For a chunk that is too short HDF5 gives the rows that are there, or old contents of memory.
+    """
     mine, theirs = answer(path, group), answer_of_hdf5(path, group)
     if isinstance(mine, str) or isinstance(theirs, str):
         assert isinstance(theirs, str)  # what HDF5 reads is not refused
@@ -196,7 +198,7 @@ def test_every_kind_of_file(tmp_path, kind, elsewhere):
 
 
 def test_files_that_the_runtime_wrote(tmp_path):
-    """Of version 1; one of them while its process was killed in a flush."""
+    """Files of version 1; one process was killed in a flush."""
     with tarfile.open(DATA / "version_1.tar.xz") as archive:
         archive.extractall(tmp_path, filter="data")
     paths = sorted(tmp_path.glob("*.ranks/*.h5"))

@@ -48,7 +48,7 @@ def test_a_file_that_hdf5_searches_for_ever(endless, words):
 
 
 def test_temporary_files_are_removed(tmp_path):
-    """Those of a command that ends itself; other files stay."""
+    """Temporary files of a command that ends itself are removed; other files stay."""
     program = f"""
 from analyzer import signal_handling
 from analyzer.recording.rank_file import limited

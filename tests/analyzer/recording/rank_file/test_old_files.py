@@ -1,4 +1,4 @@
-"""Files of older versions of the format still open, and say what they said: data/version_1.c made these."""
+"""Files of older versions of the format open, and have the same contents: data/version_1.c made these."""
 
 import tarfile
 from collections import Counter
@@ -33,9 +33,9 @@ EXCHANGE = {
     "MPI_Iprobe": 50,
     "MPI_Allreduce": 5,
 }
-"""What each rank calls in both runs, as its source says."""
+"""Calls of each rank in both runs, as their source has them."""
 BYTES = [10 * 550 + 3 * 64 + 4 * 8, 10 * 551 + 3 * 64 + 4 * 8]
-"""What each rank sends the other: 10 messages of 100, 200, ... bytes and its rank, 3 of 64, 4 of 8."""
+"""Bytes that each rank sends to the other: 10 messages of 100, 200, ... bytes and its rank, 3 of 64, 4 of 8."""
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ SEND = {"comm": WORLD, "peer": 0}
 
 
 def findings(folder, rank, **options):
-    """What `check` finds in a run of one rank."""
+    """Return the findings of `check` in a run of one rank."""
     return findings_of(write_run(folder, [{"calls": CALLS} | rank], **options))
 
 
@@ -148,7 +148,7 @@ def test_healthy_files_break_none(tmp_path_factory, stamps_ns, data, tsc_per_us)
 
 
 def mixed_clocks(folder, first, **rank):
-    """Two ranks; rank 0's first call has stamps of CLOCK_MONOTONIC where all others have those of the TSC."""
+    """Write a run of two ranks; rank 0's first call has stamps of CLOCK_MONOTONIC, all other calls of the TSC."""
     calls = [call("MPI_Initialized", 0, 0), *CALLS]
     path = write_run(folder, [{"calls": calls} | rank, {"calls": CALLS}], tsc_per_us=2000)
     with h5py.File(folder / "run.ranks" / "000000.h5", "r+") as file:

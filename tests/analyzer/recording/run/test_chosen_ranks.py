@@ -1,4 +1,4 @@
-"""Some ranks of a run (`--ranks`): what is said of each is what the whole run says of it; the others cost nothing."""
+"""Some ranks of a run (`--ranks`): results for each are as in the whole run; the other ranks cost nothing."""
 
 import json
 import shutil
@@ -26,7 +26,7 @@ from benchmarks.halo import write_halo
 
 RANKS, CALLS = 12, 600
 CHOSEN = "2-5,9"
-"""Of a ring: 3 pairs of neighbours; ranks 2, 5 and 9 have 4 neighbours that are not chosen."""
+"""Ranks of a ring: 3 pairs of neighbours; ranks 2, 5 and 9 have 4 neighbours that are not chosen."""
 NUMBERS = (2, 3, 4, 5, 9)
 
 
@@ -113,7 +113,7 @@ def _joined(blocks):
 @settings(max_examples=10)
 @given(runs(), st.data())
 def test_random_runs_say_the_same_of_each_rank(run, data):
-    """Of clocks, counters, regions, threads and all that `runs` makes."""
+    """Random runs with clocks, counters, regions, threads and all else that `runs` makes."""
     ranks, _ = run  # a rate of ticks would be fitted to the readings of fewer ranks
     chosen = sorted(data.draw(st.sets(st.integers(0, len(ranks) - 1), min_size=1)))
     with tempfile.TemporaryDirectory() as folder:

@@ -24,7 +24,7 @@ def run(tmp_path):
 
 
 def refused(run, capsys):
-    """The one line of a command that cannot go on."""
+    """Return the one line of a command that cannot go on."""
     assert main(["look", "--no-files", str(run)]) == 1
     error = capsys.readouterr().err
     assert error.startswith("Error: ") and error.count("\n") == 1
@@ -87,7 +87,7 @@ def test_readings_that_a_block_has_and_the_file_has_not(tmp_path):
 
 @pytest.fixture
 def misplaced(tmp_path):
-    """A run whose killed rank left a spool with rows for a place far behind those of its file."""
+    """Write a run whose killed rank left a spool with rows for a place far behind the rows of its file."""
     run, spool, tables = killed_run(tmp_path, 3)
     write_spool(spool, rank_file(run, 1), tables, base=[0, 2**62, 0, 0, 0, 0, 0])
     return run

@@ -1,4 +1,4 @@
-"""Every command that computes with the rows of a run refuses those that cannot be, wherever in a table they are."""
+"""Every command that computes with the rows of a run refuses impossible rows, at any place in a table."""
 
 import json
 from contextlib import nullcontext
@@ -47,7 +47,7 @@ def healthy(folder, **attributes):
 
 
 def damage(folder, table, row, **columns):
-    """Move stamps of one row of rank 1 by so many ticks, or what else `columns` make of them."""
+    """Move stamps of one row of rank 1 by ticks, or change other columns by the functions in `columns`."""
     with h5py.File(folder / "run.ranks" / "000001.h5", "r+") as file:
         rows = file[table][:]
         for column, change in columns.items():
@@ -99,7 +99,7 @@ READS_NO_REQUESTS = ("profile",)  # of a measured run: it needs no sizes
 
 @pytest.fixture
 def type_in(tmp_path, capsys):
-    """Types a command about the run in the folder, which says whether it succeeded, and what it said."""
+    """Run a command on the run in the folder. Return whether it succeeded, and its output."""
 
     def type_in(words):
         code = main([word.format(run=tmp_path / "run.h5", out=tmp_path / "written") for word in words])
@@ -155,7 +155,7 @@ def test_a_killed_rank_with_such_a_call_among_others_is_refused(tmp_path, type_i
 
 
 def test_bytes_without_calls_are_no_such_row(tmp_path):
-    """What was received in another buffer than the call that posted it, and a row that a kill left unfinished."""
+    """Bytes received in another buffer than the buffer of their call, and a row that a kill left unfinished."""
     rows = [dict.fromkeys(schema.SUMMARY.names, 0) | {"enter": t, "flags": 1} for t in (5, 9)]
     rows[0] |= {"exit": 5, "received": 8}
     trace = open_trace(write_run(tmp_path, [{"summaries": rows, "procedures": ["MPI_Irecv"]}]))

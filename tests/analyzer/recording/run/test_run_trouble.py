@@ -1,4 +1,4 @@
-"""Runs that are incomplete, damaged, or were killed: what is there is read, what is not is said in one line."""
+"""Runs that are incomplete, damaged, or were killed: rows that are there are read, missing ones named in one line."""
 
 import os
 from pathlib import Path
@@ -17,7 +17,7 @@ from tracelib import schema
 from tracelib.schema import State, What
 
 OUTSIDE = 2**32 - 1
-"""What `members` says of a process that is not in MPI_COMM_WORLD."""
+"""Entry of `members` for a process that is not in MPI_COMM_WORLD."""
 
 
 def texts(trace):
@@ -238,7 +238,10 @@ def test_a_spool_of_another_file_or_a_damaged_one_is_not_used(tmp_path):
 
 
 def living_run(tmp_path, command):
-    """What rank 1, which is this process, wrote, and what its buffer holds; its file says that this is its command."""
+    """Open a run of which rank 1, this process, wrote one part and holds the other in its buffer.
+
+    Its file has `command` as its command.
+    """
     run, spool, tables = killed_run(tmp_path, 3, pid=os.getpid(), start_realtime_ns=2 * 10**18, command=command)
     write_spool(spool, rank_file(run, 1), tables | {"calls": tables["calls"][3:]})
     return open_run(str(run))

@@ -61,7 +61,7 @@ def run(tmp_path_factory):
 
 
 def everything(trace):
-    """What is asked of a trace by rank, of all ranks, and of the run."""
+    """Return a trace's data by rank, of all ranks, and of the run."""
     size, losses = range(trace.size), trace.extra(Losses)
     return (
         [[block.tobytes() for block in trace.calls(rank)] for rank in size],

@@ -81,7 +81,7 @@ def test_it_says_how_long_they_had_one(tmp_path, capsys):
 
 
 def test_a_replay_says_that_it_computes_cpu_time(tmp_path, capsys):
-    """Of the 10 us between the calls each had a CPU for 5; before MPI_Init, at 0, nothing."""
+    """In the 10 us between the calls each rank had a CPU for 5; before MPI_Init, at 0, there is nothing."""
     calls = [call("MPI_Init", 0, 10_000), call("MPI_Barrier", 20_000, 100_000)]
     block = np.zeros(1, schema.BLOCK)
     block["count"][0, [0, 6]], block["set"] = (2, 4), 1

@@ -62,7 +62,7 @@ def _plain(one):
 
 
 def posted_and_found(trace):
-    """Of each part what was posted, with the call that posted it where it is one."""
+    """Return the requests posted in each part, with the entry of the call that posted it."""
     found = []
     for part in parts(trace, range(trace.size)):
         posted = part.posted((1, 2, 3, 4))
@@ -99,7 +99,7 @@ def test_small_windows_of_many_ranks(run, records):
 @settings(max_examples=30)
 @given(runs(), st.integers(1, 9))
 def test_small_chunks_that_are_deflated(run, records):
-    """Of a packed run, in windows that begin and end within chunks."""
+    """A packed run, in windows that begin and end within chunks."""
     ranks, tsc_per_us = run
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         path = str(write_run(Path(folder), ranks, tsc_per_us=tsc_per_us))
@@ -125,7 +125,7 @@ def test_small_chunks_that_are_deflated(run, records):
 
 
 def test_windows_hold_whole_chunks_that_are_deflated(tmp_path):
-    """But not more calls than so many."""
+    """A window has no more calls than MOST_RECORDS."""
     calls = [call("MPI_Barrier", 100 * k, 100 * k + 50, comm=WORLD) for k in range(12_000)]
     path = write_run(tmp_path, [{"calls": calls}] * 2)
     packed.pack_run(str(path), tmp_path / "packed.h5")

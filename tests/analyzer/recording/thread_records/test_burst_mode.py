@@ -1,4 +1,4 @@
-"""Events of a .prv in place of calls that were summed up: where detail is missing, and sums like those of the rows."""
+"""Events of a .prv in place of calls that were summed up: where detail is missing, and sums equal to the rows'."""
 
 import tempfile
 from collections import Counter

@@ -29,7 +29,7 @@ def put(enter: int, peer: int, *, comm: int = WORLD, thread: int = 0) -> dict:
 
 
 def offsets(folder, ranks, communicators=()) -> list[list[int]]:
-    """Of each rank the offsets of its accesses; those of its .prv are the same, but for unknown ones."""
+    """Return the offsets of each rank's accesses; its .prv has the same, but for unknown ones."""
     trace = open_trace(str(write_run(folder, ranks, communicators)))
     found = [
         [int(o) for block in trace.extra(Objects).accesses(rank) for o in block["offset"]] for rank in range(trace.size)
@@ -47,7 +47,7 @@ def offsets(folder, ranks, communicators=()) -> list[list[int]]:
     puts=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 50)), max_size=40),
 )
 def test_an_operation_goes_to_the_displacement_in_units_of_the_target(tmp_path_factory, units, puts):
-    """In a communicator whose ranks are not those of the world."""
+    """The ranks of the communicator differ from the world's."""
     order = (2, 0, 1)  # world ranks of the window's
     ranks = [{"objects": [window(7, unit, comm=FIRST)], "calls": [], "accesses": []} for unit in units]
     true = [[], [], []]
@@ -92,7 +92,7 @@ def test_unknown_offsets_other_windows_and_other_threads(tmp_path):
 
 
 def test_a_target_whose_file_is_missing(tmp_path):
-    """Its unit is not known; those of the others are."""
+    """Its unit is not known; the others' units are."""
     puts = {"calls": [put(10, 1), put(20, 2)], "accesses": [access(10, 6), access(20, 6)]}
     ranks = [{"objects": [window(7, 1)]} | puts, {"objects": [window(7, 2)]}, {"objects": [window(7, 8)]}]
     trace = open_trace(str(write_run(tmp_path, ranks, missing=[2])))

@@ -61,14 +61,14 @@ def test_two_sets(tmp_path):
 
 
 def test_two_counters_of_one_event_type_are_refused(tmp_path):
-    """Their readings could not be told apart. Types come of names, and no two of a run are alike."""
+    """Their readings could not be distinguished. Types come from names, and no two in a run are equal."""
     counters = [(*row[:2], 42009998, *row[3:]) for row in SETS]
     with pytest.raises(TracelibError, match="have the same event type"):
         opened(tmp_path, calls=[call("MPI_Send", 1, 2)], counts=[1, 2, 3, 4], counters=counters)
 
 
 def test_polls_have_no_readings_and_blocks_without_a_set_neither(tmp_path):
-    """And the blocks are those of `calls`."""
+    """Also, the blocks equal the blocks of `calls`."""
     calls = [call("MPI_Send", 100, 105), call("MPI_Send", 300, 305)]
     trace = opened(
         tmp_path,

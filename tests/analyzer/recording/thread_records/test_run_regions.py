@@ -27,7 +27,7 @@ LABELS = [label(LabelKind.REGION, n, name) for n, name in enumerate(NAMES, start
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    """What is open is remembered at every fourth event."""
+    """Remember the open regions at every fourth event."""
     monkeypatch.setattr(regions_of, "SCAN_ROWS", 4)
     monkeypatch.setattr("analyzer.recording.rank_file.index.SCAN_ROWS", 4)
 

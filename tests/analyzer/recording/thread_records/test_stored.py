@@ -1,4 +1,4 @@
-"""Rows of many ranks that a kernel reads at once are those that each rank has, read one by one."""
+"""Rows of many ranks that a kernel reads at once equal each rank's rows, read one by one."""
 
 import tempfile
 from pathlib import Path
@@ -63,7 +63,7 @@ def trace(tmp_path):
 
 
 def test_ranks_are_read_by_the_kernel(trace):
-    """What is recorded usually needs no other way."""
+    """Rows are usually recorded so that the kernel can read them all."""
     assert trace._stored.of(range(5)) is not None
     for read in (trace._stored.calls, trace._stored.requests):
         rows, counts = read(range(1, 4), 0, FAR)

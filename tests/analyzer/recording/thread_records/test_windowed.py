@@ -1,4 +1,4 @@
-"""States and events that a kernel reads of many ranks are those that are made of each thread's rows."""
+"""States and events that a kernel reads of many ranks equal the ones made from each thread's rows."""
 
 import itertools
 import os
@@ -82,7 +82,7 @@ def test_a_thread_among_others(tmp_path):
 
 
 def test_a_file_that_is_gone(long):
-    """What the kernel cannot read is asked for in the other way, which says what is wrong."""
+    """Rows that the kernel cannot read are read in the other way, which reports the error."""
     for path in Path(long.path).parent.rglob("*.h5"):
         if path.name != "run.h5":
             os.truncate(path, 2000)

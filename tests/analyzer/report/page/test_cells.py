@@ -1,4 +1,4 @@
-"""What the page's script unpacks is what was computed, as far as 4 bits hold it; and no page becomes large."""
+"""The page's script unpacks the computed cells, as far as 4 bits hold them; and no page becomes large."""
 
 import base64
 import zlib

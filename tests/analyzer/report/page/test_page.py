@@ -90,7 +90,7 @@ def section(path, name):
 
 
 def test_replays_are_told_from_the_run(page):
-    """What is not in the replay is said beside what limits it, and how its bursts are measured."""
+    """Calls that are not in the replay stand beside the limit, and so does the way its bursts are measured."""
     _, text = section(page, "sensitivity")
     assert "Replayed with bursts in wall-clock time." in text
     assert re.search(r"The (run|replay) is limited by", text)

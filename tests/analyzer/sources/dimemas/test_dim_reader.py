@@ -171,7 +171,7 @@ def test_what_dimemas_has_no_record_for(tmp_path, capsys):
 
 
 def test_those_that_speak_to_each_other_begin_again(tmp_path, capsys):
-    """Of both each run is the other's business: 400 ns of one, and the other 5 ns after its message; none is alone."""
+    """Each run communicates with the other's: 400 ns of one, and the other 5 ns after its message; none is alone."""
     for name, text in (("ours", OURS), ("server", SERVER)):
         (tmp_path / f"{name}.dim").write_text(text)
     runs = ["replay", str(tmp_path / "ours.dim"), "--app", str(tmp_path / "server.dim"), "--repeat", "2", "--cpus", "4"]
@@ -295,7 +295,7 @@ def test_what_dimemas_accepts_is_accepted():
 
 
 def test_waits_are_of_the_receive_with_their_size():
-    """Two alike but for their size; the first of those that are quite alike."""
+    """Two receives are equal but for their size; among quite equal ones the first is meant."""
     found = read_text(
         HEAD + "3:0:0:1:8:1:1:1\n3:0:0:1:16:1:1:1\n3:0:0:1:16:1:1:1\n"
         "3:0:0:1:16:1:1:2\n3:0:0:1:99:1:1:2\n3:0:0:1:16:1:1:2\n"
@@ -347,7 +347,7 @@ def test_the_predicted_run_has_calls_messages_and_regions(tmp_path, capsys):
 
 
 def test_commands_take_a_dimemas_trace(tmp_path, capsys):
-    """Its times are those of an ideal replay, and it says so; nothing is written unless asked for."""
+    """Its times come from an ideal replay, and the output says so; nothing is written by default."""
     (tmp_path / "x.dim").write_text(RUN)
     for command in (["efficiency"], ["info"], [], ["replay", "--app", str(tmp_path / "x.dim")]):
         assert main([*command[:1], str(tmp_path / "x.dim"), *command[1:]]) == 0

@@ -65,7 +65,7 @@ def assert_same(one, other):
 
 @contextmanager
 def in_pieces_of(count):
-    """So many events are read at once, and so many calls put aside or written together."""
+    """Read `count` events at once, and put aside or write as many calls together."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("analyzer.sources.otf2.events._AT_ONCE", count)
         patch.setattr("analyzer.sources.otf2.records._AT_ONCE", count)
@@ -150,7 +150,7 @@ def rows_of(trace, name, rank):
 
 
 def test_no_more_than_a_piece_is_held(tmp_path, monkeypatch):
-    """However long a thread's part is: events that are read, and those that are kept for the next piece."""
+    """However long a thread's part is, only a piece is held of events that are read or kept for the next piece."""
     source = open_trace(write_pattern(tmp_path / "run", "ring", 4, 3000).path)
     write_otf2(source, tmp_path / "archive")
     held, take = [], Location.take

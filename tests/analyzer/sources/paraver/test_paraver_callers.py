@@ -144,7 +144,7 @@ def test_a_trace_without_callers_has_no_places(tmp_path):
 
 @pytest.mark.skipif(not EPOCH.is_dir(), reason="the trace of Extrae's is not there")
 def test_a_trace_of_extrae():
-    """Sums over places are those of the procedures, and the lines are those that its labels name."""
+    """Sums over places equal the procedures' sums, and the lines are in the trace's labels."""
     trace = open_trace(str(EPOCH / "epoch_2proc.prv.gz"))
     callers, places = add_up(trace, Team(), CallerSums(trace)), trace.extra(CallPaths).named()
     found, whole = from_places(callers, places, trace), profile(trace, Team())

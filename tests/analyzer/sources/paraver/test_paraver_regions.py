@@ -67,7 +67,7 @@ def test_our_own_are_read_back(tmp_path):
 
 
 def test_a_region_of_an_imported_trace_made_faster(tmp_path, capsys):
-    """Of 100 ns 40 are in `inner`: half of those is 20 ns less."""
+    """In 100 ns, 40 are in `inner`: half of these is 20 ns less."""
     path = of_one_rank(tmp_path, (10, 1), (30, 3), (70, 0), (90, 0))
     assert main(["what-if", str(path), "--machine", "ideal", "--region", "inner", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

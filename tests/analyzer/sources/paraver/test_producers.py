@@ -1,5 +1,7 @@
-"""Traces in the manner of the programs that write them: each is read, or refused for the right reason, by every
-command. The expected figures are those that the texts were made from."""
+"""Traces in the manner of the programs that write them: each is read, or refused for the right reason.
+
+Every command is tried. The texts were made from the expected figures.
+"""
 
 import pytest
 from producers import PRODUCERS
@@ -13,7 +15,7 @@ READ = {name: one for name, one in PRODUCERS.items() if not one.reason}
 REFUSED = {name: one for name, one in PRODUCERS.items() if one.reason}
 NEED_COMPUTING = ("efficiency", "replay", "dim", "critical-path", "profile", "balance", "hot", "structure")
 SLOW = ("limits", "clusters", "report", "representative")
-"""Of a few producers only."""
+"""Commands that run for a few producers only."""
 
 
 def written(name, folder):

@@ -1,6 +1,6 @@
-"""What a rank computes after its last event belongs to the run: in traces that were cut, of killed runs, of converters.
+"""Computation of a rank after its last event belongs to the run: in cut traces, of killed runs, of converters.
 
-The sums that analyses must have are those of the states that the text is made of.
+The sums that analyses must have equal the sums over the states that the text is made of.
 """
 
 import json
@@ -83,7 +83,7 @@ def test_all_of_it_is_in_every_analysis(tmp_path_factory, ranks):
 @settings(max_examples=20, deadline=None)
 @given(st.lists(TURNS, min_size=1, max_size=3))
 def test_nothing_is_lost_of_a_trace_without_events(tmp_path_factory, ranks):
-    """Its bursts last from the begin to the end, as those of prv2dim: all state 1 is in them."""
+    """Its bursts last from the begin to the end, as prv2dim's: all state 1 is in them."""
     folder = tmp_path_factory.mktemp("run")
     text, sums, ends = text_of(ranks, events=False)
     (folder / "run.prv").write_text(text)

@@ -111,7 +111,7 @@ def test_few_calls_are_no_loop():
 @settings(max_examples=12)
 @given(st.data())
 def test_random_nested_loops(data):
-    """Bodies of different calls; the inner loop is told from the outer one by its own share of work."""
+    """Bodies have different calls; the inner and the outer loop have different shares of work."""
     outer, inner = data.draw(st.integers(4, 40), "outer"), data.draw(st.integers(4, 30), "inner")
     around, within = data.draw(st.integers(3, 8), "around"), data.draw(st.integers(1, 6), "within")
     before = data.draw(st.integers(0, around), "before")
@@ -381,7 +381,7 @@ def test_one_that_takes_longer_than_those_between_does():
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_loop_whose_passes_vary_little_is_inside_the_one_that_begins_it_anew(seed):
-    """Such stretches have most calls in common, but not as many: only the loop inside explains the rest."""
+    """These stretches have most calls in common, but not as many: only the loop inside explains the rest."""
     rng = np.random.default_rng(seed)
     inner = rng.integers(5, 18, 30)
     steps = [call for passes in inner.tolist() for call in (*[*HALO, "Allreduce"] * passes, ("Bcast", 1500))]

@@ -22,7 +22,7 @@ START, END = ["Bcast", "Bcast"], ["Gather"]
 
 
 def halo(ns):
-    """An exchange, before which so many ns are computed."""
+    """Return an exchange, before which `ns` are computed."""
     first, *rest = HALO
     return [(first, ns), *((one, 10) for one in rest)]
 

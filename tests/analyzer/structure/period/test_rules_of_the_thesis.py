@@ -13,7 +13,7 @@ from analyzer.structure.signals import Signal
 from benchmarks.results.regions import JITTER, RANKS, steps_of, table
 
 MISSED = 1
-"""The ends of a region are known to a few samples of a wavelet: by so many iterations a count may be off."""
+"""Number of iterations by which a count may be off: a region's ends are known to a few samples of a wavelet."""
 
 
 @pytest.mark.parametrize("application", ["Liso", "Idris", "Gadget", "Linpack"])

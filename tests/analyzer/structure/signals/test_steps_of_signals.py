@@ -17,7 +17,7 @@ US = 1000
 
 
 def halo(us):
-    """An exchange after so many us of computing; a little is computed between its calls."""
+    """Return an exchange after `us` of computing; a little is computed between its calls."""
     return [("Irecv 1", us * US), ("Irecv 2", 200), ("Isend 1", 300), ("Isend 2", 200), ("Waitall", 100)]
 
 
