@@ -20,7 +20,7 @@ def main(arguments: list[str] | None = None) -> int:
             from analyzer.commands.group import run
 
             return run(arguments)
-    except signal_handling.Ended as end:
+    except signal_handling.EndRequested as end:
         print(end, file=sys.stderr)
         return 128 + end.number
     except KeyboardInterrupt:

@@ -17,13 +17,13 @@ from enum import Enum
 
 import numpy as np
 
-from analyzer.efficiency.cpu_use import Cpus
+from analyzer.efficiency.cpu_use import CpuSharing
 from analyzer.efficiency.factors import Efficiency
 from analyzer.imbalance.analysis import Imbalance
 from analyzer.in_notebook import InNotebook
 from analyzer.metrics.profile import Profile
 from analyzer.metrics.regions import RegionProfile
-from analyzer.metrics.useful import Useful
+from analyzer.metrics.useful import UsefulTime
 from analyzer.trace import UnfinishedCall
 from analyzer.waits.analysis import Waits
 from tracelib.schema.procedures import FINALIZE, INIT, is_of_files
@@ -86,13 +86,13 @@ class Evidence:
     """Facts about a run from which findings are made; arrays by rank are int64 of shape (ranks,)."""
 
     efficiency: Efficiency
-    useful: Useful
+    useful: UsefulTime
     computed_ns: np.ndarray  # base of the efficiencies: useful time of ranks, or of threads,
     computed_by: np.ndarray  # and the rank of each
     profile: Profile
     waits: Waits
     regions: RegionProfile
-    cpus: Cpus
+    cpus: CpuSharing
     others_ns: np.ndarray  # time that threads without calls had or wanted a CPU, by rank
     even: Imbalance | None  # None: the run has no iterations, or they were not looked for
     threads: np.ndarray
@@ -217,7 +217,7 @@ def starting_ns(of: Evidence, rest_ns: int) -> int:
     return min(int(inside.min(initial=rest_ns)), rest_ns)
 
 
-def waiting_call(calls: Profile, computed: Useful, present: np.ndarray, longest: int) -> str:
+def waiting_call(calls: Profile, computed: UsefulTime, present: np.ndarray, longest: int) -> str:
     """Find the procedure in which the other ranks spend most time beyond what rank `longest` spends there.
 
     "" where that is a small part of what the others compute less: then they did not wait in MPI.

@@ -30,7 +30,7 @@ _called_from_c: set[CodeType] = set()
 _alone: list[bool] = []  # one for each `raised` that has begun
 
 
-class Ended(BaseException):
+class EndRequested(BaseException):
     """Exception that a signal to end raises. It is no KeyboardInterrupt: click would print a line about that."""
 
     def __init__(self, number: int) -> None:
@@ -75,7 +75,7 @@ def discard_all() -> None:
 
 @contextmanager
 def raised() -> Iterator[None]:
-    """Let signals to end raise Ended in the main thread inside the block, except ignored ones (nohup)."""
+    """Let signals to end raise EndRequested in the main thread inside the block, except ignored ones (nohup)."""
     if current_thread() is not main_thread():
         yield
         return
@@ -87,7 +87,7 @@ def raised() -> Iterator[None]:
     @called_from_c
     def lost(what: sys.UnraisableHookArgs) -> None:
         """An exception in a destructor ends there. So does one in here: the signal comes again while this lasts."""
-        if isinstance(what.exc_value, Ended):
+        if isinstance(what.exc_value, EndRequested):
             _again(what.exc_value.number)
         else:
             hook(what)
@@ -116,7 +116,7 @@ def _raise(number: int, frame: FrameType | None) -> None:
             _again(number)
             return
         frame = frame.f_back
-    raise Ended(number)
+    raise EndRequested(number)
 
 
 def _again(number: int) -> None:

@@ -19,18 +19,18 @@ RECORDS = 4096
 """Number of calls in a window: the first ones read are mostly enough."""
 
 
-class Calls(NamedTuple):
+class SnapshotCalls(NamedTuple):
     """Rows of CALL, and the row of each one's path in `CallPaths.tables` (int64; 0: not known)."""
 
     rows: np.ndarray
     paths: np.ndarray
 
-    def where(self, chosen: np.ndarray | slice) -> Calls:
+    def where(self, chosen: np.ndarray | slice) -> SnapshotCalls:
         """Select some calls."""
-        return Calls(self.rows[chosen], self.paths[chosen])
+        return SnapshotCalls(self.rows[chosen], self.paths[chosen])
 
 
-def calls_around(trace: Trace, rank: int, time: int, number: int) -> tuple[list[Calls], list[Calls]]:
+def calls_around(trace: Trace, rank: int, time: int, number: int) -> tuple[list[SnapshotCalls], list[SnapshotCalls]]:
     """Read the calls of each thread of a rank around a moment, in order of enter.
 
     Returns the last `number` + 1 calls entered until then, and the first `number` entered later. `time` is in ns.
@@ -51,12 +51,12 @@ def calls_around(trace: Trace, rank: int, time: int, number: int) -> tuple[list[
     return before.of_thread, after.of_thread
 
 
-def _read(trace: Trace, rank: int, begin: int, end: int) -> Calls:
+def _read(trace: Trace, rank: int, begin: int, end: int) -> SnapshotCalls:
     if begin >= end:
-        return Calls(np.zeros(0, CALL), np.zeros(0, np.int64))
+        return SnapshotCalls(np.zeros(0, CALL), np.zeros(0, np.int64))
     rows = joined(list(trace.calls(rank, begin, end)), CALL)
     paths = joined(list(trace.extra(CallPaths).of(rank, begin, end)), np.dtype(np.int64))
-    return Calls(rows, paths if len(paths) else np.zeros(len(rows), np.int64))
+    return SnapshotCalls(rows, paths if len(paths) else np.zeros(len(rows), np.int64))
 
 
 class _Ends:
@@ -64,7 +64,7 @@ class _Ends:
 
     def __init__(self, threads: int, number: int, *, last: bool) -> None:
         self._number, self._last = number, last
-        nothing = Calls(np.zeros(0, CALL), np.zeros(0, np.int64))
+        nothing = SnapshotCalls(np.zeros(0, CALL), np.zeros(0, np.int64))
         self.of_thread = [nothing] * threads
 
     @property
@@ -72,7 +72,7 @@ class _Ends:
         """Return true if each thread has enough calls."""
         return all(len(calls.rows) >= self._number for calls in self.of_thread)
 
-    def add(self, more: Calls) -> None:
+    def add(self, more: SnapshotCalls) -> None:
         """Add the calls of the window before all that were added, or after them."""
         for thread, known in enumerate(self.of_thread):
             lacking = self._number - len(known.rows)
@@ -80,7 +80,9 @@ class _Ends:
             mine = mine[-lacking:] if self._last else mine[:lacking]
             if len(mine):
                 parts = (more.where(mine), known) if self._last else (known, more.where(mine))
-                self.of_thread[thread] = Calls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+                self.of_thread[thread] = SnapshotCalls(
+                    *(np.concatenate(columns) for columns in zip(*parts, strict=True))
+                )
 
 
 @dataclass(frozen=True)
@@ -92,8 +94,8 @@ class ThreadSnapshot:
     begin_ns: int  # of the state
     end_ns: int
     inside: bool  # true: the last of `before` is a call that it is in
-    before: Calls  # the calls that it entered until then, the last one last
-    after: Calls  # the calls that it entered later
+    before: SnapshotCalls  # the calls that it entered until then, the last one last
+    after: SnapshotCalls  # the calls that it entered later
     regions: tuple[tuple[str, int], ...]  # name and begin of the regions it is in, the outermost first
 
 

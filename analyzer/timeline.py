@@ -13,10 +13,10 @@ from enum import IntEnum
 import numpy as np
 
 from analyzer.columns.arrays import by_index
-from analyzer.metrics.clusters import Column, groups_of
+from analyzer.metrics.clusters import RankMeasure, groups_of
 from analyzer.metrics.profile import Profile
 from analyzer.metrics.sums import Sums, add_all
-from analyzer.metrics.useful import Useful
+from analyzer.metrics.useful import UsefulTime
 from analyzer.pairing.parts import Part
 from analyzer.parallel import Team
 from analyzer.structure.iterations import Iterations
@@ -45,7 +45,7 @@ class TimelineLines:
         return bool(np.bincount(self.of_rank[self.of_rank >= 0]).max(initial=0) > 1)
 
 
-def lines_of(trace: Trace, calls: Profile, computed: Useful, waited: Waits) -> TimelineLines:
+def lines_of(trace: Trace, calls: Profile, computed: UsefulTime, waited: Waits) -> TimelineLines:
     """Make a line for each rank that could be read, or, above MOST_RANKS, for each group of ranks that behave alike.
 
     Groups are made by computing, time in MPI and waiting. A rank in no group has its own line.
@@ -69,7 +69,7 @@ def line_groups(
         in_mpi: Time that each of them is in MPI, ns.
         waiting: Time that each of them waits, ns.
     """
-    columns = Column("computing", computing), Column("in MPI", in_mpi), Column("waiting", waiting)
+    columns = RankMeasure("computing", computing), RankMeasure("in MPI", in_mpi), RankMeasure("waiting", waiting)
     found = groups_of(present, columns)
     members = [(_named(group.ranks), group.ranks, group.typical) for group in found.groups]
     alone = sorted(one.rank for one in found.outliers)
@@ -92,7 +92,7 @@ def _lines(trace: Trace, members: list[tuple[str, np.ndarray, int]]) -> Timeline
     return TimelineLines(names, of_rank, np.array(threads, np.int64), np.array([one for *_, one in members], np.int64))
 
 
-class Doing(IntEnum):
+class ActivityKind(IntEnum):
     """Activities of a thread. Time without any of them is not known, or the thread does not exist."""
 
     COMPUTING = 0
@@ -155,15 +155,15 @@ def timeline(
     end_ns = trace.duration_ns if end_ns is None else end_ns
     width = max(-(-(end_ns - begin_ns) // bins), 1)
     count = max(-(-(end_ns - begin_ns) // width), 1)
-    table = [_Filled(begin_ns, width, count, len(lines.names)) for _ in Doing]
+    table = [_Filled(begin_ns, width, count, len(lines.names)) for _ in ActivityKind]
     add_all(trace, team, _Calls(table, lines))
-    _flushes(trace, team, table[Doing.TRACER], lines)
+    _flushes(trace, team, table[ActivityKind.TRACER], lines)
     search = WaitSearch(trace, team, used=calls.called)
     for waits in search.parts():
-        table[Doing.WAITING].add(lines.of_rank[search.lanes.rank[waits["lane"]]], waits["enter"], waits["end"])
+        table[ActivityKind.WAITING].add(lines.of_rank[search.lanes.rank[waits["lane"]]], waits["enter"], waits["end"])
     ns = team.total(np.stack([one.ns() for one in table]))
-    ns[Doing.WAITING] = np.minimum(ns[Doing.WAITING], ns[Doing.IN_MPI])
-    ns[Doing.IN_MPI] -= ns[Doing.WAITING]
+    ns[ActivityKind.WAITING] = np.minimum(ns[ActivityKind.WAITING], ns[ActivityKind.IN_MPI])
+    ns[ActivityKind.IN_MPI] -= ns[ActivityKind.WAITING]
     return Timeline(begin_ns, end_ns, width, lines, ns)
 
 
@@ -208,11 +208,13 @@ class _Calls(Sums[None]):
 
     def add(self, part: Part) -> None:
         states = part.states
-        for doing, state in ((Doing.COMPUTING, State.RUNNING), (Doing.TRACER, State.TRACER)):
+        for doing, state in ((ActivityKind.COMPUTING, State.RUNNING), (ActivityKind.TRACER, State.TRACER)):
             rows = states.compress(states["state"] == state)
             self._table[doing].add(self._lines.of_rank[rows["rank"]], rows["begin"], rows["end"])
         rank, calls = part.calls
-        self._table[Doing.IN_MPI].add(self._lines.of_rank[rank], calls["enter"], calls["enter"] + calls["inside"])
+        self._table[ActivityKind.IN_MPI].add(
+            self._lines.of_rank[rank], calls["enter"], calls["enter"] + calls["inside"]
+        )
 
     def total(self, team: Team) -> None:
         """Return nothing: the tables are added up later, together with data that does not come in parts."""

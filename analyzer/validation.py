@@ -27,7 +27,7 @@ from analyzer.trace import Regions, Trace
 
 
 @dataclass(frozen=True)
-class Parts:
+class PredictedParts:
     """Times in ns. Of procedures and regions the sums over all ranks; a region inside itself counts once."""
 
     total: int  # until the last rank is done
@@ -42,14 +42,16 @@ class Parts:
         return self.end - self.in_mpi
 
 
-def measured_parts(trace: Trace, section: Section, team: Team) -> tuple[Parts, dict[str, int]]:
+def measured_parts(trace: Trace, section: Section, team: Team) -> tuple[PredictedParts, dict[str, int]]:
     """Measure the parts of a run, and count the calls of each procedure. Collective over the team."""
     found = profile(trace, team)
     compared = np.array([name not in NOT_COMPARED for name in found.procedures], bool)
     times = dict(zip(found.procedures, (found.inside_ns.sum(axis=0) * compared).tolist(), strict=True))
     counts = dict(zip(found.procedures, (found.count.sum(axis=0) * compared).tolist(), strict=True))
     in_mpi = (found.inside_ns * compared).sum(axis=1)
-    parts = Parts(section.measured_ns, section.ends_ns, in_mpi, _used(times), _measured_regions(trace, section, team))
+    parts = PredictedParts(
+        section.measured_ns, section.ends_ns, in_mpi, _used(times), _measured_regions(trace, section, team)
+    )
     return parts, _used(counts)
 
 
@@ -73,7 +75,7 @@ def _measured_regions(trace: Trace, section: Section, team: Team) -> dict[str, i
     return _used({name: sum(of_member[name] for of_member in every) for name in names})
 
 
-def predicted_parts(trace: Trace, section: Section, found: Prediction, team: Team) -> Parts:
+def predicted_parts(trace: Trace, section: Section, found: Prediction, team: Team) -> PredictedParts:
     """Compute the parts of a replay of a run's section. Collective: each member reads the calls of its ranks.
 
     Args:
@@ -99,7 +101,7 @@ def predicted_parts(trace: Trace, section: Section, found: Prediction, team: Tea
     np.maximum.at(ends, section.program.rank, found.usage["end"])
     times = dict(zip(trace.procedures, of_procedures.tolist(), strict=True))
     times = {name: ns for name, ns in times.items() if name not in NOT_COMPARED}
-    return Parts(found.end_ns, ends, of_ranks, _used(times), _used(regions))
+    return PredictedParts(found.end_ns, ends, of_ranks, _used(times), _used(regions))
 
 
 class _Replayed:
@@ -129,7 +131,7 @@ class _Replayed:
 
 
 @dataclass(frozen=True)
-class Error:
+class PredictionError:
     """A time predicted from one run for another one, in ns.
 
     total = bursts + model + tracing.
@@ -170,39 +172,43 @@ class Error:
 class Validation:
     """Predictions from one run compared with another run of the program."""
 
-    whole: Error
-    predicted: Parts
-    own: Parts
-    measured: Parts
+    whole: PredictionError
+    predicted: PredictedParts
+    own: PredictedParts
+    measured: PredictedParts
 
-    def procedures(self) -> dict[str, Error]:
+    def procedures(self) -> dict[str, PredictionError]:
         """By procedure, of all ranks together; the largest error first."""
         return _errors(self.predicted.procedures, self.own.procedures, self.measured.procedures)
 
-    def regions(self) -> dict[str, Error]:
+    def regions(self) -> dict[str, PredictionError]:
         """By region of the program."""
         return _errors(self.predicted.regions, self.own.regions, self.measured.regions)
 
-    def ranks(self) -> list[Error]:
+    def ranks(self) -> list[PredictionError]:
         """When each rank is done."""
         columns = (self.predicted.end.tolist(), self.own.end.tolist(), self.measured.end.tolist())
-        return [Error(p, o, m, m) for p, o, m in zip(*columns, strict=True)]
+        return [PredictionError(p, o, m, m) for p, o, m in zip(*columns, strict=True)]
 
-    def outside(self) -> list[Error]:
+    def outside(self) -> list[PredictionError]:
         """Compute the errors of each rank's time outside MPI."""
         columns = (self.predicted.outside.tolist(), self.own.outside.tolist(), self.measured.outside.tolist())
-        return [Error(p, o, m, m) for p, o, m in zip(*columns, strict=True)]
+        return [PredictionError(p, o, m, m) for p, o, m in zip(*columns, strict=True)]
 
 
-def validate(predicted: Parts, own: Parts, measured: Parts, untraced_ns: float | None = None) -> Validation:
+def validate(
+    predicted: PredictedParts, own: PredictedParts, measured: PredictedParts, untraced_ns: float | None = None
+) -> Validation:
     """Compare. untraced_ns: how long the other run takes without the tracer."""
     reference = measured.total if untraced_ns is None else untraced_ns
-    return Validation(Error(predicted.total, own.total, measured.total, reference), predicted, own, measured)
+    return Validation(PredictionError(predicted.total, own.total, measured.total, reference), predicted, own, measured)
 
 
-def _errors(predicted: dict[str, int], own: dict[str, int], measured: dict[str, int]) -> dict[str, Error]:
+def _errors(predicted: dict[str, int], own: dict[str, int], measured: dict[str, int]) -> dict[str, PredictionError]:
     names = dict.fromkeys((*measured, *own, *predicted))
-    found = {n: Error(predicted.get(n, 0), own.get(n, 0), measured.get(n, 0), measured.get(n, 0)) for n in names}
+    found = {
+        n: PredictionError(predicted.get(n, 0), own.get(n, 0), measured.get(n, 0), measured.get(n, 0)) for n in names
+    }
     return dict(sorted(found.items(), key=lambda item: -abs(item[1].total)))
 
 

@@ -18,12 +18,12 @@ import numpy as np
 from analyzer.machine.options import read_machine
 from analyzer.opening import open_trace
 from analyzer.program.model import Program
-from analyzer.program.operation import Kind
+from analyzer.program.operation import OperationKind
 from analyzer.replay import Machine, Prediction, program_of, simulate
 
 EAGER_LIMIT = 32 << 10
 """Eager limit in bytes: Dimemas was run with `-S 32k`."""
-RECEIVES = (Kind.RECV, Kind.WAIT)
+RECEIVES = (OperationKind.RECV, OperationKind.WAIT)
 
 
 @dataclass(frozen=True)

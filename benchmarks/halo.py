@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from analyzer.program.model import Program
-from analyzer.program.operation import Flag, Kind, operations
+from analyzer.program.operation import OperationFlag, OperationKind, operations
 from benchmarks.synthetic.image import Image
 from benchmarks.synthetic.links import write_links
 from tracelib import schema
@@ -35,12 +35,12 @@ def halo(ranks: int, calls: int) -> Program:
     for rank, bursts in enumerate(_bursts(ranks, calls)):
         left, right = (rank - 1) % ranks, (rank + 1) % ranks
         one = operations(
-            {"kind": Kind.IRECV, "peer": left, "request": 0, "bytes": BYTES},
-            {"kind": Kind.IRECV, "peer": right, "request": 1, "bytes": BYTES, "tag": 1, "burst": 20},
-            {"kind": Kind.SEND, "peer": right, "bytes": BYTES, "burst": 20, "flags": Flag.IMMEDIATE},
-            {"kind": Kind.SEND, "peer": left, "bytes": BYTES, "tag": 1, "flags": Flag.IMMEDIATE},
-            {"kind": Kind.WAIT, "request": 0},
-            {"kind": Kind.WAIT, "request": 1},
+            {"kind": OperationKind.IRECV, "peer": left, "request": 0, "bytes": BYTES},
+            {"kind": OperationKind.IRECV, "peer": right, "request": 1, "bytes": BYTES, "tag": 1, "burst": 20},
+            {"kind": OperationKind.SEND, "peer": right, "bytes": BYTES, "burst": 20, "flags": OperationFlag.IMMEDIATE},
+            {"kind": OperationKind.SEND, "peer": left, "bytes": BYTES, "tag": 1, "flags": OperationFlag.IMMEDIATE},
+            {"kind": OperationKind.WAIT, "request": 0},
+            {"kind": OperationKind.WAIT, "request": 1},
         )
         stream = np.tile(one, len(bursts))
         stream["burst"][:: len(one)] = bursts

@@ -14,7 +14,7 @@ from analyzer.errors import TracelibError
 from analyzer.operations.program import program_of
 from analyzer.operations.region_events import are_of_regions
 from analyzer.program.model import Program, pieces, rewritten
-from analyzer.program.operation import Kind
+from analyzer.program.operation import OperationKind
 from analyzer.trace import Regions, Trace
 from analyzer.what_if.blocks import blocks_of_regions
 
@@ -59,7 +59,7 @@ def bounds(program: Program, by_clock: Program, inside: np.ndarray) -> tuple[np.
     return low, high
 
 
-SENDS = (Kind.SEND, Kind.PORT_SEND, Kind.PUT)
+SENDS = (OperationKind.SEND, OperationKind.PORT_SEND, OperationKind.PUT)
 
 
 def shared_part(trace: Trace, program: Program, region: str | None) -> tuple[Program, np.ndarray]:

@@ -193,7 +193,7 @@ def run(arguments: list[str] | None) -> int:
         _fail(members, f"Error: {error.strerror or error}" + (f": {error.filename}" if error.filename else ""))
         drop_output()
         return 1
-    except signal_handling.Ended as end:
+    except signal_handling.EndRequested as end:
         if members.size > 1:  # the launcher says so
             signal_handling.die(end.number)
         raise

@@ -66,7 +66,7 @@ _NODES_AT_ONCE = 1 << 16
 
 
 @dataclass(frozen=True)
-class Did:
+class NodeActivities:
     """The activities of a thread, by node; arrays of one length.
 
     In [begin, held) the tracer had the thread. In [held, enter) it did `ahead`, in [enter, exit) `inside` (numbers of
@@ -81,18 +81,18 @@ class Did:
     inside: np.ndarray
 
 
-def activities_in(functions: ThreadActivities, rows: np.ndarray, begin: int, held: int) -> Did:
+def activities_in(functions: ThreadActivities, rows: np.ndarray, begin: int, held: int) -> NodeActivities:
     """Find a thread's activities from `begin` on, with its nodes (NODE); the tracer holds it until `held`."""
     enter, exit_ = rows["enter"], rows["exit"]
     begins = np.append(begin, exit_[:-1])
     until = np.maximum.accumulate(np.append(held, (exit_ + rows["tracer"])[:-1]))
-    return Did(
+    return NodeActivities(
         begins, np.clip(until, begins, np.maximum(enter, begins)), enter, exit_,
         functions.before_nodes(rows), functions.of_nodes(rows),
     )  # fmt: skip
 
 
-def pieces_of(functions: ThreadActivities, whole: np.ndarray, begin: int) -> Iterator[tuple[int, Did]]:
+def pieces_of(functions: ThreadActivities, whole: np.ndarray, begin: int) -> Iterator[tuple[int, NodeActivities]]:
     """Yield a thread's activities from `begin` on, piece by piece, each with the number of its first node."""
     held = begin
     for first in range(0, len(whole), _NODES_AT_ONCE):
@@ -104,7 +104,7 @@ def pieces_of(functions: ThreadActivities, whole: np.ndarray, begin: int) -> Ite
         begin, held = int(rows["exit"][-1]), max(held, int((rows["exit"] + rows["tracer"]).max()))
 
 
-class Before:
+class PathTimeBefore:
     """The time of the critical path on one thread before any time."""
 
     def __init__(self, segments: np.ndarray) -> None:

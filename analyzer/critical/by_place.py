@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.columns.arrays import joined
-from analyzer.critical.activities import Before, ThreadActivities, pieces_of
+from analyzer.critical.activities import PathTimeBefore, ThreadActivities, pieces_of
 from analyzer.critical.path import CriticalPath
 from analyzer.pairing.call_paths import paths_of_calls
 from analyzer.places.call_gaps import CallGap, CallGaps
@@ -57,7 +57,7 @@ def _on_path(trace: Trace, path: CriticalPath) -> Iterator[np.ndarray]:
     nodes, functions = path.nodes, ThreadActivities(trace)
     for thread, stays in path.stays.items():
         whole, rank, number = nodes.whole(thread), int(nodes.rank[thread]), int(nodes.thread[thread])
-        before = Before(stays)
+        before = PathTimeBefore(stays)
         last, open_ns, begin = 0, 0, 0 if number == 0 else int(whole["enter"][0])
         for first, did in pieces_of(functions, whole, begin):
             held, enter, exit_ = (before.until(times) for times in (did.held, did.enter, did.exit))
@@ -118,7 +118,7 @@ def _named(rows: np.ndarray, trace: Trace) -> list[PlaceShare]:
     return sorted(found.values(), key=lambda share: (-share.ns, share.text))
 
 
-class Whereabouts:
+class ThreadPlaces:
     """The places where a thread mostly is during one activity."""
 
     def __init__(self, trace: Trace) -> None:

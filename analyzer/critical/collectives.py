@@ -124,7 +124,7 @@ WHOLE_CALLS = _BLOCKING | NONBLOCKING_COLLECTIVES
 
 def add_collectives(found: Dependences, trace: Trace, nodes: NodeTimeline) -> None:
     """Add the dependences by blocking, nonblocking and persistent collectives, MPI_Init and MPI_Finalize."""
-    groups = Groups(found, trace, nodes)
+    groups = CollectiveGroups(found, trace, nodes)
     blocking = np.array([base_name(p) in _BLOCKING - FENCES for p in trace.procedures], bool)
     groups.add(*joined(trace, nodes.noted.compress(blocking[nodes.noted["call"]])))
     for rows, group in started_collectives(trace, nodes):
@@ -157,7 +157,7 @@ class _Members:
         return _Members(*(getattr(self, field.name)[chosen] for field in fields(self)))
 
 
-class Groups:
+class CollectiveGroups:
     """Collectives whose members' calls are known, and the dependences that they make."""
 
     def __init__(self, found: Dependences, trace: Trace, nodes: NodeTimeline) -> None:

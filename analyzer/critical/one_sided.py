@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from analyzer.critical.collectives import Groups, joined
+from analyzer.critical.collectives import CollectiveGroups, joined
 from analyzer.critical.dependences import Dependences
 from analyzer.critical.thread_nodes import NOTED, NodeTimeline
 from analyzer.pairing.epochs import ANY, EpochReader, Epochs, with_windows
@@ -75,7 +75,7 @@ def add_one_sided(found: Dependences, trace: Trace, nodes: NodeTimeline) -> None
         return
     fences = np.array([base_name(p) in FENCES for p in trace.procedures], bool)
     rows = _with_windows(trace, nodes.noted[fences[nodes.noted["call"]]])
-    Groups(found, trace, nodes).add(*joined(trace, rows, FenceCalls(trace, Team(), fences)))
+    CollectiveGroups(found, trace, nodes).add(*joined(trace, rows, FenceCalls(trace, Team(), fences)))
     reader = EpochReader(trace)
     epochs = Epochs.together([reader.of(rank) for rank in range(trace.size)])
     waits = _Waits(found, nodes, on_windows)

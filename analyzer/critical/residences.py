@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.critical.activities import CALL, COMPUTATION, ThreadActivities, ThreadActivity, activities_in
-from analyzer.critical.by_place import Whereabouts
+from analyzer.critical.by_place import ThreadPlaces
 from analyzer.critical.path import CriticalPath
 from analyzer.trace import Trace
 
@@ -35,12 +35,12 @@ def longest_residences(trace: Trace, path: CriticalPath, most: int) -> list[Resi
     """Return at most `most` stays of the path, the longest first; stays of length 0 do not count."""
     segments = path.segments[path.segments["end"] > path.segments["begin"]]
     order = np.argsort(segments["begin"] - segments["end"], kind="stable")[:most]
-    functions, where = ThreadActivities(trace), Whereabouts(trace)
+    functions, where = ThreadActivities(trace), ThreadPlaces(trace)
     return [_stay(path, functions, where, *row) for row in segments[order].tolist()]
 
 
 def _stay(
-    path: CriticalPath, functions: ThreadActivities, where: Whereabouts, begin: int, end: int, thread: int
+    path: CriticalPath, functions: ThreadActivities, where: ThreadPlaces, begin: int, end: int, thread: int
 ) -> Residence:
     nodes = path.nodes
     whole = nodes.whole(thread)

@@ -78,7 +78,7 @@ def _follows(means: np.ndarray) -> bool:
 
 
 @dataclass(frozen=True)
-class CallsAt:
+class CallBatch:
     """Calls of one procedure from one place, of all ranks together.
 
     inside_ns: int64 (batches + 1,), time in MPI by batch; the last column is what lies outside all of them.
@@ -92,7 +92,7 @@ class CallsAt:
     received: int
 
 
-class CallSums(Sums[list[CallsAt]]):
+class CallSums(Sums[list[CallBatch]]):
     """Adds up calls by procedure, place and batch."""
 
     def __init__(self, trace: Trace, into: Batches | None) -> None:
@@ -116,7 +116,7 @@ class CallSums(Sums[list[CallsAt]]):
         for one, row in zip(keys.tolist(), np.concatenate([time, rest], axis=1).astype(np.int64), strict=True):
             self._sums[one] = self._sums.get(one, 0) + row
 
-    def total(self, team: Team) -> list[CallsAt]:
+    def total(self, team: Team) -> list[CallBatch]:
         sums: dict[int, np.ndarray] = {}
         for part in team.allgather(self._sums):
             for key, row in part.items():
@@ -125,7 +125,7 @@ class CallSums(Sums[list[CallsAt]]):
         for key, row in sorted(sums.items()):
             place, call = divmod(key, len(self._procedures))
             count, sent, received = row[self._columns :].tolist()
-            found.append(CallsAt(place, self._procedures[call], row[: self._columns], count, sent, received))
+            found.append(CallBatch(place, self._procedures[call], row[: self._columns], count, sent, received))
         return found
 
 

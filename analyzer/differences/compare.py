@@ -14,18 +14,18 @@ from typing import TypeVar
 
 import numpy as np
 
-from analyzer.differences.figures import ADDITIVE, PARTS, RUN_TIME, Family, Figure, Measured, Unit
-from analyzer.differences.noise import Basis
+from analyzer.differences.figures import ADDITIVE, PARTS, RUN_TIME, Figure, FigureFamily, FigureUnit, RunFigures
+from analyzer.differences.noise import SampleOrigin
 from analyzer.differences.rows import DifferenceRow, FigureSamples, judged, untested
 from tracelib.schema.procedures import TESTS
 
 _LINES = re.compile(r":(\d+)(?:-(\d+))?")
-_OF_PLACES = (Family.PLACE, Family.COMPUTING)
+_OF_PLACES = (FigureFamily.PLACE, FigureFamily.COMPUTING)
 
 Value = TypeVar("Value")
 
 
-def align_moved_places(before: Sequence[Measured], after: Sequence[Measured]) -> tuple[list[Measured], int]:
+def align_moved_places(before: Sequence[RunFigures], after: Sequence[RunFigures]) -> tuple[list[RunFigures], int]:
     """Rename places of the second side to the names that the first side has, and count the renamed places.
 
     Considered are places that only one side has. Places of the same call in the same function and file are paired in
@@ -40,13 +40,13 @@ def align_moved_places(before: Sequence[Measured], after: Sequence[Measured]) ->
     return [_renamed(run, names) for run in after] if names else list(after), len(names)
 
 
-def _places(side: Iterable[Measured]) -> set[Figure]:
+def _places(side: Iterable[RunFigures]) -> set[Figure]:
     return {figure for run in side for figure in run.values if figure.family in _OF_PLACES}
 
 
-def _alike(figures: Iterable[Figure]) -> dict[tuple[Family, str], list[Figure]]:
+def _alike(figures: Iterable[Figure]) -> dict[tuple[FigureFamily, str], list[Figure]]:
     """By their names without lines, each in the order of its lines. Names without lines are left out."""
-    found: dict[tuple[Family, str], list[Figure]] = defaultdict(list)
+    found: dict[tuple[FigureFamily, str], list[Figure]] = defaultdict(list)
     for figure in figures:
         text = _LINES.sub(":", figure.name)
         if text != figure.name:
@@ -56,7 +56,7 @@ def _alike(figures: Iterable[Figure]) -> dict[tuple[Family, str], list[Figure]]:
     return found
 
 
-def _renamed(run: Measured, names: dict[str, str]) -> Measured:
+def _renamed(run: RunFigures, names: dict[str, str]) -> RunFigures:
     def of(figures: dict[Figure, Value]) -> dict[Figure, Value]:
         return {
             replace(figure, name=names.get(figure.name, figure.name)) if figure.family in _OF_PLACES else figure: value
@@ -73,28 +73,28 @@ LEAST_SHARE = 0.005
 """Times below this share of the run time, on both sides, are not tested: they would only take certainty from the
 others."""
 
-_MAIN = frozenset({Family.PART, Family.EFFICIENCY, Family.ITERATION})
+_MAIN = frozenset({FigureFamily.PART, FigureFamily.EFFICIENCY, FigureFamily.ITERATION})
 _POLLS = frozenset(f"{what} of {name}" for name in TESTS for what in ("calls", "bytes"))
 
 
 @dataclass(frozen=True)
-class Difference:
+class RunDifference:
     """All rows by family, in each those first whose difference is largest.
 
     basis: what noise is known from. notes: what could not be compared, and why; one line each.
     """
 
-    before: tuple[Measured, ...]
-    after: tuple[Measured, ...]
+    before: tuple[RunFigures, ...]
+    after: tuple[RunFigures, ...]
     rows: tuple[DifferenceRow, ...]
-    basis: Basis
+    basis: SampleOrigin
     notes: tuple[str, ...]
 
     def row(self, figure: Figure) -> DifferenceRow:
         """That of one figure; a row without values where no side has it."""
         return next((row for row in self.rows if row.figure == figure), DifferenceRow(figure, None, None))
 
-    def of(self, family: Family) -> list[DifferenceRow]:
+    def of(self, family: FigureFamily) -> list[DifferenceRow]:
         """Return the rows of a family."""
         return [row for row in self.rows if row.figure.family is family]
 
@@ -103,10 +103,10 @@ class Difference:
         return self.row(RUN_TIME)
 
 
-def compare(before: Sequence[Measured], after: Sequence[Measured]) -> Difference:
+def compare(before: Sequence[RunFigures], after: Sequence[RunFigures]) -> RunDifference:
     """Two sides of at least one run each."""
     basis, notes = _basis(before, after)
-    if basis is not Basis.REPETITIONS:
+    if basis is not SampleOrigin.REPETITIONS:
         before, after = before[:1], after[:1]
     after, moved = align_moved_places(before, after)
     if moved:
@@ -118,12 +118,12 @@ def compare(before: Sequence[Measured], after: Sequence[Measured]) -> Difference
         groups[0 if row.figure == RUN_TIME else 1 if row.figure.family in _MAIN else 2].append(row)
     rows = [row for group in groups for row in _group(group, before, after, basis)]
     rows += _ranks(before, after, basis)
-    family, part = list(Family), {figure: number for number, figure in enumerate(PARTS)}
+    family, part = list(FigureFamily), {figure: number for number, figure in enumerate(PARTS)}
     rows.sort(key=lambda row: (family.index(row.figure.family), part.get(row.figure, 0), -abs(row.difference)))
-    return Difference(tuple(before), tuple(after), tuple(rows), basis, tuple(notes))
+    return RunDifference(tuple(before), tuple(after), tuple(rows), basis, tuple(notes))
 
 
-def _basis(before: Sequence[Measured], after: Sequence[Measured]) -> tuple[Basis, list[str]]:
+def _basis(before: Sequence[RunFigures], after: Sequence[RunFigures]) -> tuple[SampleOrigin, list[str]]:
     """Decide from which samples noise is known, and list notes on what cannot be compared."""
     every, one, other = [*before, *after], before[0], after[0]
     notes = list(dict.fromkeys(f"{run.file}: {note}." for run in every for note in run.notes))
@@ -134,47 +134,47 @@ def _basis(before: Sequence[Measured], after: Sequence[Measured]) -> tuple[Basis
         ranks = " and ".join(map(str, sizes))
         notes.append(f"Runs of {ranks} ranks are compared by the mean of a thread, not rank by rank.")
     if len(every) >= LEAST_RUNS:
-        return Basis.REPETITIONS, notes
+        return SampleOrigin.REPETITIONS, notes
     if len(every) > 2:
         notes.append("Three runs are too few for a test of repetitions: the first of each side are compared.")
     if not (one.batches and other.batches):
-        return Basis.NONE, notes
+        return SampleOrigin.NONE, notes
     if crowded := [run.file for run in (one, other) if run.shares_cpus]:
         notes.append(
             f"Ranks share CPUs in {' and '.join(dict.fromkeys(crowded))}: how long an iteration takes depends on who "
             "else has the CPU in this run, so noise is not known from them."
         )
-        return Basis.NONE, notes
+        return SampleOrigin.NONE, notes
     if one.body != other.body:
         notes.append(f"Their iterations do not do the same ({one.body}; {other.body}): noise is not known from them.")
-        return Basis.NONE, notes
+        return SampleOrigin.NONE, notes
     if one.iterations != other.iterations:
         notes.append(
             f"{other.iterations} iterations are compared with {one.iterations}: the tests are of one iteration."
         )
-    return Basis.ITERATIONS, notes
+    return SampleOrigin.ITERATIONS, notes
 
 
-def _mean(figure: Figure, side: Sequence[Measured]) -> float | None:
+def _mean(figure: Figure, side: Sequence[RunFigures]) -> float | None:
     """Over the runs of a side; None where one of them does not say it."""
     values = [_value(run, figure) for run in side]
     known = [value for value in values if value is not None]
     return float(np.mean(known)) if len(known) == len(values) else None
 
 
-def _value(run: Measured, figure: Figure) -> float | None:
+def _value(run: RunFigures, figure: Figure) -> float | None:
     return run.values.get(figure, 0.0 if figure.family in ADDITIVE else None)
 
 
 def _group(
-    rows: Sequence[DifferenceRow], before: Sequence[Measured], after: Sequence[Measured], basis: Basis
+    rows: Sequence[DifferenceRow], before: Sequence[RunFigures], after: Sequence[RunFigures], basis: SampleOrigin
 ) -> Iterator[DifferenceRow]:
     """Rows that are corrected together, those without samples among them."""
     least = LEAST_SHARE * max(run.values[RUN_TIME] for run in (*before, *after))
     tested, columns = [], []
     for row in rows:
-        sides, is_count = _samples(row.figure, before, after, basis), row.figure.family is Family.TRAFFIC
-        is_small = row.figure.unit is Unit.NS and max(row.before or 0.0, row.after or 0.0) < least
+        sides, is_count = _samples(row.figure, before, after, basis), row.figure.family is FigureFamily.TRAFFIC
+        is_small = row.figure.unit is FigureUnit.NS and max(row.before or 0.0, row.after or 0.0) < least
         if sides is None or is_small or (is_count and not any(np.ptp(side) for side in sides)):
             yield untested(row, exact=is_count and row.figure.name not in _POLLS)
             continue
@@ -186,15 +186,15 @@ def _group(
 
 
 def _samples(
-    figure: Figure, before: Sequence[Measured], after: Sequence[Measured], basis: Basis
+    figure: Figure, before: Sequence[RunFigures], after: Sequence[RunFigures], basis: SampleOrigin
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the samples of a figure for each side, float64 (samples,). None: not both sides have samples."""
-    if basis is Basis.REPETITIONS:
+    if basis is SampleOrigin.REPETITIONS:
         values = [[_value(run, figure) for run in side] for side in (before, after)]
         return None if any(None in side for side in values) else (np.array(values[0]), np.array(values[1]))
     one, other = before[0], after[0]
     sides = [run.samples.get(figure) for run in (one, other)]
-    if basis is Basis.NONE or all(side is None for side in sides):
+    if basis is SampleOrigin.NONE or all(side is None for side in sides):
         return None
     if figure.family not in ADDITIVE and any(side is None for side in sides):
         return None
@@ -204,18 +204,18 @@ def _samples(
     return first, second
 
 
-def _ranks(before: Sequence[Measured], after: Sequence[Measured], basis: Basis) -> list[DifferenceRow]:
+def _ranks(before: Sequence[RunFigures], after: Sequence[RunFigures], basis: SampleOrigin) -> list[DifferenceRow]:
     """Compare the computing of each rank. Empty where the two sides have different numbers of ranks."""
     if len({run.ranks for run in (*before, *after)}) > 1:
         return []
     first, second = (np.stack([run.by_rank for run in side]) for side in (before, after))
     means = zip(first.mean(axis=0).tolist(), second.mean(axis=0).tolist(), strict=True)
-    rows = [DifferenceRow(Figure(Family.RANK, f"rank {rank}"), a, b) for rank, (a, b) in enumerate(means)]
+    rows = [DifferenceRow(Figure(FigureFamily.RANK, f"rank {rank}"), a, b) for rank, (a, b) in enumerate(means)]
     iterations = 1, 1
-    if basis is Basis.ITERATIONS:
+    if basis is SampleOrigin.ITERATIONS:
         one, other = before[0].rank_samples, after[0].rank_samples
         assert one is not None and other is not None, "the basis is that of their batches"
         first, second, iterations = one, other, (before[0].iterations, after[0].iterations)
-    if basis is Basis.NONE:
+    if basis is SampleOrigin.NONE:
         return [untested(row, exact=False) for row in rows]
     return judged(rows, FigureSamples(first, second, basis, iterations))

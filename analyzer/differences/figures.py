@@ -10,7 +10,7 @@ import numpy as np
 from analyzer.program.model import LeftOut
 
 
-class Family(Enum):
+class FigureFamily(Enum):
     """Family of figures.
 
     Times of PART are a decomposition of the run time; times of other families overlap with them.
@@ -31,7 +31,7 @@ class Family(Enum):
     TRAFFIC = "traffic"  # numbers of calls and messages, and bytes
 
 
-class Unit(Enum):
+class FigureUnit(Enum):
     """Unit of a figure's value."""
 
     NS = "s"  # written in seconds, held in ns
@@ -44,35 +44,35 @@ class Unit(Enum):
 class Figure:
     """The name of a figure."""
 
-    family: Family
+    family: FigureFamily
     name: str
-    unit: Unit = Unit.NS
+    unit: FigureUnit = FigureUnit.NS
 
 
-RUN_TIME = Figure(Family.RUN, "run time")
-ITERATION = Figure(Family.ITERATION, "iteration")
-COMPUTING = Figure(Family.PART, "computing")
-NO_CPU = Figure(Family.PART, "waiting for a CPU")
-WAITING = Figure(Family.PART, "waiting for others")
-STARTING = Figure(Family.PART, "starting and ending MPI")
-TRANSFER = Figure(Family.PART, "MPI and the network")
-TRACER = Figure(Family.PART, "the tracer")
-REST = Figure(Family.PART, "the rest")
+RUN_TIME = Figure(FigureFamily.RUN, "run time")
+ITERATION = Figure(FigureFamily.ITERATION, "iteration")
+COMPUTING = Figure(FigureFamily.PART, "computing")
+NO_CPU = Figure(FigureFamily.PART, "waiting for a CPU")
+WAITING = Figure(FigureFamily.PART, "waiting for others")
+STARTING = Figure(FigureFamily.PART, "starting and ending MPI")
+TRANSFER = Figure(FigureFamily.PART, "MPI and the network")
+TRACER = Figure(FigureFamily.PART, "the tracer")
+REST = Figure(FigureFamily.PART, "the rest")
 PARTS = (COMPUTING, NO_CPU, WAITING, TRANSFER, STARTING, TRACER, REST)
 """Parts of the run time, in the order in which reports list them."""
 
 PARALLEL, BALANCE, COMMUNICATION, SERIALIZATION, TRANSFER_FACTOR = EFFICIENCIES = tuple(
-    Figure(Family.EFFICIENCY, name, Unit.FRACTION)
+    Figure(FigureFamily.EFFICIENCY, name, FigureUnit.FRACTION)
     for name in ("parallel", "load balance", "communication", "serialization", "transfer")
 )
-IPC = Figure(Family.COUNTER, "instructions per cycle", Unit.FRACTION)
+IPC = Figure(FigureFamily.COUNTER, "instructions per cycle", FigureUnit.FRACTION)
 
-ADDITIVE = frozenset(Family) - {Family.EFFICIENCY, Family.ITERATION, Family.RUN}
+ADDITIVE = frozenset(FigureFamily) - {FigureFamily.EFFICIENCY, FigureFamily.ITERATION, FigureFamily.RUN}
 """Families in which a figure that a run does not have counts as 0."""
 
 
 @dataclass(frozen=True)
-class Measured:
+class RunFigures:
     """The figures of one run.
 
     values: by figure, those not known left out. samples: of some figures the mean of an iteration, in each of several

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.differences.batches import Batches, CallsAt, CallSums, batches, waits_by_batch
+from analyzer.differences.batches import Batches, CallBatch, CallSums, batches, waits_by_batch
 from analyzer.differences.figures import (
     BALANCE,
     COMMUNICATION,
@@ -25,10 +25,10 @@ from analyzer.differences.figures import (
     TRACER,
     TRANSFER,
     WAITING,
-    Family,
     Figure,
-    Measured,
-    Unit,
+    FigureFamily,
+    FigureUnit,
+    RunFigures,
 )
 from analyzer.efficiency.factors import Efficiency, efficiency
 from analyzer.efficiency.ideal import ideal_replay
@@ -42,7 +42,7 @@ from analyzer.metrics.profile import Profile, ProfileSums
 from analyzer.metrics.regions import region_profile
 from analyzer.metrics.sums import add_all
 from analyzer.metrics.unrecorded import unrecorded
-from analyzer.metrics.useful import Useful, UsefulSums, cpu_waits
+from analyzer.metrics.useful import UsefulSums, UsefulTime, cpu_waits
 from analyzer.parallel import Team
 from analyzer.places.call_gaps import CallGaps
 from analyzer.places.phrases import call_at, computing_at
@@ -59,7 +59,7 @@ from tracelib.schema.procedures import FINALIZE, INIT
 Values = dict[Figure, float]
 
 
-def measure(trace: Trace, team: Team) -> Measured:
+def measure(trace: Trace, team: Team) -> RunFigures:
     """The figures of a run, with samples of them where it has enough iterations. Collective over the team.
 
     Raises TracelibError where the trace has no times, or it is not known what is computing.
@@ -90,7 +90,7 @@ def measure(trace: Trace, team: Team) -> Measured:
         values[ITERATION] = float(loop.lengths_ns().max(axis=0).mean())
         computing = computing_by_iteration(trace, team, into.edges).T / into.iterations[:, None]
         samples, rank_samples = _samples(of, into, computing, waits_by_batch(trace, team, into, of.used)), computing
-    return Measured(
+    return RunFigures(
         file=str(trace.path),
         command=trace.origin.command,
         ranks=trace.size,
@@ -114,9 +114,9 @@ class _Sums:
 
     trace: Trace
     calls: Profile
-    computed: Useful
+    computed: UsefulTime
     gaps: Gaps
-    at: tuple[CallsAt, ...]
+    at: tuple[CallBatch, ...]
     flushed: Flushes
 
     @property
@@ -178,29 +178,29 @@ def _calls(of: _Sums) -> Values:
     """Time in each procedure, and at each of its places."""
     found: Values = defaultdict(float)
     for name, ns in zip(of.calls.procedures, of.calls.inside_ns.sum(axis=0).tolist(), strict=True):
-        found[Figure(Family.CALL, name)] += ns / of.threads
+        found[Figure(FigureFamily.CALL, name)] += ns / of.threads
     for one, figure in _places(of):
         found[figure] += float(one.inside_ns.sum()) / of.threads
     return found
 
 
-def _places(of: _Sums) -> Iterator[tuple[CallsAt, Figure]]:
+def _places(of: _Sums) -> Iterator[tuple[CallBatch, Figure]]:
     """Calls whose places are known, with the figure of each."""
     paths = of.trace.extra(CallPaths)
     places = paths.named() if paths.known else None
     for one in of.at:
         if one.place and places:
-            yield one, Figure(Family.PLACE, call_at(one.procedure, places.text(one.place)))
+            yield one, Figure(FigureFamily.PLACE, call_at(one.procedure, places.text(one.place)))
 
 
 def _waits(waiting: Waits, threads: int) -> Values:
     found = {
-        Figure(Family.WAIT, LABELS[kind]): float(waiting.time_ns[:, kind].sum()) / threads
+        Figure(FigureFamily.WAIT, LABELS[kind]): float(waiting.time_ns[:, kind].sum()) / threads
         for kind in WaitKind
         if waiting.time_ns[:, kind].any()
     }
     for cause in waiting.causes:
-        figure = Figure(Family.CAUSE, _cause(cause.rank, cause.what, cause.path))
+        figure = Figure(FigureFamily.CAUSE, _cause(cause.rank, cause.what, cause.path))
         found[figure] = found.get(figure, 0.0) + (cause.direct_ns + cause.indirect_ns) / threads
     return found
 
@@ -232,14 +232,14 @@ def _computing(of: _Sums) -> Values:
             text = computing_at(between.every[number], before=after, after=before)
         else:
             text = f"computing between {before or 'its begin'} and {after or 'its end'}"
-        found[Figure(Family.COMPUTING, text)] += int(row["ns"]) / of.threads
+        found[Figure(FigureFamily.COMPUTING, text)] += int(row["ns"]) / of.threads
     return found
 
 
 def _regions(trace: Trace, team: Team, threads: int) -> Values:
     own = region_profile(trace, team)
     return {
-        Figure(Family.REGION, own.names[number]): float(own.time_ns[:, number].sum()) / threads
+        Figure(FigureFamily.REGION, own.names[number]): float(own.time_ns[:, number].sum()) / threads
         for number in own.by_time()
     }
 
@@ -247,7 +247,7 @@ def _regions(trace: Trace, team: Team, threads: int) -> Values:
 def _counters(trace: Trace, team: Team) -> Values:
     sums = counted(trace, team)
     found = {
-        Figure(Family.COUNTER, f"{counter.name} in {where}", Unit.NUMBER): float(of[:, number].sum())
+        Figure(FigureFamily.COUNTER, f"{counter.name} in {where}", FigureUnit.NUMBER): float(of[:, number].sum())
         for where, of in (("computing", sums.useful), ("MPI", sums.inside))
         for number, counter in enumerate(sums.counters)
     }
@@ -257,13 +257,13 @@ def _counters(trace: Trace, team: Team) -> Values:
 def _traffic(trace: Trace, team: Team, calls: Profile) -> Values:
     sent = messages(trace, team)
     found = {
-        Figure(Family.TRAFFIC, "messages", Unit.NUMBER): float(sent.count),
-        Figure(Family.TRAFFIC, "bytes in messages", Unit.BYTES): float(sent.bytes),
+        Figure(FigureFamily.TRAFFIC, "messages", FigureUnit.NUMBER): float(sent.count),
+        Figure(FigureFamily.TRAFFIC, "bytes in messages", FigureUnit.BYTES): float(sent.bytes),
     }
     for number, name in enumerate(calls.procedures):
         moved = max(int(calls.sent[:, number].sum()), int(calls.received[:, number].sum()))
-        found[Figure(Family.TRAFFIC, f"calls of {name}", Unit.NUMBER)] = float(calls.count[:, number].sum())
-        found[Figure(Family.TRAFFIC, f"bytes of {name}", Unit.BYTES)] = float(moved)
+        found[Figure(FigureFamily.TRAFFIC, f"calls of {name}", FigureUnit.NUMBER)] = float(calls.count[:, number].sum())
+        found[Figure(FigureFamily.TRAFFIC, f"bytes of {name}", FigureUnit.BYTES)] = float(moved)
     return found
 
 
@@ -272,13 +272,13 @@ def _samples(of: _Sums, into: Batches, computing: np.ndarray, waiting: np.ndarra
     each = of.threads * into.iterations
     found: dict[Figure, np.ndarray] = defaultdict(lambda: np.zeros(len(into)))
     for one in of.at:
-        found[Figure(Family.CALL, one.procedure)] += one.inside_ns[:-1] / each
+        found[Figure(FigureFamily.CALL, one.procedure)] += one.inside_ns[:-1] / each
     for one, figure in _places(of):
         found[figure] += one.inside_ns[:-1] / each
-    inside = sum((found[Figure(Family.CALL, name)] for name in of.used if not _starts(name)), np.zeros(len(into)))
+    inside = sum((found[Figure(FigureFamily.CALL, name)] for name in of.used if not _starts(name)), np.zeros(len(into)))
     for kind in WaitKind:
         if waiting[:, kind].any():
-            found[Figure(Family.WAIT, LABELS[kind])] = waiting[:, kind] / each
+            found[Figure(FigureFamily.WAIT, LABELS[kind])] = waiting[:, kind] / each
     found[WAITING] = waiting.sum(axis=1) / each
     found[TRANSFER] = inside - found[WAITING]
     found[COMPUTING] = computing.sum(axis=1) / of.threads

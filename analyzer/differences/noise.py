@@ -20,7 +20,7 @@ _RESAMPLES = 499
 _SEED = 1
 
 
-class Verdict(Enum):
+class TestVerdict(Enum):
     """Result of the test of a difference."""
 
     MORE = "more than noise"
@@ -30,7 +30,7 @@ class Verdict(Enum):
     SAME = "the same"
 
 
-class Basis(Enum):
+class SampleOrigin(Enum):
     """Where samples come from."""
 
     REPETITIONS = "repetitions"
@@ -39,7 +39,7 @@ class Basis(Enum):
 
 
 @dataclass(frozen=True)
-class Tested:
+class ColumnTests:
     """Results of the test of each column of samples; float64 of shape (columns,).
 
     p: probability that chance alone makes the difference at least as large. low, high: 95 % interval of the difference
@@ -51,7 +51,7 @@ class Tested:
     high: np.ndarray
 
 
-def compare_repetitions(before: np.ndarray, after: np.ndarray) -> Tested:
+def compare_repetitions(before: np.ndarray, after: np.ndarray) -> ColumnTests:
     """Student's t-test of runs, float64 (runs, columns); 4 of both sides together at least, 1 of each.
 
     The variance is taken as the same on both sides, which it is where nothing changed.
@@ -64,10 +64,10 @@ def compare_repetitions(before: np.ndarray, after: np.ndarray) -> Tested:
         interval = found.confidence_interval(1 - ALPHA)
     difference = after.mean(axis=0) - before.mean(axis=0)
     low, high = (np.where(np.isnan(bound), difference, bound) for bound in (interval.low, interval.high))
-    return Tested(np.where(np.isnan(found.pvalue), 1.0, found.pvalue), low, high)
+    return ColumnTests(np.where(np.isnan(found.pvalue), 1.0, found.pvalue), low, high)
 
 
-def compare_iterations(before: np.ndarray, after: np.ndarray, *, intervals: bool = True) -> Tested:
+def compare_iterations(before: np.ndarray, after: np.ndarray, *, intervals: bool = True) -> ColumnTests:
     """Mann and Whitney's test of batches of iterations, float64 (batches, columns), which a few slow ones do not
     disturb; intervals by the bootstrap (without `intervals`, they are the difference itself)."""
     from scipy.stats import bootstrap, mannwhitneyu
@@ -82,7 +82,7 @@ def compare_iterations(before: np.ndarray, after: np.ndarray, *, intervals: bool
             confidence_level=1 - ALPHA, method="percentile", rng=np.random.default_rng(_SEED),
         ).confidence_interval  # fmt: skip
         low, high = found.low, found.high
-    return Tested(np.where(np.isnan(p), 1.0, p), low, high)
+    return ColumnTests(np.where(np.isnan(p), 1.0, p), low, high)
 
 
 def spread(samples: np.ndarray) -> float:

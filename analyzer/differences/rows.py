@@ -8,14 +8,14 @@ from math import isclose
 
 import numpy as np
 
-from analyzer.differences.figures import Family, Figure, Unit
+from analyzer.differences.figures import Figure, FigureFamily, FigureUnit
 from analyzer.differences.noise import (
     ALPHA,
     BETWEEN_RUNS,
     OWN_VARIATION,
-    Basis,
-    Tested,
-    Verdict,
+    ColumnTests,
+    SampleOrigin,
+    TestVerdict,
     compare_iterations,
     compare_repetitions,
     corrected,
@@ -44,7 +44,7 @@ class DifferenceRow:
     figure: Figure
     before: float | None
     after: float | None
-    verdict: Verdict = Verdict.UNKNOWN
+    verdict: TestVerdict = TestVerdict.UNKNOWN
     p: float | None = None
     low: float | None = None
     high: float | None = None
@@ -71,12 +71,12 @@ class FigureSamples:
 
     before: np.ndarray
     after: np.ndarray
-    basis: Basis
+    basis: SampleOrigin
     iterations: tuple[int, int] = (1, 1)
 
-    def tested(self) -> Tested:
+    def tested(self) -> ColumnTests:
         """Each row, not corrected."""
-        if self.basis is Basis.REPETITIONS:
+        if self.basis is SampleOrigin.REPETITIONS:
             return compare_repetitions(self.before, self.after)
         return compare_iterations(self.before, self.after, intervals=self.before.shape[1] <= _MOST_INTERVALS)
 
@@ -96,15 +96,15 @@ def judged(rows: Sequence[DifferenceRow], samples: FigureSamples) -> list[Differ
 def untested(row: DifferenceRow, *, exact: bool) -> DifferenceRow:
     """A row without samples. exact: its figure does not depend on time."""
     if row.before is not None and row.after is not None and isclose(row.before, row.after, rel_tol=1e-9, abs_tol=1e-9):
-        return replace(row, verdict=Verdict.SAME)
-    return replace(row, verdict=Verdict.EXACT if exact else Verdict.UNKNOWN)
+        return replace(row, verdict=TestVerdict.SAME)
+    return replace(row, verdict=TestVerdict.EXACT if exact else TestVerdict.UNKNOWN)
 
 
 def _judged(row: DifferenceRow, low: float, high: float, samples: FigureSamples, number: int) -> DifferenceRow:
     assert row.p is not None, "it was tested"
     sure = row.p <= ALPHA
-    if samples.basis is Basis.REPETITIONS:
-        return replace(row, verdict=Verdict.MORE if sure else Verdict.WITHIN, low=low, high=high)
+    if samples.basis is SampleOrigin.REPETITIONS:
+        return replace(row, verdict=TestVerdict.MORE if sure else TestVerdict.WITHIN, low=low, high=high)
     scale = _scale(row.figure, samples.iterations)
     if scale is not None:
         row = replace(row, low=low * scale, high=high * scale)
@@ -114,13 +114,13 @@ def _judged(row: DifferenceRow, low: float, high: float, samples: FigureSamples,
     if scale is None and not (sure and is_large):
         return _by_number(row, first, second, samples.iterations)
     if not sure:
-        return replace(row, verdict=Verdict.WITHIN)
+        return replace(row, verdict=TestVerdict.WITHIN)
     if not is_large:
         why = LOOSE if abs(second - first) >= BETWEEN_RUNS * abs(first) else SMALL
-        return replace(row, verdict=Verdict.UNKNOWN, why=why)
+        return replace(row, verdict=TestVerdict.UNKNOWN, why=why)
     if scale is not None and abs((second - first) * scale - row.difference) > _MOST_APART * abs(row.difference):
-        return replace(row, verdict=Verdict.UNKNOWN, why=OUTSIDE)
-    return replace(row, verdict=Verdict.MORE)
+        return replace(row, verdict=TestVerdict.UNKNOWN, why=OUTSIDE)
+    return replace(row, verdict=TestVerdict.MORE)
 
 
 def _by_number(row: DifferenceRow, first: float, second: float, iterations: tuple[int, int]) -> DifferenceRow:
@@ -129,8 +129,8 @@ def _by_number(row: DifferenceRow, first: float, second: float, iterations: tupl
     is_large = row.before is not None and abs(row.difference) >= BETWEEN_RUNS * abs(row.before)
     if is_large and abs(inside - row.difference) <= _MOST_APART * abs(row.difference):
         why = f"{iterations[1]} iterations instead of {iterations[0]}"
-        return replace(row, verdict=Verdict.MORE, p=None, low=None, high=None, why=why)
-    return replace(row, verdict=Verdict.WITHIN, low=None, high=None)
+        return replace(row, verdict=TestVerdict.MORE, p=None, low=None, high=None, why=why)
+    return replace(row, verdict=TestVerdict.WITHIN, low=None, high=None)
 
 
 def _scale(figure: Figure, iterations: tuple[int, int]) -> float | None:
@@ -138,6 +138,6 @@ def _scale(figure: Figure, iterations: tuple[int, int]) -> float | None:
 
     None: the runs have different numbers of iterations, so there is no such factor.
     """
-    if figure.unit is not Unit.NS or figure.family is Family.ITERATION:
+    if figure.unit is not FigureUnit.NS or figure.family is FigureFamily.ITERATION:
         return 1.0
     return float(iterations[0]) if iterations[0] == iterations[1] else None

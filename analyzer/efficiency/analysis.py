@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.efficiency.by_region import RegionEfficiency, VisitEfficiency, region_efficiencies, visit_efficiencies
-from analyzer.efficiency.cpu_use import NOT_KNOWN, Cpus, cpus
+from analyzer.efficiency.cpu_use import NOT_KNOWN, CpuSharing, cpus
 from analyzer.efficiency.factors import Efficiency, efficiency
-from analyzer.efficiency.ideal import UNKNOWN_IDEAL, Ideal, ideal_replay
+from analyzer.efficiency.ideal import UNKNOWN_IDEAL, IdealReplay, ideal_replay
 from analyzer.efficiency.scaling import (
     NO_SCALING,
+    ComputingWork,
     Scaling,
-    Work,
     kind_of_scaling,
     reference_of,
     scaling,
@@ -41,16 +41,16 @@ class Efficiencies(InNotebook):
     ranks: int
     missing: tuple[int, ...]
     efficiency: Efficiency
-    work: Work
+    work: ComputingWork
     duration_ns: int
     tracer_ns: np.ndarray  # by rank, time that the tracer took of its threads
     regions: list[RegionEfficiency] | None  # None: not asked for
     visits: list[VisitEfficiency] | None
-    cpus: Cpus = NOT_KNOWN
+    cpus: CpuSharing = NOT_KNOWN
     transfer_waits_ns: int | None = None  # for a CPU, at most, of the time that an ideal network saves
     useful_ns: np.ndarray | None = None  # by rank; None: not known
     chosen: tuple[int, ...] | None = None  # the ranks that were to be read, if not all; the others are missing
-    ideal_by_cpu_time: Ideal = UNKNOWN_IDEAL  # where CPU time was recorded; the factors are by the clock
+    ideal_by_cpu_time: IdealReplay = UNKNOWN_IDEAL  # where CPU time was recorded; the factors are by the clock
     lost_at: LostAt = NOWHERE
 
 
@@ -101,7 +101,7 @@ def efficiencies(
 
 
 @dataclass(frozen=True)
-class Compared(InNotebook):
+class ScalingComparison(InNotebook):
     """Runs relative to the smallest, and their regions and visits of the same name and number."""
 
     runs: Sequence[Efficiencies]
@@ -112,7 +112,7 @@ class Compared(InNotebook):
     visits: list[list[Scaling]]
 
 
-def compare(runs: Sequence[Efficiencies], kind: str | None = None) -> Compared:
+def compare(runs: Sequence[Efficiencies], kind: str | None = None) -> ScalingComparison:
     """Compare runs. `kind` is STRONG or WEAK; None: as their work says. One run does not scale."""
     reference = reference_of([run.work for run in runs])
     base = runs[reference]
@@ -120,10 +120,10 @@ def compare(runs: Sequence[Efficiencies], kind: str | None = None) -> Compared:
     regions = {one.name: work_of_region(one.threads, one.efficiency) for one in base.regions or ()}
     visits = {one.number: work_of_region(one.threads, one.efficiency) for one in base.visits or ()}
 
-    def relative(amount: Work, other: Work | None) -> Scaling:
+    def relative(amount: ComputingWork, other: ComputingWork | None) -> Scaling:
         return NO_SCALING if kind is None or other is None else scaling(amount, other, kind)
 
-    return Compared(
+    return ScalingComparison(
         runs,
         kind,
         reference,

@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 
 from analyzer.efficiency.factors import Efficiency, factors
-from analyzer.efficiency.ideal import UNKNOWN_IDEAL, Ideal
-from analyzer.metrics.regions import Accumulated, lost_times, region_sums
+from analyzer.efficiency.ideal import UNKNOWN_IDEAL, IdealReplay
+from analyzer.metrics.regions import AccumulatedWeights, lost_times, region_sums
 from analyzer.pairing.requests import windows_of_rank
 from analyzer.parallel import Team
 from analyzer.trace import Mark, Regions, State, Trace
@@ -26,7 +26,7 @@ class RegionEfficiency:
     efficiency: Efficiency
 
 
-def region_efficiencies(trace: Trace, team: Team, ideal: Ideal = UNKNOWN_IDEAL) -> list[RegionEfficiency]:
+def region_efficiencies(trace: Trace, team: Team, ideal: IdealReplay = UNKNOWN_IDEAL) -> list[RegionEfficiency]:
     """Compute the efficiencies of each region that was entered, the longest first. Collective.
 
     With T the time of a thread in the region less the tracer's, and U its useful time there: parallel efficiency
@@ -59,7 +59,9 @@ class VisitEfficiency:
     excess_ns: int  # time lost: excess over the typical visit, times its threads; negative: it is shorter
 
 
-def visit_efficiencies(trace: Trace, region: str, team: Team, ideal: Ideal = UNKNOWN_IDEAL) -> list[VisitEfficiency]:
+def visit_efficiencies(
+    trace: Trace, region: str, team: Team, ideal: IdealReplay = UNKNOWN_IDEAL
+) -> list[VisitEfficiency]:
     """Compute the efficiencies of each visit of a region, as of a region: of an iteration, if the region is one.
 
     The n-th visits of all threads belong together. A visit inside another one of the region is part of it. The typical
@@ -109,7 +111,7 @@ def _visits(trace: Trace, rank: int, region: int) -> np.ndarray:
         rows["number"] = np.arange(len(rows))
         rows["begin"], rows["end"] = edges[::2], edges[1::2]
         useful, tracer = _until(trace, rank, thread, edges)
-        hidden = Accumulated()
+        hidden = AccumulatedWeights()
         own = lost[lost["thread"] == thread]
         hidden.append(own["begin"], own["end"], own["end"] - own["begin"])
         rows["useful"], rows["lost"] = (np.diff(ns)[::2] for ns in (useful, hidden.until(edges) + tracer))
@@ -129,7 +131,10 @@ def _until(trace: Trace, rank: int, thread: int, times: np.ndarray) -> np.ndarra
 
     The times are ascending; the result is int64 of shape (2, times).
     """
-    sums, parts = {State.RUNNING: Accumulated(), State.TRACER: Accumulated()}, [np.zeros((2, 0), np.int64)]
+    sums, parts = (
+        {State.RUNNING: AccumulatedWeights(), State.TRACER: AccumulatedWeights()},
+        [np.zeros((2, 0), np.int64)],
+    )
     for begin, end in pairwise(windows_of_rank(trace, rank).tolist()):
         states = trace.states(begin, end, range(rank, rank + 1))
         states = states[states["thread"] == thread]

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from analyzer.efficiency.factors import Efficiency
-from analyzer.metrics.regions import Accumulated
+from analyzer.metrics.regions import AccumulatedWeights
 from analyzer.operations.bursts import CPU_TIME, reads_cpu_time
 from analyzer.pairing.requests import windows_of_rank
 from analyzer.parallel import Team
@@ -21,7 +21,7 @@ from tracelib.schema.procedures import INIT
 
 
 @dataclass(frozen=True)
-class CpuUse:
+class RankCpuUse:
     """CPU use of each rank in ns, int64 of shape (ranks,), sum of its threads that call MPI.
 
     The fields are the time by the clock in computing and in MPI, the part of it with a CPU, and the part in which the
@@ -89,11 +89,11 @@ def starts_mpi(procedures: Sequence[str]) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Cpus:
+class CpuSharing:
     """Use of CPUs: shared by ranks or by threads of a rank, time with a CPU, context switches (None: not recorded)."""
 
     sharing: tuple[Sharing, ...] = ()
-    use: CpuUse | None = None
+    use: RankCpuUse | None = None
     crowds: tuple[Crowd, ...] = ()
     switches: Switches | None = None
 
@@ -111,13 +111,13 @@ class Cpus:
         return min(max(int(self.use.mpi_waits_ns[longest]) - (runtime - useful), 0), saved)
 
 
-NOT_KNOWN = Cpus()
+NOT_KNOWN = CpuSharing()
 """The result where nothing is known about CPUs."""
 
 
-def cpus(trace: Trace, team: Team) -> Cpus:
+def cpus(trace: Trace, team: Team) -> CpuSharing:
     """Collect the use of CPUs in a trace. Collective."""
-    return Cpus(sharing(trace), cpu_use(trace, team), crowds_of_threads(trace, team), switches(trace, team))
+    return CpuSharing(sharing(trace), cpu_use(trace, team), crowds_of_threads(trace, team), switches(trace, team))
 
 
 def switches(trace: Trace, team: Team) -> Switches | None:
@@ -131,7 +131,7 @@ def switches(trace: Trace, team: Team) -> Switches | None:
     return Switches(voluntary, involuntary) if threads.any() else None
 
 
-def cpu_use(trace: Trace, team: Team) -> CpuUse | None:
+def cpu_use(trace: Trace, team: Team) -> RankCpuUse | None:
     """Sum the CPU use of each rank; None where nothing was recorded. Collective."""
     kernels = trace.extra(KernelsCpuUse)
     if kernels.is_any_known():
@@ -139,7 +139,7 @@ def cpu_use(trace: Trace, team: Team) -> CpuUse | None:
     return _by_counter(trace, team) if reads_cpu_time(trace) else None
 
 
-def _by_counter(trace: Trace, team: Team) -> CpuUse:
+def _by_counter(trace: Trace, team: Team) -> RankCpuUse:
     """Sum the CPU time that was read at the entry and the exit of calls."""
     sums = np.zeros((4, trace.size), np.int64)
     missing = set(trace.extra(Losses).missing)
@@ -147,7 +147,7 @@ def _by_counter(trace: Trace, team: Team) -> CpuUse:
         if rank not in missing:
             for thread in range(int(trace.threads[rank])):
                 sums[:, rank] += _of_thread(trace, rank, thread)
-    return CpuUse(*np.sum(team.allgather(sums), axis=0))
+    return RankCpuUse(*np.sum(team.allgather(sums), axis=0))
 
 
 def _of_thread(trace: Trace, rank: int, thread: int) -> np.ndarray:
@@ -155,7 +155,7 @@ def _of_thread(trace: Trace, rank: int, thread: int) -> np.ndarray:
     column = [counter.name for counter in trace.extra(Counters).known].index(CPU_TIME)
     starts = starts_mpi(trace.procedures)
     overhead_ns = trace.extra(TracerTime).after_call_cpu_ns(rank)
-    running, sums, before = Accumulated(), np.zeros(4, np.int64), 0
+    running, sums, before = AccumulatedWeights(), np.zeros(4, np.int64), 0
     for begin, end in pairwise(windows_of_rank(trace, rank).tolist()):
         states = trace.states(begin, end, range(rank, rank + 1))
         states = states[(states["state"] == State.RUNNING) & (states["thread"] == thread)]
@@ -180,7 +180,7 @@ def _sums(time_ns: np.ndarray, cpu_ns: np.ndarray, counted: np.ndarray) -> tuple
     return int(time_ns.sum()), int(np.clip(cpu_ns, 0, time_ns).sum())
 
 
-def _by_kernel(trace: Trace, team: Team, kernels: KernelsCpuUse) -> CpuUse:
+def _by_kernel(trace: Trace, team: Team, kernels: KernelsCpuUse) -> RankCpuUse:
     """Sum the times that threads asked the kernel for after long computations and calls.
 
     In shorter ones threads count as having a CPU.
@@ -194,7 +194,7 @@ def _by_kernel(trace: Trace, team: Team, kernels: KernelsCpuUse) -> CpuUse:
             sums[:, rank] = _of_rank(trace, rank, rows)
     computing, computing_off, computing_delay, mpi, mpi_off, mpi_delay = np.sum(team.allgather(sums), axis=0)
     delays = (computing_delay, mpi_delay) if all(team.allgather(told)) else (None, None)
-    return CpuUse(computing, computing - computing_off, mpi, mpi - mpi_off, *delays)
+    return RankCpuUse(computing, computing - computing_off, mpi, mpi - mpi_off, *delays)
 
 
 def _of_rank(trace: Trace, rank: int, rows: np.ndarray) -> np.ndarray:

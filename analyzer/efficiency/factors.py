@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.efficiency.ideal import UNKNOWN_IDEAL, Ideal
+from analyzer.efficiency.ideal import UNKNOWN_IDEAL, IdealReplay
 from analyzer.metrics.overhead import Flushes
-from analyzer.metrics.unrecorded import Unrecorded
-from analyzer.metrics.useful import Useful
+from analyzer.metrics.unrecorded import UnrecordedTime
+from analyzer.metrics.useful import UsefulTime
 from analyzer.trace import Losses, Trace
 
 _LONG_NS = 10**9
@@ -36,7 +36,7 @@ class Efficiency:
     useful_mean_ns: float
     useful_max_ns: float
     runtime_ns: int  # the time that the efficiencies are relative to
-    ideal: Ideal = UNKNOWN_IDEAL
+    ideal: IdealReplay = UNKNOWN_IDEAL
     published: bool = False
 
     @property
@@ -80,7 +80,7 @@ class Efficiency:
 
 
 @dataclass(frozen=True)
-class Additive:
+class AdditiveEfficiency:
     """The additive form of the efficiencies, in which losses add up.
 
     1 - parallel = (1 - load balance) + (1 - communication), and 1 - communication = (1 - serialization) + (1 -
@@ -121,11 +121,11 @@ def _less(part: float | None, whole: float | None) -> float | None:
 
 
 def efficiency(
-    trace: Trace, useful: Useful, flushes: Flushes, missed: Unrecorded, ideal: Ideal = UNKNOWN_IDEAL
+    trace: Trace, useful: UsefulTime, flushes: Flushes, missed: UnrecordedTime, ideal: IdealReplay = UNKNOWN_IDEAL
 ) -> Efficiency:
     """Compute parallel efficiency mean(useful) / runtime, load balance mean / max, communication max / runtime.
 
-    Means and maxima go over the ranks that could be read, each with the mean of its threads (`Useful.of_ranks`); in
+    Means and maxima go over the ranks that could be read, each with the mean of its threads (`UsefulTime.of_ranks`); in
     traces of other tools over all threads, as in their published figures. Runtime is the end of the trace. Where the
     tracer's time is taken out of the computation (measured runs), the time that *every* thread lost to the tracer (min
     over threads) is subtracted. That part certainly was not the program's; so max(useful) <= runtime. The time that
@@ -143,7 +143,7 @@ def efficiency(
 
 
 def factors(
-    useful_ns: np.ndarray, runtime: int, ideal: Ideal = UNKNOWN_IDEAL, *, published: bool = False
+    useful_ns: np.ndarray, runtime: int, ideal: IdealReplay = UNKNOWN_IDEAL, *, published: bool = False
 ) -> Efficiency:
     """Compute the factors from the useful time of each thread, or rank, in ns."""
     longest = float(useful_ns.max(initial=0))  # not rounded: the mean would be above it where all are alike

@@ -12,7 +12,7 @@ import numpy as np
 from analyzer.errors import TracelibError
 from analyzer.machine.description import Machine
 from analyzer.metrics.eager import shown_eager_limit
-from analyzer.metrics.unrecorded import Unrecorded
+from analyzer.metrics.unrecorded import UnrecordedTime
 from analyzer.operations.procedures import FILE, NOTHING, plan_of
 from analyzer.operations.program import SharedProgram
 from analyzer.operations.region_events import are_of_regions, outermost_visits
@@ -71,7 +71,7 @@ Up to the larger limit a replay is one of the run: it treats these receives as n
 
 
 @dataclass(frozen=True)
-class Ideal:
+class IdealReplay:
     """The result of an ideal replay; times are None where it could not be made, for the `reason`."""
 
     runtime_ns: int | None
@@ -89,7 +89,7 @@ class Ideal:
         """Return true if the run calls MPI for files. These calls last as long as they did."""
         return any(is_of_files(row.procedure) for row in self.left_out)
 
-    def of(self, visits: np.ndarray) -> Ideal:
+    def of(self, visits: np.ndarray) -> IdealReplay:
         """Restrict the result to some visits: the visits of each rank are added up, and the longest rank counts."""
         if self.reason or not len(visits):
             return replace(UNKNOWN_IDEAL, reason=self.reason)
@@ -100,19 +100,19 @@ class Ideal:
         return replace(UNKNOWN_IDEAL, runtime_ns=runtime, useful_ns=useful, left_out=self.left_out, ranks=self.ranks)
 
 
-UNKNOWN_IDEAL = Ideal(None, None)
+UNKNOWN_IDEAL = IdealReplay(None, None)
 """The result where no replay was asked for."""
 
 
 def ideal_replay(
     trace: Trace,
-    missed: Unrecorded,
+    missed: UnrecordedTime,
     team: Team,
     eager_limit: int | None = None,
     *,
     regions: bool = False,
     cpu_time: bool = False,
-) -> Ideal:
+) -> IdealReplay:
     """Replay the trace without latency, with infinite bandwidth and no contention: ranks wait only for each other.
 
     Bursts are as long as they were, so that they add up to the useful time. Calls on files last as long as they did,
@@ -131,12 +131,12 @@ def ideal_replay(
     """
     reason = obstacle(trace, missed)
     if reason:
-        return Ideal(None, None, reason)
+        return IdealReplay(None, None, reason)
     left_over = trace.extra(Leftovers).unpaired().text
     return replace(_replayed(trace, team, eager_limit, regions=regions, cpu_time=cpu_time), left_over=left_over)
 
 
-def _replayed(trace: Trace, team: Team, eager_limit: int | None, *, regions: bool, cpu_time: bool) -> Ideal:
+def _replayed(trace: Trace, team: Team, eager_limit: int | None, *, regions: bool, cpu_time: bool) -> IdealReplay:
     try:
         if trace.program is not None:
             return ideal_of_program(trace, trace.program, team, eager_limit, regions=regions)
@@ -149,7 +149,7 @@ def _replayed(trace: Trace, team: Team, eager_limit: int | None, *, regions: boo
             return _ideal(found, visits, limit, shared.left_out(), trace.size)
         program = shared.whole(everywhere=False)
     except TracelibError as error:
-        return Ideal(None, None, str(error))
+        return IdealReplay(None, None, str(error))
     by_simulator = found == Left.TO_SIMULATOR
     return ideal_of_program(trace, program, team, eager_limit, regions=regions, by_simulator=by_simulator)
 
@@ -162,7 +162,7 @@ def ideal_of_program(
     *,
     regions: bool = False,
     by_simulator: bool = False,
-) -> Ideal:
+) -> IdealReplay:
     """Replay the trace's program, or a part of it, on an ideal network. Collective.
 
     Only the first member of the team needs the program. `by_simulator`: nothing but the simulator can replay it.
@@ -172,11 +172,13 @@ def ideal_of_program(
         try:
             found = _replay(trace, program, eager_limit, regions, by_simulator=by_simulator)
         except TracelibError as error:
-            found = Ideal(None, None, str(error))
+            found = IdealReplay(None, None, str(error))
     return team.bcast(found)
 
 
-def _replay(trace: Trace, program: Program, eager_limit: int | None, regions: bool, *, by_simulator: bool) -> Ideal:
+def _replay(
+    trace: Trace, program: Program, eager_limit: int | None, regions: bool, *, by_simulator: bool
+) -> IdealReplay:
     limit, shown = EAGER_LIMIT if eager_limit is None else eager_limit, False
     found = None if by_simulator else ideal_times(program, Team(), limit, times=regions)
     if isinstance(found, IdealTimes):
@@ -188,7 +190,7 @@ def _replay(trace: Trace, program: Program, eager_limit: int | None, regions: bo
             raise
         limit, shown = max(EAGER_LIMIT, shown_eager_limit(trace) + 1), True
         replayed = simulate(program, Machine.ideal(eager_limit=limit), times=regions)
-    return Ideal(
+    return IdealReplay(
         replayed.end_ns,
         int(replayed.usage["computing"].max(initial=0)),
         visits=_visits(program, replayed.times, regions),
@@ -199,8 +201,8 @@ def _replay(trace: Trace, program: Program, eager_limit: int | None, regions: bo
     )
 
 
-def _ideal(found: IdealTimes, visits: np.ndarray, limit: int, left_out: tuple[LeftOut, ...], ranks: int) -> Ideal:
-    return Ideal(
+def _ideal(found: IdealTimes, visits: np.ndarray, limit: int, left_out: tuple[LeftOut, ...], ranks: int) -> IdealReplay:
+    return IdealReplay(
         found.end_ns, found.most_computing_ns, visits=visits, eager_limit=limit, left_out=left_out, ranks=ranks
     )
 
@@ -209,7 +211,7 @@ def _visits(program: Program, times: np.ndarray | None, regions: bool) -> np.nda
     return replayed_visits(program, times) if regions else np.zeros(0, REPLAYED_VISIT)
 
 
-def obstacle(trace: Trace, missed: Unrecorded) -> str:
+def obstacle(trace: Trace, missed: UnrecordedTime) -> str:
     """Return why the factors of a trace are not known from a replay, or not comparable, in one line; "": no reason."""
     if reason := not_whole(trace, missed):
         return reason
@@ -217,7 +219,7 @@ def obstacle(trace: Trace, missed: Unrecorded) -> str:
     return f"several threads of {ranks_named(threaded)} communicate" if threaded else ""
 
 
-def not_whole(trace: Trace, missed: Unrecorded) -> str:
+def not_whole(trace: Trace, missed: UnrecordedTime) -> str:
     """Return why a trace does not hold all that a replay needs, in one line; "": nothing is known to lack."""
     if not trace.origin.has_states:
         return NOT_KNOWN
@@ -234,7 +236,7 @@ def ranks_of_many_callers(trace: Trace) -> list[int]:
     return [rank for rank in np.flatnonzero(np.asarray(trace.threads) > 1).tolist() if _threads_call(trace, rank)]
 
 
-def lacking(trace: Trace, missed: Unrecorded, *, unpaired: bool = True) -> str:
+def lacking(trace: Trace, missed: UnrecordedTime, *, unpaired: bool = True) -> str:
     """Name what a trace lacks of the run, in one line; "": nothing is known to lack.
 
     Without `unpaired`, sends and receives without their other side do not count: a few need not matter.

@@ -10,14 +10,14 @@ import numpy as np
 
 from analyzer.efficiency.factors import Efficiency, as_published
 from analyzer.metrics.counters import UsefulCounts
-from analyzer.metrics.useful import Useful
+from analyzer.metrics.useful import UsefulTime
 from analyzer.trace import Losses, Trace
 
 STRONG, WEAK = "strong", "weak"
 
 
 @dataclass(frozen=True)
-class Work:
+class ComputingWork:
     """The computation of a run."""
 
     threads: int  # number of threads that could be read
@@ -34,7 +34,7 @@ class Work:
         return self.instructions if self.instructions is not None else self.useful_ns
 
 
-def work(trace: Trace, useful: Useful, efficiency: Efficiency, counts: UsefulCounts) -> Work:
+def work(trace: Trace, useful: UsefulTime, efficiency: Efficiency, counts: UsefulCounts) -> ComputingWork:
     """Sum the computation of a run.
 
     In imported traces what was counted is all there is, as in the published figures of other tools. In measured runs
@@ -50,13 +50,13 @@ def work(trace: Trace, useful: Useful, efficiency: Efficiency, counts: UsefulCou
         frequency = counts.cycles / (as_published(time_ns) if imported else time_ns)
     rounded = as_published if imported else float
     times = rounded(efficiency.runtime_ns), rounded(total)
-    return Work(int(present.sum()), *times, efficiency.parallel_efficiency, ipc, frequency, instructions)
+    return ComputingWork(int(present.sum()), *times, efficiency.parallel_efficiency, ipc, frequency, instructions)
 
 
-def work_of_region(threads: int, efficiency: Efficiency) -> Work:
+def work_of_region(threads: int, efficiency: Efficiency) -> ComputingWork:
     """Return the work of a region or a visit on `threads` threads; its counters are not known."""
     useful = round(efficiency.useful_mean_ns * threads)
-    return Work(threads, efficiency.runtime_ns, useful, efficiency.parallel_efficiency, None, None, None)
+    return ComputingWork(threads, efficiency.runtime_ns, useful, efficiency.parallel_efficiency, None, None, None)
 
 
 @dataclass(frozen=True)
@@ -79,12 +79,12 @@ NO_SCALING = Scaling(None, None, None, None, None, None)
 """The scaling of a run that is compared with none."""
 
 
-def reference_of(runs: Sequence[Work]) -> int:
+def reference_of(runs: Sequence[ComputingWork]) -> int:
     """Return the index of the run that the others are compared with: the first of the smallest."""
     return min(range(len(runs)), key=lambda k: runs[k].threads)
 
 
-def kind_of_scaling(runs: Sequence[Work]) -> str:
+def kind_of_scaling(runs: Sequence[ComputingWork]) -> str:
     """Return WEAK if the work of the largest run grew with the threads rather than stayed the same, else STRONG."""
     small, large = min(runs, key=lambda run: run.threads), max(runs, key=lambda run: run.threads)
     both = [run.instructions is not None for run in (small, large)]
@@ -94,7 +94,7 @@ def kind_of_scaling(runs: Sequence[Work]) -> str:
     return WEAK if log(after / before) > 0.5 * log(large.threads / small.threads) else STRONG
 
 
-def scaling(run: Work, reference: Work, kind: str) -> Scaling:
+def scaling(run: ComputingWork, reference: ComputingWork, kind: str) -> Scaling:
     """Compare a run with another one."""
     grown = run.threads / reference.threads if kind == WEAK else 1.0
     computation = _quotient(reference.useful_ns * grown, run.useful_ns)

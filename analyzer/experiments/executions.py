@@ -14,7 +14,7 @@ import numpy as np
 from analyzer.experiments.columns import FIXED, REGION, RUN
 from analyzer.experiments.readings import counted_between, sampled_between
 from analyzer.metrics.region_parameters import parameter_column, parameters, parents
-from analyzer.metrics.regions import Accumulated, region_visits
+from analyzer.metrics.regions import AccumulatedWeights, region_visits
 from analyzer.pairing.requests import window_calls, windows_of_rank
 from analyzer.parallel import Team
 from analyzer.trace import Regions, State, Trace, TracerTime
@@ -115,7 +115,7 @@ class _Thread:
         self._number, self.of = number, visits["thread"] == number
         self._edges = np.unique([visits["begin"][self.of], visits["end"][self.of]])
         self._until = np.zeros((4, len(self._edges)), np.int64)
-        self._sums = [Accumulated() for _ in range(4)]  # computing, MPI, tracer after calls, flushes
+        self._sums = [AccumulatedWeights() for _ in range(4)]  # computing, MPI, tracer after calls, flushes
         if trace.origin.tracer_times:
             flushes = trace.extra(TracerTime).flushes(rank)
             own = flushes[flushes["thread"] == number]

@@ -13,7 +13,7 @@ import numpy as np
 
 from analyzer.experiments.columns import KIND, NAME, RUN, SCALE
 from analyzer.metrics.callers import CALLER, SUMMED, CallerSums, added
-from analyzer.metrics.regions import Accumulated, region_profile
+from analyzer.metrics.regions import AccumulatedWeights, region_profile
 from analyzer.metrics.sums import add_up
 from analyzer.operations.bursts import LATER, CpuBursts, is_measured
 from analyzer.pairing.requests import window_calls, windows_of_rank
@@ -96,7 +96,7 @@ def _bursts(trace: Trace, team: Team) -> np.ndarray:
 
 def _bursts_of(trace: Trace, rank: int) -> np.ndarray:
     threads = range(int(trace.threads[rank]))
-    sums, latest = [Accumulated() for _ in threads], [np.zeros(1, np.int64) for _ in threads]
+    sums, latest = [AccumulatedWeights() for _ in threads], [np.zeros(1, np.int64) for _ in threads]
     known = trace.extra(CallPaths).known
     cpu = _CpuTime(trace, rank)
     found = [np.zeros(0, _BURST)]

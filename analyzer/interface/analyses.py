@@ -121,9 +121,9 @@ class Analyses(OpenedRun):
             TracelibError: The run has no times, or there is no such signal.
         """
         from analyzer.results.structure import compute
-        from analyzer.structure.levels.run_structure import Method
+        from analyzer.structure.levels.run_structure import IterationMethod
 
-        one_of("method", method, [one.value for one in Method])
+        one_of("method", method, [one.value for one in IterationMethod])
         self._check_choices("structure", place="iterations are found in the sequence of all calls")
         signals = (signal,) if isinstance(signal, str) else tuple(signal)
         return compute(self.trace, self._host.team, method=method, signals=signals)

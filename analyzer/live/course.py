@@ -18,7 +18,7 @@ _TOGETHER = 16
 """Values of which the extremes are kept as one, level by level."""
 
 
-class Stretches(NamedTuple):
+class StretchValues(NamedTuple):
     """Values of rows in stretches of time, float64 (rows, stretches) each. NaN: no value is known there."""
 
     mean: np.ndarray
@@ -26,7 +26,7 @@ class Stretches(NamedTuple):
     most: np.ndarray
 
 
-class Course:
+class BurstCourse:
     """Values of the bursts of all rows, one row after the other, in temporary files: 32 bytes a burst."""
 
     def __init__(self, every: Iterable[ViewBursts], rows: int, duration_ns: int) -> None:
@@ -71,7 +71,7 @@ class Course:
     def __len__(self) -> int:
         return len(self._axis)
 
-    def stretches(self, rows: np.ndarray, edges: np.ndarray) -> Stretches:
+    def stretches(self, rows: np.ndarray, edges: np.ndarray) -> StretchValues:
         """Return mean, least and largest value of some rows between neighbouring edges (ns).
 
         A mean is over the time in which a value is known.
@@ -86,7 +86,7 @@ class Course:
         with np.errstate(invalid="ignore", divide="ignore"):
             mean = np.clip((areas[1] - areas[0]) / known, least, most)
         mean = np.where(inner, mean, self._values.mapped()[first])
-        return Stretches(*(np.where(empty | (known == 0), np.nan, of) for of in (mean, least, most)))
+        return StretchValues(*(np.where(empty | (known == 0), np.nan, of) for of in (mean, least, most)))
 
     def _area(self, at: np.ndarray, places: np.ndarray) -> np.ndarray:
         """Value times ns from the begin of the row on."""

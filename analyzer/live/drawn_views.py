@@ -15,9 +15,9 @@ import numpy as np
 
 from analyzer.errors import TracelibError
 from analyzer.live.axis import Axis
-from analyzer.live.course import Course
+from analyzer.live.course import BurstCourse
 from analyzer.live.rows import RowSet, present_ranks
-from analyzer.live.search import Marked
+from analyzer.live.search import MarkedIntervals
 from analyzer.live.tiles import BINS, BLOCK, STEPS, TileCache
 from analyzer.views.constant import bursts
 from analyzer.views.filters import Numbers
@@ -45,7 +45,7 @@ class DrawnTile(NamedTuple):
     block: int
 
 
-class Chosen(NamedTuple):
+class ChosenRows(NamedTuple):
     """Rows of a view: as threads of the run, and by their numbers in the view."""
 
     rows: RowSet
@@ -85,7 +85,7 @@ class DrawnViews:
         self.name, self.unit, self.level = view.name, view.unit_of(), rows.level.value
         self._trace = run.trace
         self._rows = _row_set(rows.names, rows.of_lane, lanes.of(run.lanes.rank, run.lanes.thread), lanes)
-        self.course = Course(bursts(view, run), len(rows), run.trace.duration_ns)
+        self.course = BurstCourse(bursts(view, run), len(rows), run.trace.duration_ns)
         self._names = value_names(view, run.trace)
         self.is_named = bool(self._names)  # values stand for something: calls, states, regions
         self.colours = self._colours() if self.is_named else ()
@@ -121,7 +121,7 @@ class DrawnViews:
             times = np.bincount(which, np.concatenate([times, length[known]]), len(values))
         return values, times
 
-    def _chosen(self, ranks: str) -> Chosen:
+    def _chosen(self, ranks: str) -> ChosenRows:
         """Rows in which some of these ranks are ("0-63,1000"; "": all). Raises TracelibError."""
         wanted = np.zeros(self._trace.size, bool)
         wanted[present_ranks(self._trace, ranks)] = True
@@ -134,16 +134,16 @@ class DrawnViews:
         place = np.full(len(self._rows) + 1, -1, np.int64)
         place[numbers] = np.arange(len(numbers))
         names = tuple(self._rows.names[row] for row in numbers.tolist())
-        return Chosen(RowSet(names, lanes, first, self._rows.rank[numbers], place[self._rows.of_rank]), numbers)
+        return ChosenRows(RowSet(names, lanes, first, self._rows.rank[numbers], place[self._rows.of_rank]), numbers)
 
     @cached_property
     def _lane_rank(self) -> np.ndarray:
         return np.repeat(np.arange(self._trace.size), self._trace.threads)[self._rows.lanes]
 
-    def _hits(self, wanted: str) -> Marked:
+    def _hits(self, wanted: str) -> MarkedIntervals:
         """Bursts whose value is wanted; lanes are numbers of rows. Raises TracelibError."""
         matches = self._matching(wanted)
-        found = Marked(self.course.duration_ns)
+        found = MarkedIntervals(self.course.duration_ns)
         for row, begin, length, value in self.course.pieces():
             here = matches(value) & (length > 0)
             found.append(row[here], begin[here], length[here], np.zeros(int(here.sum()), np.int64))

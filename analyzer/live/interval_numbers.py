@@ -9,9 +9,9 @@ import numpy as np
 from analyzer.live.drawn_views import DrawnMeasure, ViewChoice
 from analyzer.live.rows import RowSet
 from analyzer.live.run import LiveRun
-from analyzer.live.search import Hits
+from analyzer.live.search import SearchHits
 from analyzer.live.selection import STATES, Viewport
-from analyzer.live.session import Reading
+from analyzer.live.session import RunReading
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class DrawnNumbers:
     measured: DrawnMeasure
 
 
-def drawn_numbers(reading: Reading, view: Viewport, views: ViewChoice) -> list[DrawnNumbers]:
+def drawn_numbers(reading: RunReading, view: Viewport, views: ViewChoice) -> list[DrawnNumbers]:
     """Measure each view that is drawn, in the stretch of `view`.
 
     Raises:
@@ -69,7 +69,7 @@ def drawn_numbers(reading: Reading, view: Viewport, views: ViewChoice) -> list[D
     return found
 
 
-def numbers(run: LiveRun, view: Viewport, hits: Hits | None) -> IntervalNumbers:
+def numbers(run: LiveRun, view: Viewport, hits: SearchHits | None) -> IntervalNumbers:
     """Add up states, messages and hits in the stretch of `view`.
 
     hits: calls that the view's search finds; None: the view searches for nothing.

@@ -21,7 +21,7 @@ _RANKS = 16
 
 
 @dataclass(frozen=True)
-class Edges:
+class IterationEdges:
     """Edges of iterations in a stretch, on one rank."""
 
     rank: int
@@ -31,7 +31,7 @@ class Edges:
     body: str
 
 
-class Marker:
+class MarkFinder:
     """Finder of the marks of one run."""
 
     def __init__(self, run: LiveRun) -> None:
@@ -64,7 +64,7 @@ class Marker:
         return [(row, at) for row, at in self._flushes[1] if begin <= at < end]
 
 
-def edges_of(iterations: Iterations | None, rank: int, begin: int, end: int) -> Edges | None:
+def edges_of(iterations: Iterations | None, rank: int, begin: int, end: int) -> IterationEdges | None:
     """Return the iterations' edges of the rank, or of the first rank that has iterations. None: no rank has them."""
     if iterations is None or not iterations.known.any():
         return None
@@ -73,4 +73,4 @@ def edges_of(iterations: Iterations | None, rank: int, begin: int, end: int) -> 
     low, high = np.searchsorted(edges, [begin, end]).tolist()
     every = max(-(-(high - low) // MOST_EDGES), 1)
     low = -(-low // every) * every  # the same ones are shown wherever the stretch begins
-    return Edges(whose, low, tuple(edges[low:high:every].tolist()), every, iterations.body)
+    return IterationEdges(whose, low, tuple(edges[low:high:every].tolist()), every, iterations.body)

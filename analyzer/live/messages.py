@@ -47,7 +47,7 @@ _TOGETHER = 1 << 12
 
 
 @dataclass(frozen=True)
-class InSight:
+class VisibleMessages:
     """Messages of a stretch of time."""
 
     count: int  # that are sent in it
@@ -97,7 +97,9 @@ class MessageIndex:
             least.append(min(int(some["posted"].min()), int(some["leaves"].min())))
         return np.minimum.accumulate(np.array(least, np.int64)[::-1])[::-1]
 
-    def between(self, begin: int, end: int, ranks: np.ndarray, lines: MessageLines = MessageLines.WHOLE) -> InSight:
+    def between(
+        self, begin: int, end: int, ranks: np.ndarray, lines: MessageLines = MessageLines.WHOLE
+    ) -> VisibleMessages:
         """Find messages whose lines are in [begin, end) ns and that come from or go to one of `ranks` (bool by rank).
 
         The number and the bytes are of those messages that are sent in the stretch. If there are too many to look at,
@@ -111,10 +113,10 @@ class MessageIndex:
         ):  # a receive may be called long before its message is sent
             high = min(max(high, int(np.searchsorted(self._earliest, end)) * _TOGETHER), len(self))
         if high - low > _MOST_LOOKED_AT:
-            return InSight(int(count[1] - count[0]), int(size[1] - size[0]), None)
+            return VisibleMessages(int(count[1] - count[0]), int(size[1] - size[0]), None)
         rows = self._rows.mapped()[low:high]
         rows = rows.compress(ranks[rows["source"]] | ranks[rows["destination"]])
         times = np.stack([rows[name] for name in _ENDS[lines]])
         shown = rows.compress((times.max(axis=0) > begin) & (times.min(axis=0) < end))
         sent = (rows["send"] >= begin) & (rows["send"] < end)
-        return InSight(int(sent.sum()), int(rows["size"][sent].sum()), shown if len(shown) <= MOST else None)
+        return VisibleMessages(int(sent.sum()), int(rows["size"][sent].sum()), shown if len(shown) <= MOST else None)

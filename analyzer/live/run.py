@@ -22,47 +22,49 @@ from analyzer.live.rows import RowGrouping, RowSet, rows_of
 from analyzer.metrics.sums import Sums, add_all
 from analyzer.pairing.parts import Part
 from analyzer.parallel import Team
-from analyzer.timeline import Doing
+from analyzer.timeline import ActivityKind
 from analyzer.trace import State, Trace, TracerTime
 from analyzer.waits.kinds import Polled
 from analyzer.waits.threads import Lanes
 from analyzer.waits.wait_states import WaitSearch, WaitStates, find_wait_states
 
 _INTERVAL = np.dtype([("begin", "<i8"), ("end", "<i8"), ("lane", "<i8")])
-_MPI = Doing.IN_MPI
+_MPI = ActivityKind.IN_MPI
 _AT_ONCE = 1 << 18
 
 
-class Intervals(Sums[dict[Doing, Axis]]):
+class ActivityIntervals(Sums[dict[ActivityKind, Axis]]):
     """Sorts what ranks do by thread and time. IN_MPI of the result is all that is in MPI, waiting included."""
 
     def __init__(self, trace: Trace, lanes: Lanes) -> None:
         self._trace, self._lanes = trace, lanes
         self.calls = 0  # a folded row counts as many as it stands for
-        self._aside = {doing: Spill(_INTERVAL) for doing in (Doing.COMPUTING, _MPI, Doing.TRACER)}
+        self._aside = {doing: Spill(_INTERVAL) for doing in (ActivityKind.COMPUTING, _MPI, ActivityKind.TRACER)}
 
     def add(self, part: Part) -> None:
         states = part.states
-        for doing, state in ((Doing.COMPUTING, State.RUNNING), (Doing.TRACER, State.TRACER)):
+        for doing, state in ((ActivityKind.COMPUTING, State.RUNNING), (ActivityKind.TRACER, State.TRACER)):
             rows = states.compress(states["state"] == state)
             self._put(doing, rows["rank"], rows["thread"], rows["begin"], rows["end"])
         rank, calls = part.calls
         self.calls += int(calls["count"].sum())
         self._put(_MPI, rank, calls["thread"], calls["enter"], calls["enter"] + calls["inside"])
 
-    def _put(self, doing: Doing, rank: np.ndarray, thread: np.ndarray, begin: np.ndarray, end: np.ndarray) -> None:
+    def _put(
+        self, doing: ActivityKind, rank: np.ndarray, thread: np.ndarray, begin: np.ndarray, end: np.ndarray
+    ) -> None:
         rows = np.empty(len(rank), _INTERVAL)
         rows["begin"], rows["end"] = begin.clip(0), np.minimum(end, self._trace.duration_ns)
         rows["lane"] = self._lanes.of(rank, thread)
         taken = rows["end"] > rows["begin"]
         self._aside[doing].append_each(rank[taken], rows.compress(taken))
 
-    def total(self, team: Team) -> dict[Doing, Axis]:
+    def total(self, team: Team) -> dict[ActivityKind, Axis]:
         if self._trace.origin.tracer_times:
             for rank in range(self._trace.size):
                 rows = self._trace.extra(TracerTime).flushes(rank)
                 of_rank = np.full(len(rows), rank)
-                self._put(Doing.TRACER, of_rank, rows["thread"], rows["begin"], rows["end"])
+                self._put(ActivityKind.TRACER, of_rank, rows["thread"], rows["begin"], rows["end"])
         found = {}
         for doing, aside in self._aside.items():
             axis = found[doing] = Axis(self._trace.duration_ns + 1)
@@ -118,22 +120,22 @@ class LiveRun:
             raise TracelibError(f"{trace.path} has operations only, no times", "look at the run that it was made of")
         self.trace, self.lanes, self.reading = trace, Lanes(trace), RLock()
         with step("Reading calls"):
-            intervals = Intervals(trace, self.lanes)
+            intervals = ActivityIntervals(trace, self.lanes)
             add_all(trace, Team(), intervals)
             self._doing, self.calls = intervals.total(Team()), intervals.calls
         with step("Finding wait states"):
             self.waits = find_wait_states(WaitSearch(trace))
-            self._doing[Doing.WAITING] = waiting(self.waits, self._doing[Doing.IN_MPI])
+            self._doing[ActivityKind.WAITING] = waiting(self.waits, self._doing[ActivityKind.IN_MPI])
         with step("Reading messages"):
             self.messages = MessageIndex(trace)
         self.where = Where(trace, in_iterations=False)
         self.rows = lru_cache(_ROW_SETS)(self._rows)
 
     def times(self, lanes: np.ndarray, edges: np.ndarray) -> np.ndarray:
-        """ns of each Doing between neighbouring edges (ns), int64 of shape (doings, lanes, edges - 1). What is added
-        up over neighbours is what is between the outer edges."""
-        found = np.stack([self._doing[doing].times(lanes, edges) for doing in Doing])
-        found[Doing.IN_MPI] -= found[Doing.WAITING]
+        """ns of each ActivityKind between neighbouring edges (ns), int64 of shape (activities, lanes, edges - 1).
+        Sums over neighbours are the times between the outer edges."""
+        found = np.stack([self._doing[doing].times(lanes, edges) for doing in ActivityKind])
+        found[ActivityKind.IN_MPI] -= found[ActivityKind.WAITING]
         return found
 
     @cached_property

@@ -17,7 +17,7 @@ from analyzer.trace.at_places import PlaceChoice
 _HIT = np.dtype([("lane", "<i8"), ("enter", "<i8"), ("inside", "<i8"), ("bytes", "<i8")])
 
 
-class Marked:
+class MarkedIntervals:
     """Intervals by lane that are looked for, in temporary files: how many begin in any stretch, and the next one."""
 
     def __init__(self, duration_ns: int) -> None:
@@ -60,7 +60,7 @@ class Marked:
         return int(begins[chosen]), int(of_lane[chosen])
 
 
-class Hits(Marked):
+class SearchHits(MarkedIntervals):
     """The calls that were found: their time in MPI and their bytes."""
 
     def __init__(self, run: LiveRun, wanted: CallSearch) -> None:

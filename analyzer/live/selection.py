@@ -49,14 +49,14 @@ STATES = "states"
 
 
 @dataclass(frozen=True)
-class Draw:
+class DrawRequest:
     """One drawing of the stack: states, or a view (analyzer.views) by name, on a level ("": the view's own level)."""
 
     view: str = STATES
     level: str = ""
 
     @classmethod
-    def of(cls, given: Any) -> Draw:
+    def of(cls, given: Any) -> DrawRequest:
         """From a table of a file or a request. Raises TracelibError."""
         good = isinstance(given, dict) and all(isinstance(value, str) for value in given.values())
         if not good or not set(given) <= {"view", "level"}:
@@ -73,7 +73,7 @@ class Viewport:
     by: RowGrouping = RowGrouping.RANKS
     ranks: str = ""  # "0-63,1000"; "": all
     search: CallSearch = field(default_factory=CallSearch)
-    draws: tuple[Draw, ...] = (Draw(),)
+    draws: tuple[DrawRequest, ...] = (DrawRequest(),)
 
     def within(self, duration_ns: int) -> Viewport:
         """Return the selection cut to a run of `duration_ns`."""
@@ -90,7 +90,7 @@ class Viewport:
             *(["", "[search]"] if given else []),
             *(f"{key} = {value if isinstance(value, int) else _text(value)}" for key, value in given.items()),
         ]  # fmt: skip
-        for draw in self.draws if self.draws != (Draw(),) else ():
+        for draw in self.draws if self.draws != (DrawRequest(),) else ():
             lines += ["", "[[draws]]", f"view = {_text(draw.view)}"]
             lines += [f"level = {_text(draw.level)}"] if draw.level else []
         return "\n".join(lines) + "\n"
@@ -117,7 +117,7 @@ def read_view(path: str | Path, duration_ns: int) -> Viewport:
     if not isinstance(draws, list) or not draws:
         raise TracelibError(f"{path}: draws are tables", "[[draws]] on a line of its own")
     try:
-        return replace(view_of({**given, **search}, duration_ns), draws=tuple(map(Draw.of, draws)))
+        return replace(view_of({**given, **search}, duration_ns), draws=tuple(map(DrawRequest.of, draws)))
     except TracelibError as error:
         raise TracelibError(f"{path}: {error}", error.hint) from None
 

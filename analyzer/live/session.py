@@ -11,14 +11,14 @@ from threading import Lock, Thread
 from analyzer import views
 from analyzer.errors import TracelibError
 from analyzer.live.drawn_views import DrawnViews
-from analyzer.live.marks import Marker
+from analyzer.live.marks import MarkFinder
 from analyzer.live.run import LiveRun
-from analyzer.live.search import Hits
+from analyzer.live.search import SearchHits
 from analyzer.live.selection import CallSearch
 from analyzer.live.tiles import Tiles
 from analyzer.parallel import Team
 from analyzer.structure.iterations import Iterations
-from analyzer.structure.levels.run_structure import Method, structure
+from analyzer.structure.levels.run_structure import IterationMethod, structure
 from analyzer.trace import Trace
 from analyzer.views.view_file import ViewFile
 
@@ -33,29 +33,29 @@ _REST = 4.0
 """Pause between two readings of a run that is being written: in s, and at least this multiple of a reading's time."""
 
 
-class Reading:
+class RunReading:
     """A run as it was when it was read, with what is kept of looking at it."""
 
     def __init__(self, run: LiveRun, generation: int, again: Callable[[], Trace]) -> None:
         """again: opens the run once more."""
         self.run, self.generation = run, generation
-        self.tiles, self.marker = Tiles(run), Marker(run)
+        self.tiles, self.marker = Tiles(run), MarkFinder(run)
         self.iterations: Iterations | None = None
         self.looked_for_iterations = False
-        self._hits: OrderedDict[CallSearch, Hits] = OrderedDict()
+        self._hits: OrderedDict[CallSearch, SearchHits] = OrderedDict()
         self._searching = Lock()
         self._again = again
         self._views: views.ViewRun | None = None
         self._drawn: OrderedDict[Hashable, DrawnViews] = OrderedDict()
         self._drawing, self._keeping = Lock(), Lock()
 
-    def hits(self, wanted: CallSearch) -> Hits | None:
+    def hits(self, wanted: CallSearch) -> SearchHits | None:
         """Return the calls that a search finds. None: it searches for nothing."""
         if not wanted.anything:
             return None
         with self._searching:
             if wanted not in self._hits:
-                self._hits[wanted] = Hits(self.run, wanted)
+                self._hits[wanted] = SearchHits(self.run, wanted)
                 if len(self._hits) > _SEARCHES:
                     self._hits.popitem(last=False)
             self._hits.move_to_end(wanted)
@@ -106,8 +106,8 @@ class RunSession:
         self, again: Callable[[], Trace], run: LiveRun, running: Callable[[Trace], bool] | None = None
     ) -> None:
         self._again, self._running = again, running
-        self.now = Reading(run, 0, again)
-        self._before: Reading | None = None
+        self.now = RunReading(run, 0, again)
+        self._before: RunReading | None = None
         self.follows = running is not None and running(run.trace)
 
     def start(self) -> None:
@@ -126,7 +126,7 @@ class RunSession:
         with suppress(TracelibError, OSError):
             trace = self._again()
             follows = bool(self._running and self._running(trace))
-            now = Reading(LiveRun(trace), self.now.generation + 1, self._again)
+            now = RunReading(LiveRun(trace), self.now.generation + 1, self._again)
             if self._before:
                 self._before.close()
             self._before, self.now, self.follows = self.now, now, follows
@@ -138,7 +138,7 @@ class RunSession:
             if reading.run.calls <= MOST_CALLS:
                 trace = self._again()
                 try:
-                    main = structure(trace, Team(), Method.CALLS).main
+                    main = structure(trace, Team(), IterationMethod.CALLS).main
                     reading.iterations = main.iterations if main else None
                 finally:
                     trace.close()

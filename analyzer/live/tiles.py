@@ -17,7 +17,7 @@ import numpy as np
 
 from analyzer.live.rows import RowGrouping, RowSet
 from analyzer.live.run import LiveRun
-from analyzer.timeline import Doing
+from analyzer.timeline import ActivityKind
 
 MOST_BYTES = 64 << 20
 
@@ -84,10 +84,10 @@ class Tiles:
         self.cells = self._kept.get
 
     def ns(self, tile: Tile) -> np.ndarray:
-        """ns of each Doing, all threads of a row together: int64 of shape (doings, rows of the block, BINS)."""
+        """ns of each ActivityKind, all threads of a row together: int64 of shape (doings, rows of the block, BINS)."""
         rows = self._block(tile)
         edges = tile.edges
-        found = np.zeros((len(Doing), len(rows), BINS), np.int64)
+        found = np.zeros((len(ActivityKind), len(rows), BINS), np.int64)
         of_row = np.repeat(np.arange(len(rows)), rows.threads)
         for first in range(0, len(rows.lanes), _LANES):
             some = slice(first, first + _LANES)
@@ -111,7 +111,9 @@ class Tiles:
         lanes = self._run.rows(by, ranks).lanes
         edges = np.linspace(0, self._run.trace.duration_ns, _STRETCHES + 1).astype(np.int64)
         parts = [lanes[first : first + _LANES] for first in range(0, len(lanes), _LANES)]
-        ns = sum((self._run.times(part, edges).sum(axis=1) for part in parts), np.zeros((len(Doing), _STRETCHES)))
+        ns = sum(
+            (self._run.times(part, edges).sum(axis=1) for part in parts), np.zeros((len(ActivityKind), _STRETCHES))
+        )
         return ns / np.maximum(len(lanes) * np.diff(edges), 1)
 
     @property

@@ -18,7 +18,7 @@ _COLUMNS = ("count", "inside", "sent", "received")
 
 
 @dataclass(frozen=True)
-class Accessed:
+class AccessTotals:
     """The calls on one RMA window or file, sum of all ranks.
 
     Bytes are those really moved. For nonblocking I/O they count at the call that posted it; the completion is waited
@@ -33,7 +33,7 @@ class Accessed:
 
 
 @dataclass(frozen=True)
-class Failed:
+class FailedCalls:
     """Calls of one procedure on one rank that returned errors of one class."""
 
     rank: int
@@ -42,7 +42,7 @@ class Failed:
     count: int
 
 
-def accesses(trace: Trace, team: Team) -> list[Accessed]:
+def accesses(trace: Trace, team: Team) -> list[AccessTotals]:
     """Sum the calls on each RMA window and file, in the order of Objects.known. Collective.
 
     All openings of one file are added up.
@@ -61,13 +61,13 @@ def accesses(trace: Trace, team: Team) -> list[Accessed]:
                 known = rows["object"] >= 0
                 line += by_index(rows["object"][known], calls[column][known], len(line))
     totals = sum(team.allgather(sums))
-    found: dict[object, Accessed] = {}
+    found: dict[object, AccessTotals] = {}
     for number, (one, line) in enumerate(zip(trace.extra(Objects).known, totals.T.tolist(), strict=True)):
         key = one.name or number
         if key in found:
             before = found[key]
             line = np.add(line, (before.calls, before.time_ns, before.sent, before.received)).tolist()
-        found[key] = Accessed(found[key].object if key in found else one, *line)
+        found[key] = AccessTotals(found[key].object if key in found else one, *line)
     return list(found.values())
 
 
@@ -93,7 +93,7 @@ def _take_actual(calls: np.ndarray, done: np.ndarray) -> None:
         calls[column][at[chosen]] = done["bytes"][chosen]
 
 
-def failed(trace: Trace, team: Team) -> list[Failed]:
+def failed(trace: Trace, team: Team) -> list[FailedCalls]:
     """Count the errors that calls returned to the program, the most frequent first. Collective."""
     counts: Counter[tuple[int, int, int]] = Counter()
     for rank in trace.share(team):
@@ -101,5 +101,5 @@ def failed(trace: Trace, team: Team) -> list[Failed]:
         counts.update((rank, int(e["call"]), int(e["class"])) for e in errors)
     every = [item for part in team.allgather([sorted(counts.items())]) for items in part for item in items]
     names = (*trace.procedures, "an unknown call")
-    found = [Failed(rank, names[call], class_, count) for (rank, call, class_), count in every]
+    found = [FailedCalls(rank, names[call], class_, count) for (rank, call, class_), count in every]
     return sorted(found, key=lambda f: (-f.count, f.rank, f.procedure, f.class_))

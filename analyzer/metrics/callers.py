@@ -24,7 +24,7 @@ The columns are the number of calls, ns inside MPI, and bytes.
 
 
 @dataclass(frozen=True)
-class Callers:
+class CallerRows:
     """CALLER rows of all ranks, by rank, path and call."""
 
     rows: np.ndarray
@@ -36,7 +36,7 @@ class Callers:
         return added(rows)
 
 
-class CallerSums(Sums[Callers]):
+class CallerSums(Sums[CallerRows]):
     """Sums of calls by rank, path and procedure.
 
     A run without call paths gives no rows, or with `pathless` one path 0 for all calls.
@@ -65,9 +65,9 @@ class CallerSums(Sums[Callers]):
             rows[name] = column[there]
         self._rows.append(rows)
 
-    def total(self, team: Team) -> Callers:
+    def total(self, team: Team) -> CallerRows:
         parts = team.allgather(added(joined(self._rows, CALLER)))
-        return Callers(added(joined(parts, CALLER)))
+        return CallerRows(added(joined(parts, CALLER)))
 
 
 def added(rows: np.ndarray, summed: Sequence[str] = SUMMED) -> np.ndarray:
@@ -84,7 +84,7 @@ def added(rows: np.ndarray, summed: Sequence[str] = SUMMED) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class FromPlace:
+class CallsFromPlace:
     """All calls of one procedure from one place."""
 
     place: int
@@ -107,7 +107,7 @@ class FromPlace:
         return float(self.by_rank_ns.std()) / mean if mean and len(self.by_rank_ns) > 1 else None
 
 
-def from_places(callers: Callers, places: Places, trace: Trace) -> list[FromPlace]:
+def from_places(callers: CallerRows, places: Places, trace: Trace) -> list[CallsFromPlace]:
     """Sum calls by place and procedure, the most expensive first."""
     rows = callers.by(places.place)
     if not len(rows):
@@ -118,5 +118,5 @@ def from_places(callers: Callers, places: Places, trace: Trace) -> list[FromPlac
     for part in np.split(rows, np.flatnonzero(new)[1:]):
         count, inside, sent, received = (int(part[name].sum()) for name in SUMMED)
         place, procedure = int(part["path"][0]), trace.procedures[part["call"][0]]
-        found.append(FromPlace(place, procedure, count, inside, sent, received, part["inside"]))
+        found.append(CallsFromPlace(place, procedure, count, inside, sent, received, part["inside"]))
     return sorted(found, key=lambda f: (-f.inside_ns, places.text(f.place), f.procedure))

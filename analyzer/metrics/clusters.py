@@ -30,7 +30,7 @@ _MEDOID_DIGITS = 9
 
 
 @dataclass(frozen=True)
-class Column:
+class RankMeasure:
     """A measured value of each rank, 0 or more. Columns of one unit have one scale."""
 
     name: str
@@ -39,7 +39,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Group:
+class RankCluster:
     """Ranks that behave alike."""
 
     ranks: np.ndarray  # in their order
@@ -60,15 +60,15 @@ class Outlier:
 
 
 @dataclass(frozen=True)
-class Groups:
+class RankClusters:
     """Groups, largest first, and outliers, the furthest first."""
 
     columns: tuple[str, ...]
-    groups: list[Group]
+    groups: list[RankCluster]
     outliers: list[Outlier]
 
 
-def groups_of(ranks: np.ndarray, columns: Sequence[Column]) -> Groups:
+def groups_of(ranks: np.ndarray, columns: Sequence[RankMeasure]) -> RankClusters:
     """Divide ranks into groups that behave alike, and outliers.
 
     Args:
@@ -77,7 +77,7 @@ def groups_of(ranks: np.ndarray, columns: Sequence[Column]) -> Groups:
     """
     names = tuple(column.name for column in columns)
     if not len(ranks):
-        return Groups(names, [], [])
+        return RankClusters(names, [], [])
     points = _points(columns)
     radius = _RADIUS
     while (label := _labels(points, radius)) is None:
@@ -91,10 +91,10 @@ def groups_of(ranks: np.ndarray, columns: Sequence[Column]) -> Groups:
     centres = np.array([points[members].mean(axis=0) for members in found])
     alone = order[label[order] < 0]
     outliers = [_outlier(int(ranks[k]), values[k], points[k], centres, groups) for k in alone.tolist()]
-    return Groups(names, groups, sorted(outliers, key=lambda one: (-one.distance, one.rank)))
+    return RankClusters(names, groups, sorted(outliers, key=lambda one: (-one.distance, one.rank)))
 
 
-def _points(columns: Sequence[Column]) -> np.ndarray:
+def _points(columns: Sequence[RankMeasure]) -> np.ndarray:
     """Return the coordinates of the ranks, (ranks, columns)."""
     scale = {}
     for unit in dict.fromkeys(column.unit for column in columns):
@@ -146,14 +146,16 @@ def _cells(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return code, places[first]
 
 
-def _group(ranks: np.ndarray, values: np.ndarray, points: np.ndarray, members: np.ndarray) -> Group:
+def _group(ranks: np.ndarray, values: np.ndarray, points: np.ndarray, members: np.ndarray) -> RankCluster:
     own = points[members]
     away = np.round(np.square(own - own.mean(axis=0)).sum(axis=1), _MEDOID_DIGITS)
     means = tuple(float(mean) for mean in values[members].mean(axis=0))
-    return Group(ranks[members], int(ranks[members[int(away.argmin())]]), means)
+    return RankCluster(ranks[members], int(ranks[members[int(away.argmin())]]), means)
 
 
-def _outlier(rank: int, values: np.ndarray, point: np.ndarray, centres: np.ndarray, groups: Sequence[Group]) -> Outlier:
+def _outlier(
+    rank: int, values: np.ndarray, point: np.ndarray, centres: np.ndarray, groups: Sequence[RankCluster]
+) -> Outlier:
     off = np.abs(centres - point)
     group = int(off.max(axis=1).argmin())
     column = int(off[group].argmax())

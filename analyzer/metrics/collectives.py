@@ -17,7 +17,7 @@ _COLUMNS = ("count", "inside", "sent", "received")
 
 
 @dataclass(frozen=True)
-class Collective:
+class CollectiveTotals:
     """One procedure on one communicator, sum of its members.
 
     The time of a nonblocking one is the time of the calls that began it. A persistent one (MPI_Allreduce_init) counts
@@ -32,12 +32,12 @@ class Collective:
     received: int
 
 
-def collectives(trace: Trace, team: Team) -> list[Collective]:
+def collectives(trace: Trace, team: Team) -> list[CollectiveTotals]:
     """Sum the collectives of each communicator, the most expensive first. Collective."""
     return add_up(trace, team, CollectiveSums(trace))
 
 
-class CollectiveSums(Sums[list[Collective]]):
+class CollectiveSums(Sums[list[CollectiveTotals]]):
     """Sums of collectives by communicator and procedure.
 
     Memory is needed only for the pairs that occur: some programs make thousands of communicators.
@@ -61,9 +61,9 @@ class CollectiveSums(Sums[list[Collective]]):
                 new = np.array([key, *(rows[column] for column in _COLUMNS)], np.int64)
                 self._table = _summed(self._table, new)
 
-    def total(self, team: Team) -> list[Collective]:
+    def total(self, team: Team) -> list[CollectiveTotals]:
         table, n = _summed(*team.allgather(self._table)), len(self._procedures)
-        found = [Collective(key // n, self._procedures[key % n], *sums) for key, *sums in table.T.tolist()]
+        found = [CollectiveTotals(key // n, self._procedures[key % n], *sums) for key, *sums in table.T.tolist()]
         return sorted(found, key=lambda c: (-c.time_ns, c.comm, c.procedure))
 
 

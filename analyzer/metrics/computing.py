@@ -110,7 +110,7 @@ def uneven_computing(rows: np.ndarray, trace: Trace) -> list[UnevenComputing]:
     return sorted(found, key=lambda u: (-u.excess_ns, u.text))
 
 
-class AsleepSums(ComputingSums):
+class SleepSums(ComputingSums):
     """Sums of the time that ranks slept between calls, as COMPUTED.
 
     Only where the kernel tells sleep from waiting for a CPU.
@@ -141,15 +141,15 @@ class AsleepSums(ComputingSums):
 
 
 @dataclass(frozen=True)
-class Asleep:
+class SleepTotals:
     """Sleep between two calls, sum of all ranks."""
 
     text: str  # "computing at sleeps.c:5 in main before MPI_Barrier"
     ns: int
 
 
-def asleep_at(rows: np.ndarray, trace: Trace) -> list[Asleep]:
-    """Sum sleep by place (rows: COMPUTED of AsleepSums), the longest first."""
+def asleep_at(rows: np.ndarray, trace: Trace) -> list[SleepTotals]:
+    """Sum sleep by place (rows: COMPUTED of SleepSums), the longest first."""
     if not len(rows):
         return []
     between = CallGaps(trace.extra(CallPaths).named())
@@ -157,5 +157,5 @@ def asleep_at(rows: np.ndarray, trace: Trace) -> list[Asleep]:
     keys, which = np.unique(np.stack((spots, rows["call"]), axis=1), axis=0, return_inverse=True)
     sums = np.bincount(which.ravel(), rows["ns"], len(keys))
     texts = [computing_at(between.every[spot], trace.procedures[call]) for spot, call in keys.tolist()]
-    found = [Asleep(text, int(ns)) for text, ns in zip(texts, sums.tolist(), strict=True)]
+    found = [SleepTotals(text, int(ns)) for text, ns in zip(texts, sums.tolist(), strict=True)]
     return sorted(found, key=lambda one: (-one.ns, one.text))

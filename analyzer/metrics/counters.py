@@ -173,7 +173,7 @@ class _Useful:
 
 
 @dataclass(frozen=True)
-class Counted:
+class CounterTotals:
     """Sums over calls and the bursts before them; arrays of shape (ranks, counters).
 
     A counter may be read in some bursts only (several sets take turns). Then its sums are of these bursts.
@@ -207,7 +207,7 @@ def _ratio(instructions: int, cycles: int) -> float | None:
     return float(instructions) / float(cycles) if cycles > 0 else None
 
 
-def counted(trace: Trace, team: Team) -> Counted:
+def counted(trace: Trace, team: Team) -> CounterTotals:
     """Sum the counters of all ranks; without columns in a trace without counters. Collective."""
     columns, rows = (trace.size, len(trace.extra(Counters).known)), (trace.size,)
     known, (useful, inside, bursts) = trace.extra(Counters).known, (np.zeros(columns, np.int64) for _ in range(3))
@@ -221,4 +221,4 @@ def counted(trace: Trace, team: Team) -> Counted:
     totals = [np.sum(parts, axis=0) for parts in zip(*team.allgather([useful, inside, bursts, calls]), strict=True)]
     both = useful_counts(trace, team)
     sums = dict(zip(("useful", "inside", "bursts", "calls"), totals, strict=True))
-    return Counted(known, instructions=both.instructions_by_rank, cycles=both.cycles_by_rank, **sums)
+    return CounterTotals(known, instructions=both.instructions_by_rank, cycles=both.cycles_by_rank, **sums)

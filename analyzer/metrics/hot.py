@@ -39,7 +39,7 @@ NOTEWORTHY_IDLE = 0.02
 
 
 @dataclass(frozen=True)
-class Hot:
+class HotRows:
     """SPENT rows of all ranks by rank and path, and OF_RANK rows."""
 
     rows: np.ndarray
@@ -71,12 +71,12 @@ class Hot:
         """Return true if the kernel reported when threads had no CPU."""
         return not (self.ranks["waits_ns"] < 0).any()
 
-    def where(self, paths: np.ndarray) -> Hot:
+    def where(self, paths: np.ndarray) -> HotRows:
         """Keep only the time spent in chosen paths (bool by path)."""
-        return Hot(self.rows[paths[self.rows["path"]]], self.ranks)
+        return HotRows(self.rows[paths[self.rows["path"]]], self.ranks)
 
 
-def hot(trace: Trace, team: Team, stretches: np.ndarray | None = None) -> Hot:
+def hot(trace: Trace, team: Team, stretches: np.ndarray | None = None) -> HotRows:
     """Find where all ranks compute. `stretches`: as of HotSums. Collective."""
     return add_up(trace, team, HotSums(trace, stretches))
 
@@ -100,7 +100,7 @@ class _Task:
         return sum(cpu for _, cpu in self.spent.values())
 
 
-class HotSums(Sums[Hot]):
+class HotSums(Sums[HotRows]):
     """Sums of samples.
 
     A sample counts as computing if its thread was in state Running, and no function of MPI was on its stack. (A thread
@@ -159,7 +159,7 @@ class HotSums(Sums[Hot]):
             computes[mine] &= (at >= 0) & (time < span["end"][at] if len(span) else False)
         reader.add(block, computes)
 
-    def total(self, team: Team) -> Hot:
+    def total(self, team: Team) -> HotRows:
         rows: list[np.ndarray] = []
         ranks = []
         for rank, reader in sorted(self._readers.items()):
@@ -168,7 +168,7 @@ class HotSums(Sums[Hot]):
                 ranks.append(of_rank)
         parts = team.allgather((joined(rows, SPENT), np.array(ranks, OF_RANK)))
         order = sorted(parts, key=lambda part: int(part[1]["rank"].min(initial=np.iinfo(np.int64).max)))
-        return Hot(joined([r for r, _ in order], SPENT), joined([r for _, r in order], OF_RANK))
+        return HotRows(joined([r for r, _ in order], SPENT), joined([r for _, r in order], OF_RANK))
 
     def _of_rank(self, rank: int, reader: _Reader, rows: list[np.ndarray]) -> tuple | None:
         tasks = reader.tasks

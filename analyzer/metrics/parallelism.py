@@ -35,7 +35,7 @@ LOW = 0.5
 
 
 @dataclass(frozen=True)
-class Dip:
+class ParallelismDip:
     """A time in which few threads compute."""
 
     begin_ns: int
@@ -71,7 +71,7 @@ class Parallelism(InNotebook):
         """Return the share of the time of all threads in which they compute."""
         return self.mean() / self.threads if self.threads else 0.0
 
-    def dips(self, most: int = 5) -> list[Dip]:
+    def dips(self, most: int = 5) -> list[ParallelismDip]:
         """Find the dips, where fewer than LOW of the mean compute: the `most` that lose most, in order of time."""
         computing, edges, mean = self.series[COMPUTING], self.edges, self.mean()
         low = np.concatenate([[False], computing < LOW * mean, [False]])
@@ -80,19 +80,19 @@ class Parallelism(InNotebook):
         worst = sorted(found, key=lambda dip: -dip.lost_ns)[:most]
         return sorted(worst, key=lambda dip: dip.begin_ns)
 
-    def _dip(self, first: int, last: int, edges: np.ndarray, mean: float) -> Dip:
+    def _dip(self, first: int, last: int, edges: np.ndarray, mean: float) -> ParallelismDip:
         widths = np.diff(edges[first : last + 1])
         area = {name: float((self.series[name][first:last] * widths).sum()) for name in (*STATES, *self.places)}
         length = int(widths.sum())
         other = max((MESSAGES, COLLECTIVES), key=area.__getitem__)
         place = max(self.places, key=area.__getitem__, default="")
-        return Dip(
+        return ParallelismDip(
             int(edges[first]), int(edges[last]), area[COMPUTING] / length, other if area[other] else "",
             mean * length - area[COMPUTING], place if place and area[place] else "",
         )  # fmt: skip
 
 
-class Bins:
+class CountBins:
     """Counts of intervals in bins of one width. Only changes are kept: each interval makes two."""
 
     def __init__(self, end_ns: int, bins: int) -> None:
@@ -140,7 +140,7 @@ def at_places(
     shown = [int(place) for place in np.argsort(-ns, kind="stable")[:most] if place and ns[place]]
     number = np.full(len(places), -1)
     number[shown] = np.arange(len(shown))
-    counted = [Bins(found.end_ns, bins) for _ in shown]
+    counted = [CountBins(found.end_ns, bins) for _ in shown]
     for rank in trace.share(team):
         for calls, paths in calls_with_paths(some, rank):
             of = number[places.place[paths]]
@@ -161,7 +161,7 @@ def parallelism(trace: Trace, team: Team, bins: int) -> Parallelism:
         TracelibError: The trace has no states.
     """
     check_computing(trace)
-    found = {name: Bins(trace.duration_ns, bins) for name in STATES}
+    found = {name: CountBins(trace.duration_ns, bins) for name in STATES}
     ranks = trace.share(team)
     for begin, end in pairwise(trace.windows().tolist() if len(ranks) else []):
         states = trace.states(begin, end, ranks)

@@ -149,8 +149,8 @@ class _Thread:
     def __init__(self, number: int, regions: int, lost: np.ndarray, *, alone: bool) -> None:
         self._number, self._alone = number, alone
         self._open = np.zeros(regions, np.int64)  # number of times each region is open
-        self._running, self._inside, self._tracer = Accumulated(), Accumulated(), Accumulated()
-        self._lost = Accumulated()
+        self._running, self._inside, self._tracer = AccumulatedWeights(), AccumulatedWeights(), AccumulatedWeights()
+        self._lost = AccumulatedWeights()
         lost = self._own(lost)
         self._lost.append(lost["begin"], lost["end"], lost["end"] - lost["begin"])
 
@@ -194,7 +194,7 @@ class _Thread:
         return marks[np.where(steps > 0, depth == 1, depth == 0)]
 
 
-class Accumulated:
+class AccumulatedWeights:
     """The sum of weights of a thread's intervals up to any time of the latest window."""
 
     def __init__(self) -> None:

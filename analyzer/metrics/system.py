@@ -11,7 +11,7 @@ from analyzer.trace.system import BUSY, NodeSamples
 
 
 @dataclass(frozen=True)
-class Spread:
+class MeanAndMax:
     """Mean and largest value of a quantity."""
 
     mean: float
@@ -29,9 +29,9 @@ class NodeSummary:
     memory_total: int
     missing: tuple[str, ...]
     ended: bool
-    cpu_busy: Spread | None  # fraction of the time of all CPUs; the largest of one period
-    load: Spread | None  # runnable processes, mean of the last minute
-    frequency_mhz: Spread | None
+    cpu_busy: MeanAndMax | None  # fraction of the time of all CPUs; the largest of one period
+    load: MeanAndMax | None  # runnable processes, mean of the last minute
+    frequency_mhz: MeanAndMax | None
     memory_used: int | None  # maximum in bytes
     swap_used: int | None
     totals: dict[str, int]  # by name of the counter: bytes and packets from the first sample to the last
@@ -71,16 +71,16 @@ def _summary(samples: NodeSamples, name: str) -> NodeSummary:
     )
 
 
-def _busy(samples: NodeSamples) -> Spread | None:
+def _busy(samples: NodeSamples) -> MeanAndMax | None:
     """Compute the busy share of a node's CPUs. Each period counts by its length: the last one is shorter."""
     if BUSY not in samples.quantities or len(samples.time) < 2:
         return None
     shares = samples.cpu_share(BUSY)
-    return Spread(float(np.average(shares, weights=np.diff(samples.time))), float(shares.max()))
+    return MeanAndMax(float(np.average(shares, weights=np.diff(samples.time))), float(shares.max()))
 
 
-def _spread(column: np.ndarray | None) -> Spread | None:
-    return None if column is None else Spread(float(column.mean()), float(column.max()))
+def _spread(column: np.ndarray | None) -> MeanAndMax | None:
+    return None if column is None else MeanAndMax(float(column.mean()), float(column.max()))
 
 
 def _most(column: np.ndarray | None) -> int | None:

@@ -11,7 +11,7 @@ from analyzer.trace import Leftovers, Losses, SummedCalls, Trace
 
 
 @dataclass(frozen=True)
-class Unrecorded:
+class UnrecordedTime:
     """Unrecorded time by rank, int64 of shape (ranks,), and numbers of calls."""
 
     time_ns: np.ndarray  # sum of the threads
@@ -21,7 +21,7 @@ class Unrecorded:
     summed: int  # number of calls that were not recorded one by one
 
 
-def unrecorded(trace: Trace, team: Team) -> Unrecorded:
+def unrecorded(trace: Trace, team: Team) -> UnrecordedTime:
     """Sum the time in which the threads of each rank recorded nothing. Collective."""
     losses, summed = trace.extra(Losses), trace.extra(SummedCalls)
     sums = np.zeros((2, trace.size), np.int64)
@@ -35,4 +35,4 @@ def unrecorded(trace: Trace, team: Team) -> Unrecorded:
     time_ns, shared_ns = sum(team.allgather(sums))
     calls = sum(losses.dropped_calls(rank) for rank in range(trace.size))
     added_up = sum(team.allgather(sum(int(summed.of(rank)["count"].sum()) for rank in trace.share(team))))
-    return Unrecorded(time_ns, shared_ns, calls, trace.extra(Leftovers).not_recorded(), added_up)
+    return UnrecordedTime(time_ns, shared_ns, calls, trace.extra(Leftovers).not_recorded(), added_up)

@@ -18,7 +18,7 @@ from analyzer.trace import CpuWaits, State, Trace
 
 
 @dataclass(frozen=True)
-class Useful:
+class UsefulTime:
     """Useful time of each thread, int64 of shape (threads of all ranks,), in order of rank and thread."""
 
     rank: np.ndarray
@@ -67,7 +67,7 @@ class Useful:
         return total
 
 
-def useful(trace: Trace, team: Team) -> Useful:
+def useful(trace: Trace, team: Team) -> UsefulTime:
     """Sum the time in state 1 (Running) of each thread. Collective."""
     return add_up(trace, team, UsefulSums(trace))
 
@@ -75,7 +75,7 @@ def useful(trace: Trace, team: Team) -> Useful:
 _NOT_THERE = (State.IDLE, State.NOT_CREATED)
 
 
-class UsefulSums(Sums[Useful]):
+class UsefulSums(Sums[UsefulTime]):
     """Sums of state 1 (Running) of each thread.
 
     In measured runs this is the time outside MPI from the start of the process to its last event, less flushes, the
@@ -95,8 +95,8 @@ class UsefulSums(Sums[Useful]):
         for of_state, rows in zip(self._sums, map(states.compress, chosen), strict=True):
             np.add.at(of_state, self._first[rows["rank"]] + rows["thread"], rows["end"] - rows["begin"])
 
-    def total(self, team: Team) -> Useful:
-        return Useful(self._rank, *team.total(self._sums))
+    def total(self, team: Team) -> UsefulTime:
+        return UsefulTime(self._rank, *team.total(self._sums))
 
 
 STEPS = 64

@@ -15,7 +15,7 @@ from analyzer.operations.walk import RankOperations
 from analyzer.parallel import Team
 from analyzer.program.files import gathered, together
 from analyzer.program.model import LeftOut, Program
-from analyzer.program.operation import Flag
+from analyzer.program.operation import OperationFlag
 from analyzer.program.storage import OperationSpill
 from analyzer.trace import Leftovers, Trace
 
@@ -218,7 +218,7 @@ class _Requests:
 
     def number(self, ops: np.ndarray) -> None:
         """Renumber the requests of the thread's next operations (OP), in place."""
-        own = (ops["request"] >= 0) & (ops["flags"] & Flag.SHARED == 0)
+        own = (ops["request"] >= 0) & (ops["flags"] & OperationFlag.SHARED == 0)
         of_rank, which = np.unique(ops["request"][own], return_inverse=True)
         new = [self._number.setdefault(number, len(self._number)) for number in of_rank.tolist()]
         ops["request"][own] = np.array(new, ops["request"].dtype)[which]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from analyzer.program.operation import Kind
+from analyzer.program.operation import OperationKind
 from tracelib.schema import REGION_TYPE
 
 
 def are_of_regions(ops: np.ndarray) -> np.ndarray:
     """Return a mask of the operations (OP) that are events of regions."""
-    return (ops["kind"] == Kind.EVENT) & (ops["tag"] == REGION_TYPE)
+    return (ops["kind"] == OperationKind.EVENT) & (ops["tag"] == REGION_TYPE)
 
 
 def begun_by(value: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from analyzer.metrics.regions import region_visits
 from analyzer.operations.region_events import are_of_regions
-from analyzer.program.operation import OP, Kind
+from analyzer.program.operation import OP, OperationKind
 from analyzer.trace import Mark, Regions, Trace
 
 _ALONE = np.ones(1, np.int64)
@@ -48,7 +48,7 @@ class VirtualThreads:
         threads = self._after[(passed - is_edge).clip(max=len(self._after) - 1)]
         at = np.flatnonzero((threads > 1) & (ops["burst"] > 0))
         blocks = np.zeros(len(at), OP)
-        blocks["kind"], blocks["other"] = Kind.PARALLEL, threads[at]
+        blocks["kind"], blocks["other"] = OperationKind.PARALLEL, threads[at]
         blocks["burst"], blocks["block"] = ops["burst"][at], ops["block"][at]
         blocks["peer"] = blocks["request"] = -1
         rest = ops.copy()

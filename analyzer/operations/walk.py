@@ -17,7 +17,7 @@ from analyzer.operations.threads import RankThreads
 from analyzer.operations.translation import Begun, Translation
 from analyzer.operations.windows import Partners, Windows, is_fence, window_groups
 from analyzer.pairing.requests import Choice, Posted, gather_blocks, window_calls, windows_of_rank
-from analyzer.program.operation import Kind
+from analyzer.program.operation import OperationKind
 from analyzer.program.storage import OperationSpill
 from analyzer.recording.run.rank_rows import row_reader
 from analyzer.trace import FLUSH, REQUEST, Communicator, CpuWaits, Losses, Objects, Trace, TracerTime
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 ORDINALS = 256
-_COLLECTIVES = (Kind.COLLECTIVE, Kind.COLLECTIVE_START)
+_COLLECTIVES = (OperationKind.COLLECTIVE, OperationKind.COLLECTIVE_START)
 
 
 def _any_ordinal(what: What) -> tuple[int, ...]:

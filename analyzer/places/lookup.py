@@ -9,9 +9,9 @@ import numpy as np
 
 from analyzer.places.debug_files import DEBUG_FOLDERS
 from analyzer.places.hidden_frames import BEGINNINGS, is_shown_in_detail
-from analyzer.places.modules import FoundModule, Module, ModuleState, find_module
+from analyzer.places.modules import FoundModule, LoadedModule, ModuleState, find_module
 from analyzer.places.name_cache import ModuleNames, NameCache
-from analyzer.places.name_table import BY_DEBUG_INFO, Names
+from analyzer.places.name_table import BY_DEBUG_INFO, PlaceFrames
 from analyzer.places.naming import name_places, readers
 from analyzer.places.paths import PathTables, numbered_sites
 from tracelib.schema import PATH_IN_FUNCTION
@@ -35,7 +35,7 @@ def look_up(
 
 
 def _look_up(
-    module: Module, offsets: np.ndarray, known: NameCache, ended_ns: int | None, folders: Sequence[str]
+    module: LoadedModule, offsets: np.ndarray, known: NameCache, ended_ns: int | None, folders: Sequence[str]
 ) -> bool:
     """Looks into the file only if there may be more in it than is known."""
     have = known.of(module)
@@ -51,7 +51,7 @@ def _look_up(
     if found.elf is None or not len(asked):
         return False
     state, frames = name_places(found, asked)
-    names = Names.of(frames)
+    names = PlaceFrames.of(frames)
     better = np.flatnonzero(~names.unnamed() | ~np.isin(asked, have.offsets[have.names.quality() > 0]))
     is_tool = found.elf.offers(BEGINNINGS)
     known.add(ModuleNames(module, asked[better], names.take(better), state, stamp, is_tool))
@@ -59,7 +59,7 @@ def _look_up(
     return True
 
 
-def _without_details(module: Module, found: FoundModule) -> FoundModule:
+def _without_details(module: LoadedModule, found: FoundModule) -> FoundModule:
     """Leave out the debug information, which can be large, of libraries that are shown by function only."""
     if is_shown_in_detail(module.path):
         return found

@@ -14,7 +14,7 @@ _NS_PER_S = 1_000_000_000
 
 
 @dataclass(frozen=True)
-class Module:
+class LoadedModule:
     """A program or library that was loaded."""
 
     path: str
@@ -54,7 +54,9 @@ class FoundModule:
     """Differs from an earlier search's stamp if there may be more to find now."""
 
 
-def find_module(module: Module, ended_ns: int | None = None, folders: Sequence[str] = DEBUG_FOLDERS) -> FoundModule:
+def find_module(
+    module: LoadedModule, ended_ns: int | None = None, folders: Sequence[str] = DEBUG_FOLDERS
+) -> FoundModule:
     """Look for a module. `ended_ns`: when the run ended (since 1970), or None; `folders`: of debug information."""
     elf = open_elf(module.path)
     if elf is None:
@@ -82,7 +84,7 @@ def _stamp(path: Path) -> str:
     return f"{path} {status.st_size} {status.st_mtime_ns}"
 
 
-def sentence(module: Module, state: ModuleState) -> str:
+def sentence(module: LoadedModule, state: ModuleState) -> str:
     """Return a sentence on a module in which places that are shown have no line, or may have a wrong one."""
     if state == ModuleState.MISSING:
         return (

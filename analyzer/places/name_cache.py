@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from analyzer.places.modules import Module, ModuleState
-from analyzer.places.name_table import NO_NAMES, Names, joined
+from analyzer.places.modules import LoadedModule, ModuleState
+from analyzer.places.name_table import NO_NAMES, PlaceFrames, joined
 
 
 @dataclass(frozen=True)
 class ModuleNames:
     """Names of places in one module."""
 
-    module: Module
+    module: LoadedModule
     offsets: np.ndarray  # u64, sorted: return addresses as the file numbers them
-    names: Names  # of each of these
+    names: PlaceFrames  # of each of these
     state: ModuleState = ModuleState.MISSING
     stamp: str = ""
     """Files and tools in which they were looked up. While it is the same, they are not looked up again."""
@@ -53,7 +53,7 @@ class NameCache:
     here: dict[tuple[str, str], ModuleState] = field(default_factory=dict)
     """States now of the files on this machine that were examined, by the modules' identity. It is not kept."""
 
-    def of(self, module: Module) -> ModuleNames:
+    def of(self, module: LoadedModule) -> ModuleNames:
         """Return the known names of a module; there may be none."""
         return self.modules.get(module.identity) or ModuleNames(module, np.empty(0, np.uint64), NO_NAMES)
 

@@ -40,7 +40,7 @@ BY_SYMBOL, BY_DEBUG_INFO = 1, 2
 
 
 @dataclass(frozen=True)
-class Names:
+class PlaceFrames:
     """Frames of n places: place i has rows first[i] to first[i + 1] of `frames`, the innermost first."""
 
     first: np.ndarray  # n + 1
@@ -48,7 +48,7 @@ class Names:
     texts: tuple[str, ...]  # the first is empty
 
     @classmethod
-    def of(cls, places: Iterable[Frames]) -> Names:
+    def of(cls, places: Iterable[Frames]) -> PlaceFrames:
         """Build the table of names from each place's frames."""
         numbers: dict[str, int] = {"": 0}
         rows: list[tuple[int, int, int, int]] = []
@@ -81,19 +81,19 @@ class Names:
         says = (self.frames["function"] > 0) | (self.frames["line"] > 0)
         return np.diff(np.concatenate([[0], np.cumsum(says)])[self.first]) == 0
 
-    def take(self, places: np.ndarray) -> Names:
+    def take(self, places: np.ndarray) -> PlaceFrames:
         """Return the names of some places, in that order; -1: a place without names."""
         places = np.asarray(places, np.int64)
         count = np.where(places >= 0, np.diff(self.first, append=self.first[-1])[places], 0)
         first = np.concatenate([[0], np.cumsum(count)])
         rows = np.arange(first[-1]) + np.repeat(self.first[places] - first[:-1], count)
-        return Names(first, self.frames[rows], self.texts)
+        return PlaceFrames(first, self.frames[rows], self.texts)
 
 
-NO_NAMES = Names.of(())
+NO_NAMES = PlaceFrames.of(())
 
 
-def joined(parts: Sequence[Names]) -> Names:
+def joined(parts: Sequence[PlaceFrames]) -> PlaceFrames:
     """Names of several, one behind the other."""
     numbers: dict[str, int] = {"": 0}
     counts, frames = [np.zeros(1, np.int64)], [np.empty(0, FRAME)]
@@ -103,4 +103,4 @@ def joined(parts: Sequence[Names]) -> Names:
         rows["function"], rows["file"] = number[rows["function"]], number[rows["file"]]
         counts.append(np.diff(part.first))
         frames.append(rows)
-    return Names(np.cumsum(np.concatenate(counts)), np.concatenate(frames), tuple(numbers))
+    return PlaceFrames(np.cumsum(np.concatenate(counts)), np.concatenate(frames), tuple(numbers))

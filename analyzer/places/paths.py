@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.places.modules import Module
+from analyzer.places.modules import LoadedModule
 from tracelib.schema import FUNCTION, MODULE, PATH, PATH_CUT, PATH_IN_FUNCTION, PATH_LOST, PATH_SHORT
 
 
@@ -27,9 +27,9 @@ class PathTables:
         """Return tables without paths."""
         return cls(*(np.zeros(1, dtype) for dtype in (PATH, MODULE, FUNCTION)))
 
-    def module(self, row: int) -> Module:
+    def module(self, row: int) -> LoadedModule:
         """Return the module in a row of `modules`."""
-        return Module(text_of(self.modules["path"][row]), text_of(self.modules["build_id"][row]))
+        return LoadedModule(text_of(self.modules["path"][row]), text_of(self.modules["build_id"][row]))
 
 
 def text_of(stored: bytes) -> str:
@@ -80,7 +80,7 @@ def _modules(rows: np.ndarray) -> np.ndarray:
 
 
 def _identity(row: np.void) -> tuple[str, str]:
-    return Module(text_of(row["path"]), text_of(row["build_id"])).identity
+    return LoadedModule(text_of(row["path"]), text_of(row["build_id"])).identity
 
 
 def _merged_rows(tables: Sequence[np.ndarray], dtype: np.dtype, identity) -> tuple[np.ndarray, list[np.ndarray]]:

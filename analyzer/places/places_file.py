@@ -12,9 +12,9 @@ import numpy as np
 
 from analyzer.atomic_file import temporary_name
 from analyzer.places.debug_files import user_cache
-from analyzer.places.modules import Module, ModuleState
+from analyzer.places.modules import LoadedModule, ModuleState
 from analyzer.places.name_cache import ModuleNames, NameCache
-from analyzer.places.name_table import FRAME, Names, joined
+from analyzer.places.name_table import FRAME, PlaceFrames, joined
 from analyzer.signal_handling import discard
 from tracelib.schema.sound import SoundAttributes, is_sound
 
@@ -107,10 +107,10 @@ def from_group(group: h5py.Group) -> list[ModuleNames]:
         raise ValueError("counts of places do not fit")
     if len(frames) and max(frames["function"].max(), frames["file"].max()) >= len(texts):
         raise ValueError("a frame names a text that is not there")
-    all_names, found, begin = Names(first, frames, tuple(texts)), [], 0
+    all_names, found, begin = PlaceFrames(first, frames, tuple(texts)), [], 0
     for row, path, stamp in zip(modules, paths, stamps, strict=True):
         rows = np.arange(begin, begin + int(row["count"]))
-        module = Module(path, row["build_id"].decode("ascii", "replace"))
+        module = LoadedModule(path, row["build_id"].decode("ascii", "replace"))
         order = rows[np.argsort(places["offset"][rows], kind="stable")]
         names = all_names.take(order)
         is_tool = bool(row["is_tool"]) if version > 1 else False

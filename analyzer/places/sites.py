@@ -17,7 +17,7 @@ from analyzer.places.hidden_frames import (
     is_wrapper,
 )
 from analyzer.places.name_cache import NameCache
-from analyzer.places.name_table import MOST, Frame, Frames, Names, joined
+from analyzer.places.name_table import MOST, Frame, Frames, PlaceFrames, joined
 from analyzer.places.paths import PathTables, numbered_sites, text_of
 from analyzer.places.readable_names import is_fortran
 from tracelib.schema import PATH_CUT, PATH_IN_FUNCTION, PATH_SHORT
@@ -36,7 +36,7 @@ class Sites:
 
     of_path: np.ndarray  # for each path its site
     module: np.ndarray  # of each site: what `module` of its paths is
-    names: Names  # each site has at least one frame, but that of row 0
+    names: PlaceFrames  # each site has at least one frame, but that of row 0
     of_frame: np.ndarray  # for each row of names.frames its site
     hidden: np.ndarray  # for each row of names.frames: whether it is never shown: MPI's, a binding's, an interpreter's
     mpi: np.ndarray  # whether it is MPI's, a binding's, or tracelib's own
@@ -65,16 +65,16 @@ def named_sites(tables: PathTables, known: NameCache) -> Sites:
     return Sites(of_path, module, names, of_frame, hidden | in_tool, mpi | in_tool, runtime)
 
 
-def _site_of_frame(names: Names) -> np.ndarray:
+def _site_of_frame(names: PlaceFrames) -> np.ndarray:
     return np.repeat(np.arange(len(names)), np.diff(names.first))
 
 
-def _is_wrapper(names: Names) -> np.ndarray:
+def _is_wrapper(names: PlaceFrames) -> np.ndarray:
     """Return a mask of the frames that are a procedure of MPI by their name."""
     return _flags(names.texts, is_wrapper)[names.frames["function"]]
 
 
-def _inlined_in_wrapper(names: Names) -> np.ndarray:
+def _inlined_in_wrapper(names: PlaceFrames) -> np.ndarray:
     """Return a mask of the frames that were inlined into a procedure of MPI."""
     of_frame, wrappers = _site_of_frame(names), np.flatnonzero(_is_wrapper(names))
     outermost = np.full(len(names), -1)
@@ -82,7 +82,7 @@ def _inlined_in_wrapper(names: Names) -> np.ndarray:
     return np.arange(len(of_frame)) < outermost[of_frame]
 
 
-def _wrapped(tables: PathTables, names: Names, module: np.ndarray, of_path: np.ndarray) -> np.ndarray:
+def _wrapped(tables: PathTables, names: PlaceFrames, module: np.ndarray, of_path: np.ndarray) -> np.ndarray:
     """Return a mask of the paths whose innermost place is called by the wrapper of another tool.
 
     The wrapper is a procedure of MPI that is not MPI's; the place then is the tool's. Places in MPI's own libraries are
@@ -103,13 +103,13 @@ def _wrapped(tables: PathTables, names: Names, module: np.ndarray, of_path: np.n
     return wrapped
 
 
-def _names_in(module: int, offsets: np.ndarray, tables: PathTables, known: NameCache) -> Names:
+def _names_in(module: int, offsets: np.ndarray, tables: PathTables, known: NameCache) -> PlaceFrames:
     if module & PATH_IN_FUNCTION:
         row = tables.functions[module & (PATH_IN_FUNCTION - 1)]
         function, file = text_of(row["name"]), text_of(row["file"])
-        return Names.of((Frame(function, file, line if line <= MOST else 0),) for line in offsets.tolist())
+        return PlaceFrames.of((Frame(function, file, line if line <= MOST else 0),) for line in offsets.tolist())
     if module == 0:
-        return Names.of(_ended(offset) for offset in offsets.tolist())
+        return PlaceFrames.of(_ended(offset) for offset in offsets.tolist())
     found = known.of(tables.module(module))
     names = found.names.take(found.find(offsets))
     unnamed = names.unnamed()
@@ -117,7 +117,7 @@ def _names_in(module: int, offsets: np.ndarray, tables: PathTables, known: NameC
     has_begin = np.diff(names.first) > 0
     past[has_begin] = names.frames["past"][names.first[:-1][has_begin]]
     name = found.module.name
-    addresses = Names.of(
+    addresses = PlaceFrames.of(
         (Frame(f"{name}+{offset - behind:#x}", past=behind),)
         for offset, behind in zip(offsets[unnamed].tolist(), past[unnamed].tolist(), strict=True)
     )
@@ -131,7 +131,7 @@ def _ended(offset: int) -> Frames:
 
 
 def _roles(
-    tables: PathTables, known: NameCache, names: Names, module: np.ndarray
+    tables: PathTables, known: NameCache, names: PlaceFrames, module: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return `hidden`, `mpi` and `runtime` of each frame; `module`: the module of its site."""
     in_function = module & PATH_IN_FUNCTION != 0

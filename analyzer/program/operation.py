@@ -31,7 +31,7 @@ OP = dtype_of("op")
 """One operation: a burst of `burst` ns, then what `kind` says; see csrc/replay/replay.h."""
 
 
-class Kind(IntEnum):
+class OperationKind(IntEnum):
     """`kind` of an OP."""
 
     NONE = lib.OP_NONE
@@ -74,11 +74,11 @@ COLLECTIVE_NAMES = (
 )  # fmt: skip
 """By their number in a Dimemas trace, the `tag` of a COLLECTIVE."""
 
-PORTS = (Kind.PORT_SEND, Kind.PORT_RECV)
+PORTS = (OperationKind.PORT_SEND, OperationKind.PORT_RECV)
 """Messages to and from other applications; `comm` is the number of theirs."""
 
 
-class Flag(IntFlag):
+class OperationFlag(IntFlag):
     """`flags` of an OP."""
 
     FIRST = lib.OP_FIRST
@@ -95,12 +95,12 @@ class Flag(IntFlag):
 
 def between_calls(ops: np.ndarray) -> np.ndarray:
     """Which operations (OP) of a trace's program are of no call."""
-    return (ops["kind"] == Kind.EVENT) | ((ops["flags"] & Flag.BETWEEN_CALLS) > 0)
+    return (ops["kind"] == OperationKind.EVENT) | ((ops["flags"] & OperationFlag.BETWEEN_CALLS) > 0)
 
 
 def virtual_threads(ops: np.ndarray) -> int:
     """How many virtual threads the operation (OP) with the most has; 0: none is parallel."""
-    return int(ops["other"][ops["kind"] == Kind.PARALLEL].max(initial=0))
+    return int(ops["other"][ops["kind"] == OperationKind.PARALLEL].max(initial=0))
 
 
 def operations(*rows: tuple | dict) -> np.ndarray:

@@ -104,7 +104,7 @@ def unreadable() -> TracelibError:
     return TracelibError("a temporary file can no longer be read", "is the file system of TMPDIR still there?")
 
 
-class Mark(NamedTuple):
+class SpillMark(NamedTuple):
     """A place in a spill, and its packer as it was there."""
 
     packer: Any
@@ -149,15 +149,15 @@ class OperationSpill:
         self._bytes += len(packed)
         return count
 
-    def mark(self) -> Mark:
+    def mark(self) -> SpillMark:
         """Return the current end."""
         packer = ffi.gc(lib.packer_new(), lib.packer_free)
         if not packer:
             raise MemoryError
         lib.packer_copy(packer, self._packer)
-        return Mark(packer, self._count, self._bytes, len(self._blocks))
+        return SpillMark(packer, self._count, self._bytes, len(self._blocks))
 
-    def return_to(self, mark: Mark) -> None:
+    def return_to(self, mark: SpillMark) -> None:
         """Remove the operations that were appended since a mark."""
         lib.packer_copy(self._packer, mark.packer)
         self._count, self._bytes = mark.operations, mark.bytes

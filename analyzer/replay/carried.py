@@ -10,7 +10,7 @@ import numpy as np
 
 from analyzer.columns.sorted_runs import sort_rows
 from analyzer.program.model import Program
-from analyzer.program.operation import Flag, Kind, between_calls
+from analyzer.program.operation import OperationFlag, OperationKind, between_calls
 from analyzer.replay.on_machine import Cpus
 from analyzer.replay.recorded import CALLS
 from analyzer.replay.simulate import Prediction
@@ -30,11 +30,11 @@ def refined(states: np.ndarray, ops: np.ndarray, times: np.ndarray, transfers: n
     starts. A wait for a semaphore is BLOCKED.
     """
     begin, acted, end = times["begin"], transfers["acted"], times["end"]
-    sends = (ops["kind"] == Kind.SEND) & ((ops["flags"] & Flag.IMMEDIATE) == 0)
+    sends = (ops["kind"] == OperationKind.SEND) & ((ops["flags"] & OperationFlag.IMMEDIATE) == 0)
     posted = np.maximum(transfers["posted"], acted)
     latency = _Stretches.of(begin, acted, State.STARTUP_LATENCY)
     links = _Stretches.of(posted[sends], np.minimum(transfers["start"], end)[sends], State.WAITING_LINKS)
-    semaphores = ops["kind"] == Kind.SEM_WAIT
+    semaphores = ops["kind"] == OperationKind.SEM_WAIT
     blocked = _Stretches.of(acted[semaphores], end[semaphores], State.BLOCKED)
     return _divided(_divided(_divided(states, latency), links), blocked, running=True)
 
@@ -215,10 +215,12 @@ def _sends(program: Program, prediction: Prediction, stream: int, enter: np.ndar
     """enter: of the thread's calls, in their order. None: it sends nothing."""
     assert prediction.transfers is not None, "simulate(..., transfers=True)"
     ops, transfers = program.ops[program.stream(stream)], prediction.transfers[program.stream(stream)]
-    in_calls = ~between_calls(ops) & (ops["kind"] != Kind.PARALLEL) if of_calls else np.isin(ops["kind"], CALLS)
+    in_calls = (
+        ~between_calls(ops) & (ops["kind"] != OperationKind.PARALLEL) if of_calls else np.isin(ops["kind"], CALLS)
+    )
     ops, transfers = ops[in_calls], transfers[in_calls]
-    call = np.cumsum((ops["flags"] & Flag.FIRST) > 0) - 1 if of_calls else np.arange(len(ops))
-    sends = (ops["kind"] == Kind.SEND) & ((ops["flags"] & Flag.OF_WINDOW) == 0)
+    call = np.cumsum((ops["flags"] & OperationFlag.FIRST) > 0) - 1 if of_calls else np.arange(len(ops))
+    sends = (ops["kind"] == OperationKind.SEND) & ((ops["flags"] & OperationFlag.OF_WINDOW) == 0)
     if not sends.any():
         return None
     return _Sends.of(enter[call[sends]], ops["peer"][sends], ops["bytes"][sends], transfers["start"][sends])

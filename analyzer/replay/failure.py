@@ -11,19 +11,19 @@ import numpy as np
 from analyzer._replay import lib
 from analyzer.errors import TracelibError
 from analyzer.program.model import Program
-from analyzer.program.operation import COLLECTIVE_NAMES, PORTS, Flag, Kind
+from analyzer.program.operation import COLLECTIVE_NAMES, PORTS, OperationFlag, OperationKind
 from analyzer.program.storage import unreadable
 from analyzer.trace.description import ranks_named, ranks_text
 
 _WAITS_IN = {
-    Kind.SEND: "a send to rank {peer}, tag {tag}",
-    Kind.RECV: "a receive from rank {peer}, tag {tag}",
-    Kind.WAIT: "a wait for its receive from rank {peer}, tag {tag}",
-    Kind.COLLECTIVE: "{collective}",
-    Kind.SEM_WAIT: "semaphore {tag}",
-    Kind.PORT_RECV: "a receive from port {tag}",
-    Kind.ACCESSES_WAIT: "the end of its one-sided operations",
-    Kind.LOCK: "{lock}",
+    OperationKind.SEND: "a send to rank {peer}, tag {tag}",
+    OperationKind.RECV: "a receive from rank {peer}, tag {tag}",
+    OperationKind.WAIT: "a wait for its receive from rank {peer}, tag {tag}",
+    OperationKind.COLLECTIVE: "{collective}",
+    OperationKind.SEM_WAIT: "semaphore {tag}",
+    OperationKind.PORT_RECV: "a receive from port {tag}",
+    OperationKind.ACCESSES_WAIT: "the end of its one-sided operations",
+    OperationKind.LOCK: "{lock}",
 }
 _WAITS_ON_WINDOW = {
     lib.WINDOW_POSTED: "an access epoch, for MPI_Win_post of rank {peer}",
@@ -78,7 +78,7 @@ def failure(result: Any, programs: Sequence[Program], blocked: np.ndarray, *, ea
         )
     hint = "were all ranks and calls recorded?"
     waiting = [(p, stream, op) for p, ops in _by_program(programs, blocked) for stream, op in enumerate(ops) if op >= 0]
-    if any(p.ops[op]["kind"] == Kind.SEND for p, _, op in waiting) and not eager:
+    if any(p.ops[op]["kind"] == OperationKind.SEND for p, _, op in waiting) and not eager:
         hint = "a program that needs MPI to buffer its messages needs an eager limit, such as --eager 32k"
     if result.error == lib.REPLAY_TURNS:
         hint = 'ranks that wait busily keep their processors: leave out busy_wait_us = "inf", or set policy = "rr"'
@@ -113,12 +113,12 @@ def _where(program: Program, stream: int, op: int) -> str:
     name = COLLECTIVE_NAMES[row["tag"] % len(COLLECTIVE_NAMES)]
     if name == "Barrier" and row["comm"] == 0:
         name = "Init or MPI_Barrier"
-    called = "a collective call on a file" if row["flags"] & Flag.OF_FILE else f"MPI_{name}"
+    called = "a collective call on a file" if row["flags"] & OperationFlag.OF_FILE else f"MPI_{name}"
     collective = f"{called} of ranks {ranks_text(members)}"
-    text = _WAITS_IN.get(Kind(row["kind"]), "an operation")
-    if row["kind"] == Kind.WAIT and row["flags"] & Flag.OF_COLLECTIVE:
+    text = _WAITS_IN.get(OperationKind(row["kind"]), "an operation")
+    if row["kind"] == OperationKind.WAIT and row["flags"] & OperationFlag.OF_COLLECTIVE:
         text = "a wait for {collective}"
-    if row["flags"] & Flag.OF_WINDOW:
+    if row["flags"] & OperationFlag.OF_WINDOW:
         text = _WAITS_ON_WINDOW[int(row["tag"])]
     lock = f"MPI_Win_lock of rank {row['peer']}" if row["peer"] >= 0 else "MPI_Win_lock_all"
     what = text.format(peer=row["peer"], tag=row["tag"], collective=collective, lock=lock)
@@ -129,4 +129,4 @@ def _where(program: Program, stream: int, op: int) -> str:
 def _calls(program: Program, first: int, stop: int) -> int:
     """Count the calls that the operations [first, stop) are."""
     cuts = pairwise((*range(first, stop, _AT_ONCE), stop))
-    return sum(int(np.count_nonzero(program.ops[a:b]["flags"] & Flag.FIRST)) for a, b in cuts)
+    return sum(int(np.count_nonzero(program.ops[a:b]["flags"] & OperationFlag.FIRST)) for a, b in cuts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from analyzer.machine.description import Machine
-from analyzer.metrics.parallelism import COLLECTIVES, COMPUTING, MESSAGES, QUEUE, Bins, Parallelism, means
+from analyzer.metrics.parallelism import COLLECTIVES, COMPUTING, MESSAGES, QUEUE, CountBins, Parallelism, means
 from analyzer.program.model import Program
 from analyzer.replay.simulate import Doing, simulate
 
@@ -18,7 +18,7 @@ def replayed_parallelism(programs: Program | Sequence[Program], machine: Machine
     """Two replays: the first one says how long it takes. Computation and waits are exact, also where threads share
     CPUs; virtual threads count. Raises TracelibError as `simulate` does."""
     end_ns = simulate(programs, machine).end_ns
-    layout = Bins(end_ns, bins)
+    layout = CountBins(end_ns, bins)
     found = simulate(programs, machine, bins=(layout.count, layout.width_ns))
     assert found.profile is not None
     rows = {name: found.profile[row] for name, row in _ROWS.items()}

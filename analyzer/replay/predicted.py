@@ -11,7 +11,7 @@ import numpy as np
 
 from analyzer.pairing.requests import gather_blocks
 from analyzer.program.model import Program
-from analyzer.program.operation import Flag, Kind, between_calls
+from analyzer.program.operation import OperationFlag, OperationKind, between_calls
 from analyzer.replay.cpu_waits import Intervals, outside_calls, wait_events
 from analyzer.replay.recorded import in_order, recorded, regions_of
 from analyzer.replay.simulate import Prediction
@@ -96,8 +96,8 @@ def times_of_calls(
     assert prediction.times is not None, "simulate(..., times=True)"
     bounds = program.offsets[streams.start : streams.stop + 1]
     ops, times = (table[bounds[0] : bounds[-1]] for table in (program.ops, prediction.times))
-    of_call = np.flatnonzero(~between_calls(ops) & (ops["kind"] != Kind.PARALLEL))
-    begins = np.flatnonzero(ops["flags"][of_call] & Flag.FIRST)
+    of_call = np.flatnonzero(~between_calls(ops) & (ops["kind"] != OperationKind.PARALLEL))
+    begins = np.flatnonzero(ops["flags"][of_call] & OperationFlag.FIRST)
     ends = np.append(begins[1:], len(of_call))[: len(begins)] - 1
     if counts is not None:
         stream = np.searchsorted(bounds - bounds[0], of_call[begins], "right") - 1

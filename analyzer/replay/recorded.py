@@ -6,7 +6,7 @@ import numpy as np
 
 from analyzer.operations.region_events import are_of_regions, begun_by
 from analyzer.program.model import Program, pieces
-from analyzer.program.operation import COLLECTIVE_NAMES, Flag, Kind
+from analyzer.program.operation import COLLECTIVE_NAMES, OperationFlag, OperationKind
 from analyzer.replay.cpu_waits import wait_events
 from analyzer.replay.simulate import Prediction
 from analyzer.trace import CALL, MARK, REQUEST, Mark
@@ -16,8 +16,8 @@ from tracelib import schema
 from tracelib.schema import What
 
 _SENDS = {
-    Flag(0): "MPI_Send", Flag.RENDEZVOUS: "MPI_Send", Flag.IMMEDIATE: "MPI_Isend",
-    Flag.IMMEDIATE | Flag.RENDEZVOUS: "MPI_Irsend",
+    OperationFlag(0): "MPI_Send", OperationFlag.RENDEZVOUS: "MPI_Send", OperationFlag.IMMEDIATE: "MPI_Isend",
+    OperationFlag.IMMEDIATE | OperationFlag.RENDEZVOUS: "MPI_Irsend",
 }  # fmt: skip
 """Procedures of sends by the flag `sync`, as analyze dim writes it; it does not distinguish blocking ones."""
 PROCEDURES = (
@@ -26,9 +26,16 @@ PROCEDURES = (
 )  # fmt: skip
 """Procedures that a Dimemas trace can distinguish."""
 
-CALLS = (Kind.SEND, Kind.RECV, Kind.IRECV, Kind.WAIT, Kind.COLLECTIVE, Kind.COLLECTIVE_START)
+CALLS = (
+    OperationKind.SEND,
+    OperationKind.RECV,
+    OperationKind.IRECV,
+    OperationKind.WAIT,
+    OperationKind.COLLECTIVE,
+    OperationKind.COLLECTIVE_START,
+)
 """Operations of a Dimemas trace that stand for a call each."""
-_WAIT_FOR_NOBODY = (Kind.SEND, Kind.IRECV, Kind.COLLECTIVE_START)
+_WAIT_FOR_NOBODY = (OperationKind.SEND, OperationKind.IRECV, OperationKind.COLLECTIVE_START)
 _IDLE = 0
 """Type of the events with which prv2dim marks idle blocks: not the program's."""
 
@@ -93,13 +100,13 @@ def _calls(ops: np.ndarray, enter: np.ndarray, leave: np.ndarray, thread: int) -
     calls["enter"], calls["exit"], calls["inside"] = enter, leave, leave - enter
     calls["thread"], calls["count"] = thread, 1
     calls["call"] = _procedures(ops)
-    waits = ops["kind"] == Kind.WAIT
-    collective = np.isin(ops["kind"], (Kind.COLLECTIVE, Kind.COLLECTIVE_START))
+    waits = ops["kind"] == OperationKind.WAIT
+    collective = np.isin(ops["kind"], (OperationKind.COLLECTIVE, OperationKind.COLLECTIVE_START))
     calls["comm"] = np.where(waits | (ops["comm"] < 0), -1, ops["comm"] - 1)
     calls["peer"] = np.where(waits | (ops["peer"] < 0), schema.Peer.NONE, ops["peer"])
     calls["tag"] = np.where(waits | collective, -1, ops["tag"])
-    calls["sent"] = np.where((ops["kind"] == Kind.SEND) | collective, ops["bytes"], 0)
-    calls["received"] = np.where(ops["kind"] == Kind.RECV, ops["bytes"], np.where(collective, ops["other"], 0))
+    calls["sent"] = np.where((ops["kind"] == OperationKind.SEND) | collective, ops["bytes"], 0)
+    calls["received"] = np.where(ops["kind"] == OperationKind.RECV, ops["bytes"], np.where(collective, ops["other"], 0))
     return calls
 
 
@@ -107,12 +114,19 @@ def _procedures(ops: np.ndarray) -> np.ndarray:
     """Index in PROCEDURES of each call."""
     found = np.zeros(len(ops), np.int32)
     for flags, name in _SENDS.items():
-        mine = ops["flags"] & (Flag.IMMEDIATE | Flag.RENDEZVOUS) == flags
-        found[(ops["kind"] == Kind.SEND) & mine] = PROCEDURES.index(name)
-    for kind, name in ((Kind.RECV, "MPI_Recv"), (Kind.IRECV, "MPI_Irecv"), (Kind.WAIT, "MPI_Wait")):
+        mine = ops["flags"] & (OperationFlag.IMMEDIATE | OperationFlag.RENDEZVOUS) == flags
+        found[(ops["kind"] == OperationKind.SEND) & mine] = PROCEDURES.index(name)
+    for kind, name in (
+        (OperationKind.RECV, "MPI_Recv"),
+        (OperationKind.IRECV, "MPI_Irecv"),
+        (OperationKind.WAIT, "MPI_Wait"),
+    ):
         found[ops["kind"] == kind] = PROCEDURES.index(name)
     blocking = PROCEDURES.index(f"MPI_{COLLECTIVE_NAMES[0]}")
-    for kind, base in ((Kind.COLLECTIVE, blocking), (Kind.COLLECTIVE_START, blocking + len(COLLECTIVE_NAMES))):
+    for kind, base in (
+        (OperationKind.COLLECTIVE, blocking),
+        (OperationKind.COLLECTIVE_START, blocking + len(COLLECTIVE_NAMES)),
+    ):
         mine = ops["kind"] == kind
         found[mine] = base + ops["tag"][mine]
     return found
@@ -121,13 +135,13 @@ def _procedures(ops: np.ndarray) -> np.ndarray:
 def _requests(ops: np.ndarray, calls: np.ndarray, thread: int) -> np.ndarray:
     """Find the operation that each wait completes: the one that opened its slot last."""
     at = np.arange(len(ops))
-    opens = np.isin(ops["kind"], (Kind.IRECV, Kind.COLLECTIVE_START))
-    used = opens | (ops["kind"] == Kind.WAIT)
+    opens = np.isin(ops["kind"], (OperationKind.IRECV, OperationKind.COLLECTIVE_START))
+    used = opens | (ops["kind"] == OperationKind.WAIT)
     order = at[used][np.argsort(ops["request"][used], kind="stable")]
-    waits = ops["kind"][order] == Kind.WAIT
+    waits = ops["kind"][order] == OperationKind.WAIT
     done, begun = order[waits], order[np.flatnonzero(waits) - 1]
     requests = np.zeros(len(done), REQUEST)
-    collective = ops["kind"][begun] == Kind.COLLECTIVE_START
+    collective = ops["kind"][begun] == OperationKind.COLLECTIVE_START
     requests["posted"], requests["completed"] = calls["enter"][begun], calls["exit"][done]
     requests["bytes"] = np.where(collective, 0, ops["bytes"][done])
     requests["comm"], requests["peer"] = calls["comm"][begun], calls["peer"][begun]
@@ -138,7 +152,7 @@ def _requests(ops: np.ndarray, calls: np.ndarray, thread: int) -> np.ndarray:
 
 
 def _events(ops: np.ndarray, times: np.ndarray, thread: int) -> np.ndarray:
-    mine = (ops["kind"] == Kind.EVENT) & (ops["tag"] != _IDLE) & ~are_of_regions(ops)
+    mine = (ops["kind"] == OperationKind.EVENT) & (ops["tag"] != _IDLE) & ~are_of_regions(ops)
     events = np.zeros(int(mine.sum()), schema.EVENT)
     events["time"], events["thread"] = times["begin"][mine], thread
     events["type"], events["value"] = ops["tag"][mine].astype(np.uint32), ops["other"][mine]

@@ -15,7 +15,7 @@ from analyzer.operations.program import program_of
 from analyzer.pairing.parts import Part, parts
 from analyzer.parallel import Team
 from analyzer.program.model import Program, rewritten
-from analyzer.program.operation import Flag, Kind
+from analyzer.program.operation import OperationFlag, OperationKind
 from analyzer.trace import Trace
 from tracelib.schema.procedures import FINALIZE, INIT, base_name
 
@@ -136,7 +136,7 @@ def _operation_of(ops: np.ndarray, call: int) -> int:
     """Index of the first operation of a call, by the number of the call."""
     before = 0
     for start in range(0, len(ops), _BLOCK):
-        first = np.flatnonzero(ops["flags"][start : start + _BLOCK] & Flag.FIRST)
+        first = np.flatnonzero(ops["flags"][start : start + _BLOCK] & OperationFlag.FIRST)
         if before + len(first) > call:
             return start + int(first[call - before])
         before += len(first)
@@ -146,5 +146,5 @@ def _operation_of(ops: np.ndarray, call: int) -> int:
 def _silence(ops: np.ndarray) -> None:
     """Let operations take no time and wait for no other rank; events stay, and threads begin and end."""
     ops["burst"] = 0
-    stays = (Kind.EVENT, Kind.SEM_SIGNAL, Kind.SEM_WAIT)
-    ops["kind"][~np.isin(ops["kind"], stays)] = Kind.NONE
+    stays = (OperationKind.EVENT, OperationKind.SEM_SIGNAL, OperationKind.SEM_WAIT)
+    ops["kind"][~np.isin(ops["kind"], stays)] = OperationKind.NONE

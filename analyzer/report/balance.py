@@ -43,7 +43,7 @@ def expectation_json(expected: Expectation) -> dict[str, float]:
 
 
 @dataclass(frozen=True)
-class Asked:
+class BalanceReport:
     """A proposal and what it is of."""
 
     file: str
@@ -55,7 +55,7 @@ class Asked:
     incomplete: str  # what the replay leaves out
 
 
-def proposal_json(asked: Asked) -> dict[str, object]:
+def proposal_json(asked: BalanceReport) -> dict[str, object]:
     """The numbers of a proposal; times in s."""
     found = asked.found
     return {
@@ -81,7 +81,7 @@ def proposal_json(asked: Asked) -> dict[str, object]:
     }
 
 
-def print_proposal(asked: Asked, console: Console) -> None:
+def print_proposal(asked: BalanceReport, console: Console) -> None:
     """Each rank's speed and share, and what the run would take."""
     found = asked.found
     what = f"in {asked.region}" if asked.region else "in all"
@@ -106,7 +106,7 @@ def print_proposal(asked: Asked, console: Console) -> None:
 
 
 @dataclass(frozen=True)
-class Compared:
+class PlanComparison:
     """Comparison of a plan's expectation with a run under the plan."""
 
     file: str
@@ -126,7 +126,7 @@ class Compared:
         return self.took_s / self.expected.time_s - 1
 
 
-def compared_json(one: Compared) -> dict[str, object]:
+def compared_json(one: PlanComparison) -> dict[str, object]:
     """The same as numbers."""
     return {
         "file": one.file, "expected": expectation_json(one.expected), "took_s": one.took_s, "error": one.error,
@@ -135,7 +135,7 @@ def compared_json(one: Compared) -> dict[str, object]:
     }  # fmt: skip
 
 
-def print_compared(one: Compared, console: Console) -> None:
+def print_compared(one: PlanComparison, console: Console) -> None:
     """The sentences."""
     console.print(expectation_line(one.expected))
     gain = 1 - one.took_s / one.expected.even_s

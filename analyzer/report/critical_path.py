@@ -26,8 +26,8 @@ from analyzer.critical.by_place import PlaceShare
 from analyzer.critical.path import CriticalPath
 from analyzer.critical.residences import Residence
 from analyzer.critical.shares import PathShares, Slack
-from analyzer.efficiency.cpu_use import NOT_KNOWN, Cpus
-from analyzer.metrics.clusters import Column
+from analyzer.efficiency.cpu_use import NOT_KNOWN, CpuSharing
+from analyzer.metrics.clusters import RankMeasure
 from analyzer.places.phrases import place_json, stretch_json
 from analyzer.report.words import units
 from analyzer.report.words.cpus import cpus_json, waiting_for_cpus
@@ -51,7 +51,7 @@ _OF_MANY = 8
 
 
 @dataclass(frozen=True)
-class Found:
+class CriticalPathReport:
     """All that is shown of a run's critical path."""
 
     file: str
@@ -60,12 +60,12 @@ class Found:
     shares: PathShares
     stays: list[Residence]
     lacking: str = ""  # of the run, in one line
-    cpus: Cpus = NOT_KNOWN
+    cpus: CpuSharing = NOT_KNOWN
     places: Sequence[PlaceShare] = ()
     place: str = ""  # what these were chosen by; empty: they are all
 
 
-def print_critical_path(found: Found, console: Console) -> None:
+def print_critical_path(found: CriticalPathReport, console: Console) -> None:
     """Print what the path consists of, on which ranks it is, which ranks have slack, and the longest stays."""
     run, path = found.trace, found.path
     console.print(
@@ -84,7 +84,7 @@ def print_critical_path(found: Found, console: Console) -> None:
     _print_notes(found, console)
 
 
-def _print_at(found: Found, console: Console) -> None:
+def _print_at(found: CriticalPathReport, console: Console) -> None:
     """Print the part of the critical path at the places that were chosen."""
     if (table := _places(found)) is None:
         console.print(f"\nNothing at {found.place} is on the critical path.", markup=False)
@@ -97,7 +97,7 @@ def _print_at(found: Found, console: Console) -> None:
     _print_notes(found, console)
 
 
-def _print_notes(found: Found, console: Console) -> None:
+def _print_notes(found: CriticalPathReport, console: Console) -> None:
     if found.places:
         paths = np.array([share.path for share in found.places], np.int64)
         print_place_notes(found.trace.extra(CallPaths).named().notes(paths), console, 0)
@@ -120,7 +120,7 @@ def label(function: ThreadActivity, regions: bool) -> str:
     return _OTHERS[function.kind]
 
 
-def _functions(found: Found) -> Table:
+def _functions(found: CriticalPathReport) -> Table:
     table = plain_table("On the path", "share", "time", "mean of ranks", "imbalance")
     rows = found.shares.functions
     for share in rows[:MOST_FUNCTIONS]:
@@ -132,7 +132,7 @@ def _functions(found: Found) -> Table:
     return table
 
 
-def _places(found: Found) -> Table | None:
+def _places(found: CriticalPathReport) -> Table | None:
     """The calls, and the computing between calls, on which the path is longest."""
     if not found.places:
         return None
@@ -145,11 +145,11 @@ def _places(found: Found) -> Table | None:
     return table
 
 
-def _share(ns: int, found: Found) -> str:
+def _share(ns: int, found: CriticalPathReport) -> str:
     return units.percent(ns / found.path.length_ns) if found.path.length_ns else ""
 
 
-def _ranks(found: Found) -> Table:
+def _ranks(found: CriticalPathReport) -> Table:
     """A table of all ranks; of many ranks those on which the path is longest."""
     times = found.shares.rank_path_ns
     order = np.argsort(-times, kind="stable")[:_OF_MANY]
@@ -163,20 +163,20 @@ def _ranks(found: Found) -> Table:
     return table
 
 
-def ranks_alike(found: Found) -> AlikeRanks | None:
+def ranks_alike(found: CriticalPathReport) -> AlikeRanks | None:
     """Groups of the ranks that could be read by their part of the path and by slack; None where they are few."""
     missing = set(found.trace.extra(Losses).missing)
     present = [rank for rank in range(found.trace.size) if rank not in missing]
     slack = [found.shares.rank_slack[rank] for rank in present]
     return alike_ranks(
         np.array(present, np.int64),
-        Column("on path", found.shares.rank_path_ns[present]),
-        Column("computing", np.array([s.computing_ns if s else 0 for s in slack], np.int64)),
-        Column("least slack", np.array([s.least_ns if s else 0 for s in slack], np.int64)),
+        RankMeasure("on path", found.shares.rank_path_ns[present]),
+        RankMeasure("computing", np.array([s.computing_ns if s else 0 for s in slack], np.int64)),
+        RankMeasure("least slack", np.array([s.least_ns if s else 0 for s in slack], np.int64)),
     )
 
 
-def _ranks_shown(found: Found) -> Sequence[int]:
+def _ranks_shown(found: CriticalPathReport) -> Sequence[int]:
     chosen = found.trace.extra(Chosen).ranks
     return range(found.trace.size) if chosen is None else chosen
 
@@ -188,7 +188,7 @@ def _slack_cells(slack: Slack | None) -> Iterator[str]:
     return iter((units.time(slack.computing_ns), none, units.time(slack.least_ns), units.time(slack.mean_ns)))
 
 
-def _regions(found: Found) -> Table | None:
+def _regions(found: CriticalPathReport) -> Table | None:
     """A table of the slack by region; None if the program has no regions."""
     if not found.trace.extra(Regions).names:
         return None
@@ -199,7 +199,7 @@ def _regions(found: Found) -> Table | None:
     return table
 
 
-def _stays(found: Found) -> Table | None:
+def _stays(found: CriticalPathReport) -> Table | None:
     if not found.stays:
         return None
     threaded = any(stay.thread for stay in found.stays)
@@ -215,7 +215,7 @@ def _stays(found: Found) -> Table | None:
     return table
 
 
-def _words(found: Found) -> Iterator[str]:
+def _words(found: CriticalPathReport) -> Iterator[str]:
     """The same in sentences."""
     path, shares, length = found.path, found.shares, max(found.path.length_ns, 1)
     computing = sum(s.path_ns for s in shares.functions if s.function.kind == COMPUTATION)
@@ -246,7 +246,7 @@ def _words(found: Found) -> Iterator[str]:
         )
 
 
-def _who_has_slack(found: Found) -> Iterator[str]:
+def _who_has_slack(found: CriticalPathReport) -> Iterator[str]:
     known = [(slack.least_ns, rank) for rank, slack in enumerate(found.shares.rank_slack) if slack]
     if not known or found.trace.size < 2:
         return
@@ -257,7 +257,7 @@ def _who_has_slack(found: Found) -> Iterator[str]:
         yield "Each rank has a burst without slack: if this burst were longer, the run would be longer."
 
 
-def critical_path_json(found: Found) -> dict[str, Any]:
+def critical_path_json(found: CriticalPathReport) -> dict[str, Any]:
     """Seconds under stable names."""
     path, shares = found.path, found.shares
     return cpus_json(found.cpus) | {

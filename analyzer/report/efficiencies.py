@@ -9,11 +9,11 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from analyzer.efficiency.analysis import Compared, Efficiencies
+from analyzer.efficiency.analysis import Efficiencies, ScalingComparison
 from analyzer.efficiency.by_region import RegionEfficiency, VisitEfficiency, typical_ns
-from analyzer.efficiency.factors import Additive, Efficiency
-from analyzer.efficiency.scaling import Scaling, Work
-from analyzer.metrics.clusters import Column
+from analyzer.efficiency.factors import AdditiveEfficiency, Efficiency
+from analyzer.efficiency.scaling import ComputingWork, Scaling
+from analyzer.metrics.clusters import RankMeasure
 from analyzer.report.look.as_json import efficiency_json, scaling_json
 from analyzer.report.look.sentences import MUCH_TRACING
 from analyzer.report.words import replays, units
@@ -37,7 +37,7 @@ ADDITIVE_NOTE = (
 )
 
 
-def efficiencies_tables(compared: Compared, *, additive: bool) -> Iterator[Table | Text]:
+def efficiencies_tables(compared: ScalingComparison, *, additive: bool) -> Iterator[Table | Text]:
     """A table of all runs, then the regions and visits of each run if they were asked for."""
     for first in range(0, len(compared.runs), RUNS_SIDE_BY_SIDE):
         yield _tree(compared, range(first, min(first + RUNS_SIDE_BY_SIDE, len(compared.runs))), additive)
@@ -63,10 +63,10 @@ def ranks_alike(run: Efficiencies) -> AlikeRanks | None:
     if run.useful_ns is None:
         return None
     present = np.setdiff1d(np.arange(run.ranks), run.missing)
-    return alike_ranks(present, Column("computing", run.useful_ns[present]))
+    return alike_ranks(present, RankMeasure("computing", run.useful_ns[present]))
 
 
-def _notes(compared: Compared, additive: bool) -> list[str]:
+def _notes(compared: ScalingComparison, additive: bool) -> list[str]:
     notes = [ADDITIVE_NOTE] if additive else []
     names = file_names(run.file for run in compared.runs)
     if compared.kind:
@@ -106,7 +106,7 @@ def _of_transfer(waits_ns: int, efficiency: Efficiency) -> str:
     )
 
 
-def _tree(compared: Compared, chosen: range, additive: bool) -> Table:
+def _tree(compared: ScalingComparison, chosen: range, additive: bool) -> Table:
     """The factors one below the other, the runs side by side."""
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
     table.add_column("", no_wrap=True)
@@ -121,7 +121,7 @@ def _tree(compared: Compared, chosen: range, additive: bool) -> Table:
             max_width=(_WIDTH - _WIDTH_OF_NAMES) // len(runs),
         )
     effs = [run.efficiency for run in runs]
-    shown = [Additive(e) if additive else e for e in effs]
+    shown = [AdditiveEfficiency(e) if additive else e for e in effs]
     times, scales = ("= ", "+ ") if additive else ("= ", "x "), compared.kind is not None
 
     def row(name: str, values: list[Any], text: Callable[[Any], str] = units.percent) -> None:
@@ -185,7 +185,7 @@ def _new_table(*columns: str, scales: bool) -> Table:
 
 
 def _factors(e: Efficiency, scaling: Scaling, scales: bool, additive: bool) -> list[str]:
-    shown = Additive(e) if additive else e
+    shown = AdditiveEfficiency(e) if additive else e
     factors = [
         shown.parallel_efficiency,
         shown.load_balance,
@@ -235,7 +235,7 @@ def _of_visits(visits: list[VisitEfficiency]) -> str:
     )
 
 
-def efficiencies_json(compared: Compared, number: int, *, additive: bool) -> dict[str, Any]:
+def efficiencies_json(compared: ScalingComparison, number: int, *, additive: bool) -> dict[str, Any]:
     """Fractions and seconds of one of the runs under stable names."""
     run = compared.runs[number]
     data: dict[str, Any] = {"file": run.file, "ranks": run.ranks}
@@ -271,7 +271,7 @@ def efficiencies_json(compared: Compared, number: int, *, additive: bool) -> dic
     return data
 
 
-def _work_json(work: Work) -> dict[str, Any]:
+def _work_json(work: ComputingWork) -> dict[str, Any]:
     return {
         "threads": work.threads,
         "useful_s": work.useful_ns / 1e9,

@@ -27,7 +27,7 @@ _END = 0.001
 
 
 @dataclass(frozen=True)
-class Fitted:
+class MachineFit:
     """A fit and where it comes from."""
 
     files: Sequence[str]
@@ -40,7 +40,7 @@ class Fitted:
     eager: Sequence[Eager]  # of each run; (): it is varied
 
 
-def print_fit(fitted: Fitted, console: Console) -> None:
+def print_fit(fitted: MachineFit, console: Console) -> None:
     """Runs, parameters, and what they mean."""
     found = fitted.fit
     console.print(_runs(fitted))
@@ -68,7 +68,7 @@ def _within(found: Fit) -> str:
     return f"{100 * found.wanted.tolerance:g} %"
 
 
-def _runs(fitted: Fitted) -> Table:
+def _runs(fitted: MachineFit) -> Table:
     found = fitted.fit
     errors = found.wanted.errors(found.best.times)
     table = plain_table("", "measured", "best fit", "replayed by", "error", "weight")
@@ -139,7 +139,7 @@ def _at_an_end(found: Fit) -> list[str]:
     return lines
 
 
-def fit_json(fitted: Fitted) -> dict[str, Any]:
+def fit_json(fitted: MachineFit) -> dict[str, Any]:
     """Values in the units of the parameters, times in seconds, errors as fractions."""
     found = fitted.fit
     errors = found.wanted.errors(found.best.times)

@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from analyzer.columns.arrays import by_index
-from analyzer.metrics.hot import NOTEWORTHY_IDLE, Hot
+from analyzer.metrics.hot import NOTEWORTHY_IDLE, HotRows
 from analyzer.places import Places
 from analyzer.places.sites import NOT_KNOWN
 from analyzer.report.words import units
@@ -47,7 +47,7 @@ class HotPlace:
         return (most - float(self.by_rank_ns.mean())) / most if most else 0.0
 
 
-def stacks(hot: Hot, places: Places) -> dict[int, list[tuple[str, str]]]:
+def stacks(hot: HotRows, places: Places) -> dict[int, list[tuple[str, str]]]:
     """For each path with samples its frames, innermost first: function and `file:line`."""
     return {path: _frames(places, path) or [("", "")] for path in np.unique(hot.rows["path"]).tolist()}
 
@@ -58,12 +58,12 @@ def _frames(places: Places, path: int) -> list[tuple[str, str]]:
     return [(places.label(frame) if function else "", where) for frame, (function, where) in named]
 
 
-def hot_functions(hot: Hot, places: Places) -> list[HotPlace]:
+def hot_functions(hot: HotRows, places: Places) -> list[HotPlace]:
     """Functions by the time that they compute themselves, the longest first."""
     return _hot(hot, places, lambda place: (places.labelled(place), places.file(place), 0))
 
 
-def hot_lines(hot: Hot, places: Places) -> list[HotPlace]:
+def hot_lines(hot: HotRows, places: Places) -> list[HotPlace]:
     """List the lines of the program by samples."""
     return _hot(hot, places, lambda place: (places.labelled(place), places.file(place), places.line(place) or -place))
 
@@ -71,7 +71,7 @@ def hot_lines(hot: Hot, places: Places) -> list[HotPlace]:
 Key = tuple[str, str, int]
 
 
-def _hot(hot: Hot, places: Places, key_of: Callable[[int], Key]) -> list[HotPlace]:
+def _hot(hot: HotRows, places: Places, key_of: Callable[[int], Key]) -> list[HotPlace]:
     numbers: dict[Key, int] = {}
     of_place = {
         p: numbers.setdefault(key_of(p), len(numbers)) for p in np.unique(places.place[hot.rows["path"]]).tolist()
@@ -97,7 +97,7 @@ def _hot(hot: Hot, places: Places, key_of: Callable[[int], Key]) -> list[HotPlac
     return sorted(found, key=lambda f: (-f.ns, f.name))
 
 
-def _inclusive(hot: Hot, places: Places) -> dict[tuple[str, str], float]:
+def _inclusive(hot: HotRows, places: Places) -> dict[tuple[str, str], float]:
     """Time of functions (where: "") and of lines with what they call. A recursive function counts once."""
     paths, index = np.unique(hot.rows["path"], return_inverse=True)
     ns = np.bincount(index, hot.rows["ns"], len(paths))
@@ -110,7 +110,7 @@ def _inclusive(hot: Hot, places: Places) -> dict[tuple[str, str], float]:
 
 
 def print_hot(
-    hot: Hot, places: Places, console: Console, *, lines: bool, by_signal: bool, whole_ns: float | None = None
+    hot: HotRows, places: Places, console: Console, *, lines: bool, by_signal: bool, whole_ns: float | None = None
 ) -> None:
     """The tables. whole_ns: what shares are of, if not all computing on CPUs."""
     whole = whole_ns or hot.busy_ns
@@ -133,7 +133,7 @@ def print_hot(
     print_place_notes(places.notes(np.unique(hot.rows["path"])), console)
 
 
-def _headline(hot: Hot, by_signal: bool) -> str:
+def _headline(hot: HotRows, by_signal: bool) -> str:
     counted, taken = (int(number.sum()) for number in (hot.rows["count"], hot.ranks["samples"]))
     samples = units.plural(taken, "sample") if counted == taken else f"{counted} of {units.plural(taken, 'sample')}"
     ranks = units.plural(len(hot.ranks), "rank")
@@ -141,7 +141,7 @@ def _headline(hot: Hot, by_signal: bool) -> str:
     return f"{units.time(hot.computing_ns)} of computing on {ranks}, by {samples} (by {way}){_others(hot)}"
 
 
-def _others(hot: Hot) -> str:
+def _others(hot: HotRows) -> str:
     """How much of it is of threads that the first look does not know, for they make no call."""
     count, ns = int(hot.ranks["others"].sum()), float(hot.ranks["others_ns"].sum())
     if not ns:
@@ -149,7 +149,7 @@ def _others(hot: Hot) -> str:
     return f"; {units.time(ns)} of it is CPU time of {units.plural(count, 'thread')} without calls"
 
 
-def notes(hot: Hot) -> list[str]:
+def notes(hot: HotRows) -> list[str]:
     """List what the tables do not show."""
     said = []
     idle, lost = (float(hot.ranks[name].sum()) for name in ("idle_ns", "lost"))
@@ -167,7 +167,7 @@ def notes(hot: Hot) -> list[str]:
     return said
 
 
-def _idle(hot: Hot, idle: float) -> str:
+def _idle(hot: HotRows, idle: float) -> str:
     """How long threads had no CPU: by the kernel, or by what no sample accounts for."""
     share = units.percent(idle / hot.computing_ns)
     if hot.is_idle_known:
@@ -178,7 +178,7 @@ def _idle(hot: Hot, idle: float) -> str:
     return f"In {error} of it ({share}), an estimate by samples, threads had no CPU: they slept, or waited for one"
 
 
-def _table(console: Console, title: str, found: Sequence[HotPlace], hot: Hot, whole: float) -> None:
+def _table(console: Console, title: str, found: Sequence[HotPlace], hot: HotRows, whole: float) -> None:
     several = len(hot.ranks) > 1
     table = plain_table("place", "time", "share", "with calls", *(("most", "rank", "above mean") if several else ()))
     for f in found[:MOST_ROWS]:
@@ -199,7 +199,7 @@ def _share(part: float, whole: float) -> str:
     return units.percent(part / whole).replace(" ", "") if whole else "-"
 
 
-def sentence(hot: Hot, places: Places) -> str:
+def sentence(hot: HotRows, places: Places) -> str:
     """The function that computes most, for the first look; "": there is none. Where samples have no place, their share
     is said: that time may be the function's, too."""
     every = hot_functions(hot, places)
@@ -219,7 +219,7 @@ def sentence(hot: Hot, places: Places) -> str:
     return f"{said} (analyze hot)"
 
 
-def hot_json(hot: Hot, places: Places, *, lines: bool, by_signal: bool) -> dict[str, Any]:
+def hot_json(hot: HotRows, places: Places, *, lines: bool, by_signal: bool) -> dict[str, Any]:
     """All of it."""
     numbers = hot.ranks["rank"].tolist()
     return {

@@ -23,20 +23,20 @@ _FEW = 6
 
 
 @dataclass(frozen=True)
-class Told:
+class UnevennessSentence:
     """An unevenness in one sentence, with its cost: what the run would be shorter without it, at most."""
 
     text: str
     cost_ns: int
 
 
-def told(evenness: Imbalance, runtime_ns: int) -> list[Told]:
+def told(evenness: Imbalance, runtime_ns: int) -> list[UnevennessSentence]:
     """A sentence for each finding, the most expensive first; those that cost little are left out."""
     found = evenness.uneven
     every = [*_all_of(found), *map(_pipeline, evenness.pipelines, evenness.place)]
     every = [one for one in every if one.cost_ns >= LEAST_COST * runtime_ns]
     return [
-        Told(f"{one.text} {_cost(one.cost_ns, runtime_ns)}", one.cost_ns)
+        UnevennessSentence(f"{one.text} {_cost(one.cost_ns, runtime_ns)}", one.cost_ns)
         for one in sorted(every, key=lambda one: -one.cost_ns)
     ]
 
@@ -45,13 +45,13 @@ def _cost(ns: int, runtime_ns: int) -> str:
     return f"It costs up to {units.time(ns)} of the run ({units.percent(ns / max(runtime_ns, 1))})."
 
 
-def _all_of(found: UnevenIterations) -> Iterator[Told]:
+def _all_of(found: UnevenIterations) -> Iterator[UnevennessSentence]:
     if found.moving:
-        yield Told(_moving(found.moving), found.moving.cost_ns)
+        yield UnevennessSentence(_moving(found.moving), found.moving.cost_ns)
     for slow in found.slow:
-        yield Told(_slow(slow), slow.cost_ns)
+        yield UnevennessSentence(_slow(slow), slow.cost_ns)
     if found.drift:
-        yield Told(_drift(found.drift), found.drift.cost_ns)
+        yield UnevennessSentence(_drift(found.drift), found.drift.cost_ns)
 
 
 def _moving(moving: MovingImbalance) -> str:
@@ -86,14 +86,14 @@ def _drift(drift: Drift) -> str:
     )
 
 
-def _pipeline(one: Pipeline, place: str) -> Told:
+def _pipeline(one: Pipeline, place: str) -> UnevennessSentence:
     where = f" at {place}" if place else ""
     few = " -> ".join(map(str, one.ranks)) if len(one.ranks) <= _FEW else ranks_named(sorted(one.ranks))
     text = (
         f"A pipeline: {few} wait one for the other in {one.procedure}{where}, the last the longest, "
         f"{units.time(one.last_ns)}."
     )
-    return Told(text, one.last_ns)
+    return UnevennessSentence(text, one.last_ns)
 
 
 def evenness_json(evenness: Imbalance) -> dict[str, Any]:

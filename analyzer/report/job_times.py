@@ -38,7 +38,7 @@ class RunTimeRow:
 
 
 @dataclass(frozen=True)
-class Distribution:
+class TimesByNodes:
     """Run times by nodes."""
 
     title: str
@@ -46,7 +46,7 @@ class Distribution:
     rows: list[RunTimeRow]
 
     @classmethod
-    def of(cls, title: str, application: str, workloads: Sequence[Workload]) -> Distribution:
+    def of(cls, title: str, application: str, workloads: Sequence[Workload]) -> TimesByNodes:
         """Find it for some workloads of one kind."""
         ranges = node_ranges(workloads)
         found = [list(run_times(workload, ranges)) for workload in workloads]
@@ -74,15 +74,15 @@ def _row(nodes: NodeRange, found: Sequence[RunTimes], totals: Sequence[float]) -
     )
 
 
-def study_distributions(study: Study) -> Iterator[Distribution]:
+def study_distributions(study: Study) -> Iterator[TimesByNodes]:
     """Yield the distribution of the generated workloads, for each share of the application."""
     name = study.design.application.name
     for share in study.shares:
         workloads = [generate(study.design, share, seed) for seed in study.seeds]
-        yield Distribution.of(f"{name} with {share:.1%} of the node time", name, workloads)
+        yield TimesByNodes.of(f"{name} with {share:.1%} of the node time", name, workloads)
 
 
-def run_time_table(found: Distribution) -> Table:
+def run_time_table(found: TimesByNodes) -> Table:
     """Make a line for each number of nodes."""
     own = [f"of {found.application}"] if found.application else []
     table = plain_table("nodes", "jobs", "run time (h)", *own, "part", "median (min)")
@@ -100,7 +100,7 @@ def _text(mean: Mean) -> str:
     return f"{mean.value:.{digits}f}" + (f" ±{mean.half:.{digits}f}" if mean.half is not None else "")
 
 
-def distribution_json(found: Distribution) -> list[dict[str, object]]:
+def distribution_json(found: TimesByNodes) -> list[dict[str, object]]:
     """The same as numbers."""
     return [
         {

@@ -15,8 +15,8 @@ from rich.console import Console
 from analyzer.jobs.cluster import Policy, Schedule
 from analyzer.jobs.study import NOBODY, Mean, Study
 from analyzer.report.job_times import (
-    Distribution,
     NodeTime,
+    TimesByNodes,
     distribution_json,
     node_time_table,
     node_times,
@@ -30,7 +30,7 @@ _SHORT_S = 10.0
 
 
 def study_json(
-    study: Study, runs: pd.DataFrame, pairs: pd.DataFrame, distributions: Sequence[Distribution]
+    study: Study, runs: pd.DataFrame, pairs: pd.DataFrame, distributions: Sequence[TimesByNodes]
 ) -> dict[str, object]:
     """Means with confidence intervals, and what they are of."""
     keys = ["share", "policy", "model", "k"]
@@ -65,7 +65,7 @@ def print_study(
     study: Study,
     runs: pd.DataFrame,
     pairs: pd.DataFrame,
-    distributions: Sequence[Distribution],
+    distributions: Sequence[TimesByNodes],
     console: Console,
 ) -> None:
     """The tables, each with what it is of, and how the policies and models are ordered."""
@@ -98,7 +98,7 @@ def _print_node_time(rows: Sequence[NodeTime], console: Console) -> None:
     console.print(node_time_table(rows))
 
 
-def print_run_times(found: Distribution, console: Console) -> None:
+def print_run_times(found: TimesByNodes, console: Console) -> None:
     """How the run times are distributed over the numbers of nodes."""
     console.print("\nRun times of jobs by their nodes")
     console.print(run_time_table(found))
@@ -185,7 +185,7 @@ def _print_fair(runs: pd.DataFrame, pairs: pd.DataFrame, console: Console) -> No
 
 
 @dataclass(frozen=True)
-class Simulated:
+class SimulatedLog:
     """A log under one policy with one kind of estimates."""
 
     policy: Policy
@@ -202,7 +202,7 @@ def node_time_of_study(study: Study, runs: pd.DataFrame) -> list[tuple[str, list
     ]
 
 
-def node_time_of_log(title: str, found: list[Simulated]) -> list[tuple[str, list[NodeTime]]]:
+def node_time_of_log(title: str, found: list[SimulatedLog]) -> list[tuple[str, list[NodeTime]]]:
     """List the node time by policy of a log, with its title."""
     return [(title, [NodeTime.of(one.policy, one.estimates, one.outcome) for one in found])]
 
@@ -213,7 +213,7 @@ def bounded_slowdown(outcome: Schedule) -> np.ndarray:
     return np.maximum((outcome.wait_s + outcome.used_s) / used, 1)
 
 
-def simulated_json(one: Simulated) -> dict[str, object]:
+def simulated_json(one: SimulatedLog) -> dict[str, object]:
     """The numbers of one simulation; times in s."""
     outcome = one.outcome
     return {
@@ -229,7 +229,7 @@ def simulated_json(one: Simulated) -> dict[str, object]:
     }
 
 
-def print_simulated(found: list[Simulated], distribution: Distribution, console: Console) -> None:
+def print_simulated(found: list[SimulatedLog], distribution: TimesByNodes, console: Console) -> None:
     """A line for each policy and kind of estimates, what the processors did, and how long jobs of each width ran."""
     table = plain_table("policy", "estimates", "time", "mean wait", "slowdown", "cancelled")
     for one in found:

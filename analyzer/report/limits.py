@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from analyzer.efficiency.cpu_use import NOT_KNOWN, Cpus
+from analyzer.efficiency.cpu_use import NOT_KNOWN, CpuSharing
 from analyzer.machine.description import Machine
 from analyzer.machine.observed_machine import NAME_ONE
 from analyzer.machine.parameters import PARAMETERS
@@ -40,7 +40,7 @@ OUTSIDE = "outside the replay"
 """Name of the part of a run that is not in its replay."""
 
 
-class Origin(Enum):
+class MachineOrigin(Enum):
     """Where the machine is from."""
 
     NAMED = "named"
@@ -49,26 +49,26 @@ class Origin(Enum):
 
 
 @dataclass(frozen=True)
-class Limited:
+class LimitsReport:
     """A run on a machine, what limits it, and the worst network that it tolerates (None: not searched)."""
 
     file: str
     measured_ns: int  # 0: a Dimemas trace, which has no times
     machine: Machine
-    origin: Origin
+    origin: MachineOrigin
     eager: Eager
     found: Limits
     tolerance: Tolerance | None
     cpu_time: bool | None = False  # bursts are CPU time, not the time that passed; None: as a Dimemas trace has them
     incomplete: str = ""  # why the replay is not of the whole run
-    cpus: Cpus = NOT_KNOWN
+    cpus: CpuSharing = NOT_KNOWN
     starting_ns: float = 0.0  # in MPI_Init and MPI_Finalize, the rank that is there for the shortest time
     lost_at: LostAt = NOWHERE  # not in MPI_Init and MPI_Finalize, which the replay has not
 
     @property
     def outside_ns(self) -> int | None:
         """How much longer the run took than its replay; None if that is on another machine, or nothing was measured."""
-        if not self.measured_ns or self.origin is Origin.NAMED:
+        if not self.measured_ns or self.origin is MachineOrigin.NAMED:
             return None
         return self.measured_ns - self.found.whole.end_ns
 
@@ -81,7 +81,7 @@ class Limited:
         return part.name if part else COMPUTATION
 
 
-def print_limits(runs: Sequence[Limited], console: Console) -> None:
+def print_limits(runs: Sequence[LimitsReport], console: Console) -> None:
     """Print for each run the networks, where its time goes, and what limits it."""
     faster = speedups([run.found for run in runs])
     names = file_names(run.file for run in runs)
@@ -105,8 +105,8 @@ def print_limits(runs: Sequence[Limited], console: Console) -> None:
             console.print(line, markup=False)
 
 
-def _words(run: Limited) -> list[str]:
-    known, outside = run.origin is not Origin.UNKNOWN, _outside(run)
+def _words(run: LimitsReport) -> list[str]:
+    known, outside = run.origin is not MachineOrigin.UNKNOWN, _outside(run)
     most = run.limit == OUTSIDE
     subject = "The replay" if most else "The run"
     lines = [*(outside if most else ()), verdict(run.found, subject, network_known=known), *below_zero(run)]
@@ -122,7 +122,7 @@ def _words(run: Limited) -> list[str]:
     return lines
 
 
-def _where(run: Limited) -> list[str]:
+def _where(run: LimitsReport) -> list[str]:
     """Where in the program the run is limited: computing that is uneven, and calls that take long."""
     lines = []
     at = run.lost_at
@@ -153,7 +153,7 @@ def _scenarios(found: Limits, faster: list[float | None] | None) -> Table:
     return table
 
 
-def _parts(run: Limited) -> Table:
+def _parts(run: LimitsReport) -> Table:
     """The parts of the replayed time, the largest first, and the time of the run that is outside the replay."""
     table = plain_table("where the time goes", "time", "share", "gain without it")
     found, end_ns = run.found, run.found.whole.end_ns
@@ -241,7 +241,7 @@ def _gains(found: Limits) -> str:
     )
 
 
-def below_zero(run: Limited) -> list[str]:
+def below_zero(run: LimitsReport) -> list[str]:
     """Explain parts below 0, in one line for each reason."""
     found, reasons = run.found, dict[str, list[str]]()
     parts = [*found.parts, Loss("by blocking", round(found.latency.induced_ns)), Loss(OUTSIDE, run.outside_ns or 0)]
@@ -259,7 +259,7 @@ _BELOW_ZERO = {
 }
 
 
-def _outside(run: Limited) -> list[str]:
+def _outside(run: LimitsReport) -> list[str]:
     """The time that is not in the replay, where it is much."""
     more = run.outside_ns or 0
     line = outside_text(more, run.measured_ns, largest=run.limit == OUTSIDE)
@@ -283,7 +283,7 @@ def outside_text(outside_ns: int, measured_ns: int, *, largest: bool) -> str:
     return f"{most} {OUTSIDE}: {units.time(outside_ns)} ({share}) of the {units.time(measured_ns)} as measured."
 
 
-def _waits(run: Limited) -> str:
+def _waits(run: LimitsReport) -> str:
     return "waiting for a CPU (the replay gives each rank its own), " if run.cpus.sharing else ""
 
 
@@ -303,13 +303,13 @@ def _value(name: str, value: float) -> str:
     return value_text(PARAMETERS[name], value)
 
 
-def limits_json(runs: Sequence[Limited]) -> list[dict[str, Any]]:
+def limits_json(runs: Sequence[LimitsReport]) -> list[dict[str, Any]]:
     """Seconds and fractions under stable names."""
     faster = speedups([run.found for run in runs])
     return [_run_json(run, speedup) for run, speedup in zip(runs, faster, strict=True)]
 
 
-def _run_json(run: Limited, faster: list[float | None]) -> dict[str, Any]:
+def _run_json(run: LimitsReport, faster: list[float | None]) -> dict[str, Any]:
     found = run.found
     names = ("latency", "bandwidth", "buses", "links_out", "links_in", "cpus", "speed")
     values = {name: PARAMETERS[name].get(run.machine) for name in names}

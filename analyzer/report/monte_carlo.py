@@ -23,7 +23,7 @@ _STRONG, _WEAK = 0.5, 0.2
 
 
 @dataclass(frozen=True)
-class Studied:
+class MonteCarloReport:
     """A study and where it comes from."""
 
     files: Sequence[str]
@@ -47,7 +47,7 @@ class Studied:
         return [spread(self.samples, run) for run in range(len(self.files))]
 
 
-def print_spread(found: Studied, console: Console) -> None:
+def print_spread(found: MonteCarloReport, console: Console) -> None:
     """A block for each run."""
     names = file_names(found.files)
     for k, of in enumerate(found.spreads()):
@@ -73,7 +73,7 @@ def print_spread(found: Studied, console: Console) -> None:
         console.print(f"\nWritten: {', '.join(map(str, found.written))}", markup=False, soft_wrap=True)
 
 
-def _stopped(found: Studied, until: float) -> str:
+def _stopped(found: MonteCarloReport, until: float) -> str:
     if found.stable:
         return f"Stopped because each mean is known to {100 * until:g} %."
     return f"Not every mean is known to {100 * until:g} % yet: a larger --samples goes on."
@@ -117,7 +117,7 @@ def meaning(samples: Samples, of: Spread) -> str:
     return f"{said}."
 
 
-def spread_json(found: Studied) -> dict[str, Any]:
+def spread_json(found: MonteCarloReport) -> dict[str, Any]:
     """Times in seconds, values in the units of the parameters."""
     samples = found.samples
     return {

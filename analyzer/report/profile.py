@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from analyzer.atomic_file import whole_file
-from analyzer.metrics.parallelism import COLLECTIVES, COMPUTING, LOW, MESSAGES, QUEUE, Dip, Parallelism
+from analyzer.metrics.parallelism import COLLECTIVES, COMPUTING, LOW, MESSAGES, QUEUE, Parallelism, ParallelismDip
 from analyzer.report.words import units
 from analyzer.report.words.left_out import incomplete_line
 from analyzer.report.words.replays import basis_phrase, basis_text
@@ -24,7 +24,7 @@ _WHERE = {MESSAGES: "messages", COLLECTIVES: "collectives", "": "neither message
 
 
 @dataclass(frozen=True)
-class Profiled:
+class ProfileReport:
     """The profile of one run."""
 
     file: str
@@ -34,7 +34,7 @@ class Profiled:
     lacking: str = ""  # of the run, in one line
 
 
-def print_profile(profiled: Profiled, console: Console) -> None:
+def print_profile(profiled: ProfileReport, console: Console) -> None:
     """The mean, and the times in which few compute."""
     found = profiled.found
     computing = found.series[COMPUTING]
@@ -62,7 +62,7 @@ def print_profile(profiled: Profiled, console: Console) -> None:
         console.print(incomplete_line(profiled.lacking, "profile"), markup=False)
 
 
-def _table(dips: list[Dip]) -> Table:
+def _table(dips: list[ParallelismDip]) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
     for name in ("from", "lasts", "compute"):
         table.add_column(name, justify="right", no_wrap=True)
@@ -85,7 +85,7 @@ def _places_table(found: Parallelism) -> Table:
     return table
 
 
-def _verdict(found: Parallelism, dips: list[Dip]) -> str:
+def _verdict(found: Parallelism, dips: list[ParallelismDip]) -> str:
     """Say what the dips mean, in one or two sentences."""
     if not found.mean():
         return "No thread computes."
@@ -106,7 +106,7 @@ def _verdict(found: Parallelism, dips: list[Dip]) -> str:
     )
 
 
-def profile_json(profiled: Profiled) -> dict[str, Any]:
+def profile_json(profiled: ProfileReport) -> dict[str, Any]:
     """Seconds and numbers of threads under stable names; all series."""
     found = profiled.found
     return {

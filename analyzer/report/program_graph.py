@@ -10,12 +10,15 @@ from rich.text import Text
 
 from analyzer.report.words import units
 from analyzer.report.words.table import plain_table
-from analyzer.structure.graph.program_graph import Differs, Edge, Kind, Node, ProgramGraph
+from analyzer.structure.graph.program_graph import DifferingProperty, GraphEdge, GraphNode, NodeKind, ProgramGraph
 from analyzer.structure.graph.steps import ENDS
 
 WORDS = {
-    Differs.WHO: "who", Differs.TIMES: "how often", Differs.BYTES: "bytes", Differs.SPEED: "time",
-}  # fmt: skip
+    DifferingProperty.WHO: "who",
+    DifferingProperty.TIMES: "how often",
+    DifferingProperty.BYTES: "bytes",
+    DifferingProperty.SPEED: "time",
+}
 COLOURS = {False: "#cfe3f1", True: "#f6cfb3"}
 """Colours of parts: False, all processes execute the part alike; True, heterogeneity touches it."""
 
@@ -25,7 +28,7 @@ def print_graph(found: ProgramGraph, console: Console) -> None:
     console.print("\nParts of the program, and where processes differ")
     table = plain_table("part", "ranks", "times", "each", "differs")
     for number, node in enumerate(found.nodes, 1):
-        each = each_text(node) if node.kind == Kind.COMPUTING else bytes_text(node)
+        each = each_text(node) if node.kind == NodeKind.COMPUTING else bytes_text(node)
         differs = ", ".join(WORDS[one] for one in node.differs)
         who = ranks_text(np.flatnonzero(node.count))
         table.add_row(Text(f"{number:>2} {name_of(node)}"), who, times_text(node), each or "-", differs or "-")
@@ -36,9 +39,9 @@ def print_graph(found: ProgramGraph, console: Console) -> None:
         console.print("There are too many calls to say where messages go")
 
 
-def name_of(node: Node) -> str:
+def name_of(node: GraphNode) -> str:
     """`Sendrecv exchange.c:212 in exchange`, or computing."""
-    return node.label if node.kind == Kind.COMMUNICATION else "computing"
+    return node.label if node.kind == NodeKind.COMMUNICATION else "computing"
 
 
 def ranks_text(ranks: np.ndarray) -> str:
@@ -52,29 +55,29 @@ def ranks_text(ranks: np.ndarray) -> str:
     return ", ".join(f"{first}-{last}" if last > first else str(first) for first, last in stretches)
 
 
-def times_text(node: Node) -> str:
+def times_text(node: GraphNode) -> str:
     """Executions on a rank."""
     there = node.count[node.count > 0]
     low, high = int(there.min()), int(there.max())
     return f"{low}-{high}" if high > low else str(low)
 
 
-def each_text(node: Node) -> str:
+def each_text(node: GraphNode) -> str:
     """Mean time of an execution: of all ranks, or from the fastest to the slowest."""
     each = node.each_ns
-    if Differs.SPEED in node.differs:
+    if DifferingProperty.SPEED in node.differs:
         return f"{units.time(float(each.min()))} to {units.time(float(each.max()))}"
     return units.time(float(node.ns.sum() / node.count.sum()))
 
 
-def bytes_text(node: Node) -> str:
+def bytes_text(node: GraphNode) -> str:
     """Bytes of an execution; "": none."""
     there = node.count > 0
     each = node.bytes[there] / node.count[there]
     if not each.max(initial=0):
         return ""
     low, high = units.size(float(each.min())), units.size(float(each.max()))
-    return f"{low} to {high}" if Differs.BYTES in node.differs else units.size(float(each.mean()))
+    return f"{low} to {high}" if DifferingProperty.BYTES in node.differs else units.size(float(each.mean()))
 
 
 def graph_json(found: ProgramGraph) -> dict[str, Any]:
@@ -94,7 +97,7 @@ def graph_json(found: ProgramGraph) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _edge_json(edge: Edge) -> dict[str, int | None]:
+def _edge_json(edge: GraphEdge) -> dict[str, int | None]:
     ends = [None if end == ENDS else end for end in (edge.source, edge.target)]
     return {"from": ends[0], "to": ends[1], "count": edge.count}
 
@@ -108,7 +111,7 @@ def dot_text(found: ProgramGraph) -> str:
     ]
     lines.append("  end [shape=doublecircle, label=end];")
     for number, node in enumerate(found.nodes):
-        shape = "box" if node.kind == Kind.COMMUNICATION else "ellipse"
+        shape = "box" if node.kind == NodeKind.COMMUNICATION else "ellipse"
         text = "\\n".join(_quoted(line) for line in label_lines(node, found))
         lines.append(f'  n{number} [shape={shape}, fillcolor="{COLOURS[bool(node.differs)]}", label="{text}"];')
     for edge in found.flow:
@@ -124,11 +127,11 @@ def _quoted(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def label_lines(node: Node, found: ProgramGraph) -> list[str]:
+def label_lines(node: GraphNode, found: ProgramGraph) -> list[str]:
     """Write the text of a part's symbol."""
     who = "" if node.count[found.seen].all() else f"rank {ranks_text(np.flatnonzero(node.count))}: "
     numbers = [f"{who}{times_text(node)} x"]
-    if node.kind == Kind.COMPUTING:
+    if node.kind == NodeKind.COMPUTING:
         return [f"{name_of(node)} {each_text(node)}", *numbers]
     size = bytes_text(node)
     return [name_of(node), numbers[0] + (f", {size}" if size else "")]

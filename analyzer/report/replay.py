@@ -48,7 +48,7 @@ CPU_TIME = "Computing is the CPU time that the ranks used, not the time that pas
 
 
 @dataclass(frozen=True)
-class Replayed:
+class ReplayReport:
     """One replay of one or more runs."""
 
     files: tuple[str, ...]
@@ -68,7 +68,7 @@ class Replayed:
         return len(self.prediction.runs) > len(self.files)
 
 
-def print_replay(replayed: Replayed, console: Console) -> None:
+def print_replay(replayed: ReplayReport, console: Console) -> None:
     """The predicted time beside the measured one, and where it goes."""
     prediction, names = replayed.prediction, file_names(replayed.files)
     for file, measured in zip(replayed.files, replayed.measured_ns, strict=True):
@@ -115,12 +115,12 @@ def _changes_table(changes: Sequence[Change], places: Places) -> Table:
     return table
 
 
-def _by(replayed: Replayed) -> str:
+def _by(replayed: ReplayReport) -> str:
     """How bursts are measured; for several runs of each, where that differs."""
     return " and ".join(dict.fromkeys(basis_phrase(cpu_time=way) for way in _ways(replayed)))
 
 
-def _ways(replayed: Replayed) -> list[bool | None]:
+def _ways(replayed: ReplayReport) -> list[bool | None]:
     """Whether the bursts of each run are CPU time; None: as a Dimemas trace has them."""
     pairs = zip(replayed.programs, replayed.measured_ns, strict=True)
     return [program.cpu_time if measured else None for program, measured in pairs]
@@ -140,7 +140,7 @@ def _utilisation(prediction: Prediction) -> str:
     return f"{said}; {late} of {received} receives were posted after their message had arrived" if received else said
 
 
-def _ratio(replayed: Replayed) -> str:
+def _ratio(replayed: ReplayReport) -> str:
     if len(replayed.files) != 1 or not replayed.measured_ns[0]:
         return ""
     return f", {replayed.prediction.end_ns / replayed.measured_ns[0]:.3f} times the measured time"
@@ -198,7 +198,7 @@ def _print_runs(files: Sequence[str], runs: np.ndarray, console: Console) -> Non
         console.print("They send messages to each other, so none can be replayed alone for comparison.")
 
 
-def replay_json(replayed: Replayed) -> dict[str, Any]:
+def replay_json(replayed: ReplayReport) -> dict[str, Any]:
     """Seconds under stable names; the parts as sums over all ranks and by rank."""
     prediction = replayed.prediction
     usage = prediction.usage

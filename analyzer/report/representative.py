@@ -20,7 +20,7 @@ _BEST = 3
 
 
 @dataclass(frozen=True)
-class Analysed:
+class RepresentativeReport:
     """A series, what was looked for in it, and what was found; no subset: it has no period."""
 
     series: Series
@@ -34,7 +34,7 @@ def _span(series: Series, steps: float) -> str:
     return units.time(steps * series.step) if series.unit == "ns" else units.plural(round(steps), "step")
 
 
-def analysed_tables(found: Analysed) -> Iterator[Table | Text]:
+def analysed_tables(found: RepresentativeReport) -> Iterator[Table | Text]:
     """The subset with its errors, the lengths, and the sweep."""
     series, subset = found.series, found.subset
     if subset is None:
@@ -59,7 +59,7 @@ def best(lengths: Sequence[Length]) -> list[int]:
     return [one.share for one in sorted(lengths, key=lambda one: one.sum)[:_BEST]]
 
 
-def _of_subset(found: Analysed, subset: Subset) -> list[str]:
+def _of_subset(found: RepresentativeReport, subset: Subset) -> list[str]:
     series, whole = found.series, len(found.series)
     said = [
         f"{_span(series, subset.length)} of {_span(series, whole)} stand for the whole, from "
@@ -83,7 +83,7 @@ def _of_subset(found: Analysed, subset: Subset) -> list[str]:
     return said
 
 
-def _lengths(found: Analysed) -> Table:
+def _lengths(found: RepresentativeReport) -> Table:
     table = plain_table("% of the period", *(f"{one.share}" for one in found.lengths))
     for number, metric in enumerate(found.metrics):
         errors = [one.errors[number] for one in found.lengths]
@@ -91,7 +91,7 @@ def _lengths(found: Analysed) -> Table:
     return table
 
 
-def _sweep(found: Analysed) -> Iterator[Table | Text]:
+def _sweep(found: RepresentativeReport) -> Iterator[Table | Text]:
     assert found.subset is not None and found.sweep is not None
     period = found.subset.length
     table = plain_table("interval", "MSP % off", "SSP % off", "LSP % off")
@@ -103,7 +103,7 @@ def _sweep(found: Analysed) -> Iterator[Table | Text]:
     yield table
 
 
-def analysed_json(found: Analysed) -> dict[str, Any]:
+def analysed_json(found: RepresentativeReport) -> dict[str, Any]:
     """Numbers under stable names; lengths in steps."""
     subset = found.subset
     data: dict[str, Any] = {"file": found.series.name, "metric": found.metrics[0].text, "steps": len(found.series)}

@@ -25,7 +25,7 @@ _MATTERS_ALONE = 0.9
 
 
 @dataclass(frozen=True)
-class Studied:
+class SensitivityReport:
     """A run, what was found, and why default factors were left out."""
 
     file: str
@@ -38,7 +38,7 @@ class Studied:
     cpu_time: bool | None = False  # bursts are CPU time, not the time that passed; None: as a Dimemas trace has them
 
 
-def print_sensitivity(studied: Studied, console: Console) -> None:
+def print_sensitivity(studied: SensitivityReport, console: Console) -> None:
     """The factors by influence, what that means, and the sweeps."""
     found = studied.found
     if studied.measured_ns:
@@ -163,7 +163,7 @@ def beyond_knee(swept: Swept) -> str:
     return f"{side} {value_text(swept.sweep.parameter, swept.knee or 0.0)}"
 
 
-def sensitivity_json(studied: Studied) -> dict[str, Any]:
+def sensitivity_json(studied: SensitivityReport) -> dict[str, Any]:
     """Seconds, fractions and values in the parameters' own units under stable names."""
     found = studied.found
     data: dict[str, Any] = {

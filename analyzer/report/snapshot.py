@@ -20,7 +20,7 @@ from analyzer.places.phrases import call_at, known_text, place_json
 from analyzer.report.words import units
 from analyzer.report.words.groups import few_lines
 from analyzer.report.words.table import plain_table
-from analyzer.snapshot import Calls, Snapshot, ThreadSnapshot, take_snapshot
+from analyzer.snapshot import Snapshot, SnapshotCalls, ThreadSnapshot, take_snapshot
 from analyzer.trace import CallPaths, State, Trace
 from analyzer.trace.paraver import STATE_LABELS, TYPE_LABELS, state_of
 from analyzer.waits.kinds import LABELS
@@ -173,7 +173,7 @@ def _calls_table(trace: Trace, one: ThreadSnapshot, places: Places) -> Table:
     return table
 
 
-def _rows(calls: Calls) -> Iterator[tuple[np.void, int]]:
+def _rows(calls: SnapshotCalls) -> Iterator[tuple[np.void, int]]:
     return zip(calls.rows, calls.paths.tolist(), strict=True)
 
 

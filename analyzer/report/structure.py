@@ -17,7 +17,7 @@ from rich.table import Table
 
 from analyzer.report.words import units
 from analyzer.report.words.table import plain_table
-from analyzer.structure.levels.parts import Kind, Part, Structure, agreement, off_by, ranked
+from analyzer.structure.levels.parts import PartKind, RunPart, Structure, agreement, off_by, ranked
 from analyzer.structure.signals import NAMES
 
 NOTHING = "No iterations were found: nothing repeats that takes a notable share of the time"
@@ -40,7 +40,7 @@ def structure_sentence(structure: Structure) -> str:
     return said
 
 
-def _loop(part: Part) -> str:
+def _loop(part: RunPart) -> str:
     iterations = part.iterations
     assert iterations is not None
     begin, end = part.begin_ns / 1e9, part.end_ns / 1e9
@@ -68,7 +68,7 @@ def _digits(span_s: float) -> int:
     return 2 if span_s >= 1 else min(max(3, 1 - math.floor(math.log10(max(span_s, 1e-9)))), 9)
 
 
-def inner(part: Part) -> list[str]:
+def inner(part: RunPart) -> list[str]:
     """The loops inside a typical iteration: "25 passes inside (4 to 22)"."""
     found = []
     for one in part.inside:
@@ -84,7 +84,7 @@ def ordinal(number: int) -> str:
     return f"{number}{ending}"
 
 
-def _period(part: Part) -> int:
+def _period(part: RunPart) -> int:
     return part.iterations.period_ns if part.iterations else part.span_ns
 
 
@@ -143,9 +143,9 @@ def _table(structure: Structure) -> Table:
     return table
 
 
-def _row(part: Part) -> list[str]:
+def _row(part: RunPart) -> list[str]:
     """A line without the number of the loop; `span/#/period` as in Casas 2009, tables 3.1 to 3.5: "-" is no period."""
-    name = f"{'  ' * (part.level - 1)}{part.level} {part.kind.value if part.kind is not Kind.LOOP else _body(part)}"
+    name = f"{'  ' * (part.level - 1)}{part.level} {part.kind.value if part.kind is not PartKind.LOOP else _body(part)}"
     period = units.time(part.iterations.period_ns) if part.iterations else "-"
     cost = part.cost
     return [
@@ -160,7 +160,7 @@ def _row(part: Part) -> list[str]:
     ]
 
 
-def _body(part: Part) -> str:
+def _body(part: RunPart) -> str:
     return part.iterations.body if part.iterations else ""
 
 
@@ -204,7 +204,7 @@ def structure_json(structure: Structure) -> dict[str, Any]:
     }
 
 
-def _loop_json(part: Part, number: int) -> dict[str, Any]:
+def _loop_json(part: RunPart, number: int) -> dict[str, Any]:
     iterations = part.iterations
     assert iterations is not None
     begin, end = iterations.span_of(part.representative)
@@ -229,7 +229,7 @@ def _loop_json(part: Part, number: int) -> dict[str, Any]:
     }
 
 
-def _part_json(part: Part, of: Structure) -> dict[str, Any]:
+def _part_json(part: RunPart, of: Structure) -> dict[str, Any]:
     iterations = part.iterations
     return {
         "kind": part.kind.value,

@@ -15,7 +15,7 @@ from analyzer.report.words.groups import FEW
 from analyzer.report.words.replays import basis_phrase, basis_text
 from analyzer.report.words.table import plain_table
 from analyzer.report.words.units import file_names
-from analyzer.validation import Error, Validation, spread
+from analyzer.validation import PredictionError, Validation, spread
 from tracelib.schema.procedures import POLLS, PROBES, base_name
 
 _MOST = 12
@@ -25,7 +25,7 @@ _NEAR = 0.10
 
 
 @dataclass(frozen=True)
-class Compared:
+class ValidatedRun:
     """One run whose replay is compared."""
 
     file: str
@@ -37,17 +37,17 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Validated:
+class ValidationReport:
     """All of them against one."""
 
     against: str
     untraced: bool  # the reference is a run without the tracer
     calls: Mapping[str, int]  # of that run
     eager: Eager  # in its replay
-    runs: Sequence[Compared]
+    runs: Sequence[ValidatedRun]
 
 
-def print_validation(validated: Validated, console: Console) -> None:
+def print_validation(validated: ValidationReport, console: Console) -> None:
     """The runs; of a single one its ranks, procedures and regions; and what that means."""
     console.print(_runs(validated))
     for run in validated.runs if len(validated.runs) == 1 else ():
@@ -65,7 +65,7 @@ def print_validation(validated: Validated, console: Console) -> None:
         console.print(line, markup=False)
 
 
-def _of_ranks(errors: Sequence[Error]) -> dict[str, Error]:
+def _of_ranks(errors: Sequence[PredictionError]) -> dict[str, PredictionError]:
     """By name; where there are many, the largest errors first."""
     order = list(range(len(errors)))
     if len(errors) > FEW:
@@ -73,7 +73,7 @@ def _of_ranks(errors: Sequence[Error]) -> dict[str, Error]:
     return {f"rank {rank}": errors[rank] for rank in order}
 
 
-def _runs(validated: Validated) -> Table:
+def _runs(validated: ValidationReport) -> Table:
     parts = ("bursts", "model", "tracing") if validated.untraced else ("bursts", "model")
     of_error = f"= {parts[0]}", *(f"+ {name}" for name in parts[1:])
     names = _names(validated)
@@ -86,7 +86,7 @@ def _runs(validated: Validated) -> Table:
     return table
 
 
-def _errors(title: str, errors: Mapping[str, Error]) -> Table:
+def _errors(title: str, errors: Mapping[str, PredictionError]) -> Table:
     table = plain_table(title, "measured", "predicted", "error", "", "= bursts", "+ model")
     for name, error in list(errors.items())[:_MOST]:
         row = (units.time(error.reference), units.time(error.predicted), _signed(error.total))
@@ -110,7 +110,7 @@ def _percent(share: float | None) -> str:
     return "" if share is None else f"{100 * share:+.1f} %"
 
 
-def meaning(validated: Validated) -> list[str]:
+def meaning(validated: ValidationReport) -> list[str]:
     """Say what the errors mean, in sentences."""
     lines = [_sentence(run, validated) for run in validated.runs if len(validated.runs) == 1]
     took, said = (spread(times) for times in _spreads(validated))
@@ -127,15 +127,15 @@ def meaning(validated: Validated) -> list[str]:
     return lines
 
 
-def _names(validated: Validated) -> dict[str, str]:
+def _names(validated: ValidationReport) -> dict[str, str]:
     return file_names([validated.against, *(run.file for run in validated.runs)])
 
 
-def _spreads(validated: Validated) -> tuple[list[float], list[float]]:
+def _spreads(validated: ValidationReport) -> tuple[list[float], list[float]]:
     return [run.measured_ns for run in validated.runs], [run.found.whole.predicted for run in validated.runs]
 
 
-def _sentence(run: Compared, validated: Validated) -> str:
+def _sentence(run: ValidatedRun, validated: ValidationReport) -> str:
     whole = run.found.whole
     total = whole.share(whole.total)
     if total is None:
@@ -169,7 +169,7 @@ def _different(a: Mapping[str, int], b: Mapping[str, int]) -> str:
     return ", ".join(shown) + (f", {len(names) - 3} more procedures" if len(names) > 3 else "")
 
 
-def validation_json(validated: Validated) -> dict[str, Any]:
+def validation_json(validated: ValidationReport) -> dict[str, Any]:
     """Times in seconds, of procedures and regions summed over all ranks; errors as fractions."""
     took, said = _spreads(validated)
     return {
@@ -181,7 +181,7 @@ def validation_json(validated: Validated) -> dict[str, Any]:
     }
 
 
-def _run_json(run: Compared) -> dict[str, Any]:
+def _run_json(run: ValidatedRun) -> dict[str, Any]:
     found = run.found
     return {
         "file": run.file,
@@ -198,7 +198,7 @@ def _run_json(run: Compared) -> dict[str, Any]:
     }
 
 
-def _error_json(error: Error) -> dict[str, Any]:
+def _error_json(error: PredictionError) -> dict[str, Any]:
     return {
         "measured_s": error.measured / 1e9,
         "predicted_s": error.predicted / 1e9,

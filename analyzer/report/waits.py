@@ -11,8 +11,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from analyzer.efficiency.cpu_use import NOT_KNOWN, Cpus, CpuUse
-from analyzer.metrics.clusters import Column
+from analyzer.efficiency.cpu_use import NOT_KNOWN, CpuSharing, RankCpuUse
+from analyzer.metrics.clusters import RankMeasure
 from analyzer.places.phrases import call_at
 from analyzer.places.place_table import BEFORE
 from analyzer.report.words import units
@@ -32,7 +32,7 @@ NOTEWORTHY = 0.03
 """From this share of the time on, the first look mentions waiting."""
 
 
-def print_waits(waits: Waits, console: Console, lacking: str = "", cpus: Cpus = NOT_KNOWN) -> None:
+def print_waits(waits: Waits, console: Console, lacking: str = "", cpus: CpuSharing = NOT_KNOWN) -> None:
     """Where it waits, who causes it, the longest waits, and what that means for this run; `lacking`: what of the run is
     not in the trace, in one line."""
     console.print(Text(_headline(waits), style="bold"))
@@ -77,8 +77,10 @@ def ranks_alike(waits: Waits) -> AlikeRanks | None:
     present = np.arange(len(waits.mpi_ns)) if waits.present is None else waits.present
     times = waits.time_ns[present]
     kind = _largest(waits)
-    kinds = [Column(LABELS[kind], times[:, kind])] if (np.count_nonzero(times.any(axis=0)) > 1) else []
-    return alike_ranks(present, Column("in MPI", waits.mpi_ns[present]), Column("waiting", times.sum(axis=1)), *kinds)
+    kinds = [RankMeasure(LABELS[kind], times[:, kind])] if (np.count_nonzero(times.any(axis=0)) > 1) else []
+    return alike_ranks(
+        present, RankMeasure("in MPI", waits.mpi_ns[present]), RankMeasure("waiting", times.sum(axis=1)), *kinds
+    )
 
 
 def _places_table(waits: Waits) -> Table:
@@ -205,7 +207,7 @@ def _largest(waits: Waits) -> WaitKind:
     return WaitKind(int(waits.time_ns.sum(axis=0).argmax()))
 
 
-def sentences(waits: Waits, cpus: Cpus = NOT_KNOWN) -> list[str]:
+def sentences(waits: Waits, cpus: CpuSharing = NOT_KNOWN) -> list[str]:
     """Say what the wait states mean for this run."""
     if not waits.total_ns:
         return [*_nothing(waits), *waiting_for_cpus(cpus), *_not_counted(waits)]
@@ -225,7 +227,7 @@ def sentences(waits: Waits, cpus: Cpus = NOT_KNOWN) -> list[str]:
     return [*found, *_overlap(waits), *_blame(waits), *waiting_for_cpus(cpus), *_not_counted(waits)]
 
 
-def _in_mpi(waits: Waits, cpus: Cpus) -> str:
+def _in_mpi(waits: Waits, cpus: CpuSharing) -> str:
     """Say what the time in MPI consists of.
 
     The rest is without waiting for others, MPI_Init and calls that did not return. It belongs to MPI and the network
@@ -248,7 +250,7 @@ def _in_mpi(waits: Waits, cpus: Cpus) -> str:
     return f"{said} {_rest(rest, cpus.use)}" if cpus.sharing and cpus.use else said
 
 
-def _rest(rest: int, use: CpuUse) -> str:
+def _rest(rest: int, use: RankCpuUse) -> str:
     """The rest of the time in MPI where ranks share CPUs: both parts are upper bounds."""
     had, waits = (min(rest, int(ns.sum())) for ns in (use.mpi_cpu_ns, use.mpi_waits_ns))
     had_one = f"In this rest MPI had a CPU for at most {units.time(had)}"
@@ -325,7 +327,7 @@ def waiting_json(waits: Waits) -> dict[str, Any]:
     }
 
 
-def waits_json(waits: Waits, cpus: Cpus = NOT_KNOWN) -> dict[str, Any]:
+def waits_json(waits: Waits, cpus: CpuSharing = NOT_KNOWN) -> dict[str, Any]:
     """Seconds under stable names."""
     return waiting_json(waits) | {
         "runtime_s": waits.runtime_ns / 1e9,

@@ -23,7 +23,7 @@ LEAST = 0.005
 
 
 @dataclass(frozen=True)
-class Asked:
+class WhatIfReport:
     """A run, what was asked of it, and what was found: of one question, or of each part if it took no time."""
 
     file: str
@@ -37,7 +37,7 @@ class Asked:
     lacking: str = ""  # of the run, in one line
 
 
-def print_what_if(asked: Asked, console: Console) -> None:
+def print_what_if(asked: WhatIfReport, console: Console) -> None:
     """The replayed time before and after, or the table of all parts, and what it says."""
     measured = f"{units.time(asked.measured_ns)} as measured; " if asked.measured_ns else ""
     if not asked.found:
@@ -101,7 +101,7 @@ def _direction(elasticity: float) -> str:
     return "shorter" if elasticity >= 0 else "longer"
 
 
-def _each(asked: Asked) -> Table:
+def _each(asked: WhatIfReport) -> Table:
     table = plain_table(f"If this took no time{asked.ranks}", "computing", "share", "time", "gain", "of replay")
     for found in asked.found:
         gain = found.before_ns - found.free_ns
@@ -111,7 +111,7 @@ def _each(asked: Asked) -> Table:
     return table
 
 
-def best(asked: Asked) -> WhatIf | None:
+def best(asked: WhatIfReport) -> WhatIf | None:
     """The part that is most worth making faster; never one that is nearly the whole program where parts of it are
     known. None where no such part gains anything."""
     parts = [found for found in asked.found if not found.is_trivial]
@@ -119,7 +119,7 @@ def best(asked: Asked) -> WhatIf | None:
     return gains[0] if gains else None
 
 
-def _words_of_each(asked: Asked) -> Iterator[str]:
+def _words_of_each(asked: WhatIfReport) -> Iterator[str]:
     whole = [found for found in asked.found if found.is_trivial]
     for one in whole:
         outside = one.inside_ns - one.inner_ns
@@ -144,7 +144,7 @@ def _words_of_each(asked: Asked) -> Iterator[str]:
         yield f"{most.names[0]}, which has most computation, would save at most {less}."
 
 
-def what_if_json(asked: Asked) -> dict[str, Any]:
+def what_if_json(asked: WhatIfReport) -> dict[str, Any]:
     """Seconds and fractions under stable names."""
     measured = asked.measured_ns / 1e9 if asked.measured_ns else None
     head: dict[str, Any] = {"file": asked.file, "measured_s": measured, "machine": asked.machine}

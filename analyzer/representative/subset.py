@@ -13,7 +13,7 @@ from scipy.fft import irfft, next_fast_len, rfft
 from analyzer.representative.series import Metric
 from analyzer.structure.levels.periodic_stretches import periodic_stretches
 from analyzer.structure.period import Period, period_of
-from analyzer.structure.signals import Signal
+from analyzer.structure.signals import RunSignal
 
 SHARES = tuple(range(20, 201, 20))
 """Lengths that are compared with the period, in % of it (section 5.3.1.2)."""
@@ -86,7 +86,7 @@ def typical_iteration(edges: np.ndarray, steps: int) -> Subset | None:
 def _steady(values: np.ndarray) -> tuple[int, int]:
     """First and behind the last step of the longest stretch in which each period is like the next one: what comes
     before is the initialisation (section 5.3.1.3). All steps, if it is not most of them."""
-    stretches = [one.signal for one in periodic_stretches(Signal("", 0, 1, values))]
+    stretches = [one.signal for one in periodic_stretches(RunSignal("", 0, 1, values))]
     longest = max(stretches, key=lambda one: len(one.values), default=None)
     if longest is None or len(longest.values) < _MOST * len(values):
         return 0, len(values)

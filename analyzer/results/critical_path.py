@@ -15,7 +15,7 @@ from analyzer.efficiency.cpu_use import cpus
 from analyzer.efficiency.ideal import lacking
 from analyzer.metrics.unrecorded import unrecorded
 from analyzer.parallel import Team
-from analyzer.report.critical_path import Found, critical_path_json, print_critical_path
+from analyzer.report.critical_path import CriticalPathReport, critical_path_json, print_critical_path
 from analyzer.results.result import Result
 from analyzer.trace import Trace
 from analyzer.trace.at_places import PlaceChoice
@@ -32,7 +32,7 @@ class CriticalPathResult(Result):
         found: The path, its shares by function and rank, and its longest stays. Times are in ns.
     """
 
-    found: Found
+    found: CriticalPathReport
 
     def to_dict(self) -> dict[str, Any]:
         return critical_path_json(self.found)
@@ -71,5 +71,5 @@ def compute(
     stays = longest_residences(trace, path, 0 if place else top)
     text = place.text if place else ""
     return CriticalPathResult(
-        Found(str(trace.path), trace, path, path_shares(trace, path), stays, lacks, had, by_place, text)
+        CriticalPathReport(str(trace.path), trace, path, path_shares(trace, path), stays, lacks, had, by_place, text)
     )

@@ -21,7 +21,7 @@ from analyzer.results.result import Result, print_lines
 from analyzer.results.write_traces import write_dimemas, write_paraver
 from analyzer.signal_handling import discard
 from analyzer.structure.cut.chosen_iterations import FEWEST, typical_stretch
-from analyzer.structure.cut.cut_run import Cut, write_cut
+from analyzer.structure.cut.cut_run import RunCut, write_cut
 from analyzer.structure.iterations import Iterations
 from analyzer.trace import Trace
 
@@ -46,7 +46,7 @@ class CutResult(Result):
 
     paths: tuple[Path, ...]
     content: str
-    edges: Cut
+    edges: RunCut
     bytes_before: int
     bytes_after: int
     first_iteration: int | None
@@ -79,7 +79,7 @@ class CutResult(Result):
             print_lines(console, [text])
 
 
-def edges_text(edges: Cut) -> str:
+def edges_text(edges: RunCut) -> str:
     """Say how many messages and collectives the cut parts from their other side; "": none."""
     crossed = edges.messages_in + edges.messages_out
     if not crossed and not edges.collectives:
@@ -156,7 +156,7 @@ def write_part(
 
 def _write(
     trace: Trace, windows: NDArray[np.int64], path: Path, host: Host, *, force: bool
-) -> tuple[Sequence[Path], Cut]:
+) -> tuple[Sequence[Path], RunCut]:
     if path.suffix == ".h5":
         with host.step(f"Writing {path}"):
             return [path], write_cut(trace, host.team, windows, path)

@@ -8,8 +8,8 @@ from typing import Any
 
 from rich.console import Console
 
-from analyzer.differences.compare import Difference, compare
-from analyzer.differences.figures import Measured
+from analyzer.differences.compare import RunDifference, compare
+from analyzer.differences.figures import RunFigures
 from analyzer.differences.measure import measure
 from analyzer.parallel import Team
 from analyzer.report.differences.as_json import difference_json
@@ -26,7 +26,7 @@ class DiffResult(Result):
         difference: Figures of both sides, and a verdict for each.
     """
 
-    difference: Difference
+    difference: RunDifference
 
     def to_dict(self) -> dict[str, Any]:
         return difference_json(self.difference)
@@ -35,11 +35,11 @@ class DiffResult(Result):
         print_difference(self.difference, console)
 
 
-def measure_run(trace: Trace, team: Team) -> Measured:
+def measure_run(trace: Trace, team: Team) -> RunFigures:
     """Compute the figures of a run that are compared. Collective over the team."""
     return measure(trace, team)
 
 
-def compare_runs(first: Sequence[Measured], second: Sequence[Measured]) -> DiffResult:
+def compare_runs(first: Sequence[RunFigures], second: Sequence[RunFigures]) -> DiffResult:
     """Compare the figures of two sides, each of one run or several of the same kind."""
     return DiffResult(compare(list(first), list(second)))

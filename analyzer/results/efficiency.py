@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from analyzer.efficiency.analysis import Compared, Efficiencies, compare, efficiencies
+from analyzer.efficiency.analysis import Efficiencies, ScalingComparison, compare, efficiencies
 from analyzer.errors import TracelibError
 from analyzer.parallel import Team
 from analyzer.report.efficiencies import efficiencies_json, efficiencies_tables
@@ -27,7 +27,7 @@ class EfficiencyResult(Result):
         additive: Whether factors are shown whose losses add up, as in PyPOP.
     """
 
-    compared: Compared
+    compared: ScalingComparison
     additive: bool = False
 
     def to_dict(self) -> dict[str, Any] | list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from analyzer.metrics.gaps import Gaps, gaps
-from analyzer.metrics.hot import Hot, hot
+from analyzer.metrics.hot import HotRows, hot
 from analyzer.parallel import Team
 from analyzer.places import Places
 from analyzer.report.gaps import gaps_json, print_gaps
@@ -34,7 +34,7 @@ class HotResult(Result):
     """
 
     file: str
-    samples: Hot
+    samples: HotRows
     places: Places
     lines: bool
     by_signal: bool

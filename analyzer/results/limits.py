@@ -16,7 +16,7 @@ from analyzer.metrics.profile import Profile, profile
 from analyzer.operations.program import program_of
 from analyzer.parallel import Team
 from analyzer.replay.replays import counted
-from analyzer.report.limits import Limited, Origin, limits_json, print_limits
+from analyzer.report.limits import LimitsReport, MachineOrigin, limits_json, print_limits
 from analyzer.report.words import units
 from analyzer.report.words.eager import Eager
 from analyzer.report.words.left_out import not_replayed
@@ -36,7 +36,7 @@ class LimitsResult(Result):
         runs: Replays of each run without costs of the network, with some of them, and with all. Times are in ns.
     """
 
-    runs: tuple[Limited, ...]
+    runs: tuple[LimitsReport, ...]
 
     def to_dict(self) -> dict[str, Any] | list[dict[str, Any]]:
         data = limits_json(self.runs)
@@ -48,8 +48,8 @@ class LimitsResult(Result):
 
 def compute_run(
     trace: Trace, team: Team, *, choice: MachineChoice, quick: bool = False, jobs: int | None = None,
-    first: Limited | None = None, tell: Callable[[str], None] = lambda text: None, calls: Profile | None = None,
-) -> Limited:  # fmt: skip
+    first: LimitsReport | None = None, tell: Callable[[str], None] = lambda text: None, calls: Profile | None = None,
+) -> LimitsReport:  # fmt: skip
     """Replay one run on a machine, with and without costs of the network. Collective over the team.
 
     Args:
@@ -70,7 +70,7 @@ def compute_run(
         lacking = not_replayed(incomplete(trace, team), [program], machine)
         lost = lost_at(trace, team, INIT | FINALIZE)
         had, starting_ns = cpus(trace, team), _starting_ns(trace, calls or profile(trace, team))
-    return Limited(
+    return LimitsReport(
         file=str(trace.path),
         measured_ns=trace.duration_ns if trace.has_call_times else 0,
         machine=machine,
@@ -101,9 +101,9 @@ def _starting_ns(trace: Trace, calls: Profile) -> float:
     return float(min(calls.inside_ns[present][:, chosen].sum(axis=1), default=0))
 
 
-def _machine(trace: Trace, choice: MachineChoice, team: Team) -> tuple[Machine, Origin]:
+def _machine(trace: Trace, choice: MachineChoice, team: Team) -> tuple[Machine, MachineOrigin]:
     """Find the machine and where it is from."""
     known = choice.known(trace, team)
     if known is None:
-        return choice.or_ideal(), Origin.UNKNOWN
-    return known, Origin.RUN if choice.own else Origin.NAMED
+        return choice.or_ideal(), MachineOrigin.UNKNOWN
+    return known, MachineOrigin.RUN if choice.own else MachineOrigin.NAMED

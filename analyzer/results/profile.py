@@ -13,7 +13,7 @@ from analyzer.operations.bursts import is_any_measured
 from analyzer.operations.program import program_of
 from analyzer.parallel import Team
 from analyzer.replay.parallelism import replayed_parallelism
-from analyzer.report.profile import Profiled, print_profile, profile_json
+from analyzer.report.profile import ProfileReport, print_profile, profile_json
 from analyzer.report.words.left_out import not_replayed
 from analyzer.results.machine_choice import lacking_at_once, replaying
 from analyzer.results.result import Result
@@ -32,7 +32,7 @@ class ProfileResult(Result):
         profiled: The number by interval of time, and when only few threads compute. Times are in ns.
     """
 
-    profiled: Profiled
+    profiled: ProfileReport
 
     def to_dict(self) -> dict[str, Any]:
         return profile_json(self.profiled)
@@ -61,7 +61,7 @@ def compute(
         if chosen is not None:
             found = at_places(found, trace, team, chosen)
     return ProfileResult(
-        Profiled(
+        ProfileReport(
             file=str(trace.path),
             found=found,
             replayed=configuration is not None or not trace.has_call_times,

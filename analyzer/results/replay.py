@@ -15,7 +15,7 @@ from analyzer.parallel import Team
 from analyzer.program.model import Program, has_ports
 from analyzer.replay.by_place import changes_by_place
 from analyzer.replay.simulate import simulate
-from analyzer.report.replay import Replayed, print_replay, replay_json
+from analyzer.report.replay import ReplayReport, print_replay, replay_json
 from analyzer.report.words.left_out import not_replayed
 from analyzer.results.machine_choice import lacking_at_once, replaying
 from analyzer.results.result import Result
@@ -32,7 +32,7 @@ class ReplayResult(Result):
         replayed: The prediction, beside the measured time. Times are in ns.
     """
 
-    replayed: Replayed
+    replayed: ReplayReport
 
     def to_dict(self) -> dict[str, Any]:
         return replay_json(self.replayed)
@@ -80,7 +80,7 @@ def compute(
         changes = changes_by_place(traces[0], programs[0], prediction) if by_place and team.rank == 0 else []
     measured = tuple(trace.duration_ns if trace.has_call_times else 0 for trace in traces)
     lacking = not_replayed("; ".join(filter(None, map(lacking_at_once, traces))), programs, machine)
-    replayed = Replayed(files, measured, tuple(programs), prediction, machine, None, together, lacking)
+    replayed = ReplayReport(files, measured, tuple(programs), prediction, machine, None, together, lacking)
     if changes:
         replayed = replace(replayed, changes=changes, places=traces[0].extra(CallPaths).named())
     return ReplayResult(replayed)

@@ -12,7 +12,7 @@ from analyzer.machine.description import Machine
 from analyzer.operations.program import program_of
 from analyzer.parallel import Team
 from analyzer.replay.replays import counted
-from analyzer.report.sensitivity import Studied, print_sensitivity, sensitivity_json
+from analyzer.report.sensitivity import SensitivityReport, print_sensitivity, sensitivity_json
 from analyzer.report.words import units
 from analyzer.report.words.eager import Eager
 from analyzer.report.words.left_out import not_replayed
@@ -45,7 +45,7 @@ class SensitivityResult(Result):
         studied: Influences of factors, and times over swept parameters. Times are in ns.
     """
 
-    studied: Studied
+    studied: SensitivityReport
 
     def to_dict(self) -> dict[str, Any]:
         return sensitivity_json(self.studied)
@@ -82,7 +82,7 @@ def compute(
         replayed = blocks_of_regions(trace, program) if divided else program
         found = sensitivity(replayed, machine, chosen, wanted, team, jobs)
     return SensitivityResult(
-        Studied(
+        SensitivityReport(
             file=str(trace.path),
             measured_ns=trace.duration_ns if trace.has_call_times else 0,
             eager=Eager.of(machine, program),

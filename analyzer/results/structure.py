@@ -16,7 +16,7 @@ from analyzer.report.structure import print_structure, structure_json
 from analyzer.results.result import Result
 from analyzer.structure.graph.program_graph import ProgramGraph
 from analyzer.structure.levels.parts import Structure
-from analyzer.structure.levels.run_structure import Method, structure
+from analyzer.structure.levels.run_structure import IterationMethod, structure
 from analyzer.trace import Trace
 from analyzer.trace.trace import check_computing
 
@@ -55,7 +55,7 @@ def check_times(trace: Trace) -> None:
 
 
 def compute(
-    trace: Trace, team: Team, *, method: str = Method.BOTH.value, signals: tuple[str, ...] = ()
+    trace: Trace, team: Team, *, method: str = IterationMethod.BOTH.value, signals: tuple[str, ...] = ()
 ) -> StructureResult:
     """Find the iterations of a run: how many, how long, and what each does. Collective over the team.
 
@@ -71,7 +71,7 @@ def compute(
     Source: Casas 2009, chapter 3, for the signals.
     """
     check_times(trace)
-    parts = structure(trace, team, Method(method), signals)
+    parts = structure(trace, team, IterationMethod(method), signals)
     if parts.main and parts.main.iterations:
         return StructureResult(parts, analyze_imbalance(trace, team, parts.main.iterations))
     return StructureResult(parts)

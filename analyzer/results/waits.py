@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from analyzer.efficiency.cpu_use import Cpus, cpus
+from analyzer.efficiency.cpu_use import CpuSharing, cpus
 from analyzer.efficiency.ideal import lacking
 from analyzer.metrics.profile import Profile, profile
 from analyzer.metrics.unrecorded import unrecorded
@@ -34,7 +34,7 @@ class WaitsResult(Result):
     file: str
     wait_states: Waits
     calls: Profile
-    cpus: Cpus
+    cpus: CpuSharing
     lacking: str
 
     def to_dict(self) -> dict[str, Any]:

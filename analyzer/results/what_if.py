@@ -12,7 +12,7 @@ from analyzer.errors import TracelibError
 from analyzer.operations.program import program_of
 from analyzer.parallel import Team
 from analyzer.program.model import Program
-from analyzer.report.what_if import Asked, print_what_if, what_if_json
+from analyzer.report.what_if import WhatIfReport, print_what_if, what_if_json
 from analyzer.report.words.eager import Eager
 from analyzer.report.words.left_out import not_replayed
 from analyzer.results.machine_choice import MachineChoice, cpu_time_of, incomplete, replaying
@@ -34,7 +34,7 @@ class WhatIfResult(Result):
         asked: The replays, and the machine. Times are in ns.
     """
 
-    asked: Asked
+    asked: WhatIfReport
 
     def to_dict(self) -> dict[str, Any]:
         return what_if_json(self.asked)
@@ -76,7 +76,7 @@ def compute(
         else:
             found = each_for_free(blocks, machine, top, team, jobs)
     return WhatIfResult(
-        Asked(
+        WhatIfReport(
             file=str(trace.path),
             measured_ns=trace.duration_ns if trace.has_call_times else 0,
             machine=choice.text(unknown=known is None),

@@ -13,7 +13,7 @@ import numpy as np
 from analyzer.critical.exports import CRITICAL
 from analyzer.errors import TracelibError
 from analyzer.program.model import Program
-from analyzer.program.operation import OP, Flag, Kind
+from analyzer.program.operation import OP, OperationFlag, OperationKind
 from analyzer.sources.dimemas.reader import communicators_of
 from analyzer.sources.dimemas.trace import ProgramTrace
 
@@ -87,14 +87,14 @@ class Ring:
 
     def sends(self) -> np.ndarray:
         """Return the positions of task 0's sends among its operations: one for each iteration."""
-        return np.flatnonzero(self._task(0)["kind"] == Kind.SEND)
+        return np.flatnonzero(self._task(0)["kind"] == OperationKind.SEND)
 
     def _task(self, task: int) -> np.ndarray:
         """OP of one task."""
         one = np.zeros(4, OP)
-        one["kind"] = Kind.PRIORITY, Kind.RECV, Kind.SEND, Kind.PRIORITY
-        one["flags"], one["request"] = Flag.FIRST, -1
-        one["flags"][2] |= Flag.IMMEDIATE
+        one["kind"] = OperationKind.PRIORITY, OperationKind.RECV, OperationKind.SEND, OperationKind.PRIORITY
+        one["flags"], one["request"] = OperationFlag.FIRST, -1
+        one["flags"][2] |= OperationFlag.IMMEDIATE
         one["comm"][1:3], one["bytes"][1:3] = 1, self.size_bytes
         one["peer"] = -1, (task - 1) % self.tasks, (task + 1) % self.tasks, -1
         one["burst"] = self.after_ns, 0, self.compute_ns, 0
@@ -118,7 +118,7 @@ class Ring:
 
 def _without_priorities(ops: np.ndarray) -> np.ndarray:
     """Remove priority records; their bursts are added to the bursts of the operations after them."""
-    says = ops["kind"] == Kind.PRIORITY
+    says = ops["kind"] == OperationKind.PRIORITY
     kept = ops[~says].copy()
     after = np.cumsum(~says)[says]  # of the kept operations the one that follows
     np.add.at(kept["burst"], after, ops["burst"][says])

@@ -15,7 +15,7 @@ from analyzer.machine.drawn_numbers import with_counts
 from analyzer.machine.fields import mean_of
 from analyzer.parallel import Team
 from analyzer.program.model import Program, pieces
-from analyzer.program.operation import Kind
+from analyzer.program.operation import OperationKind
 from analyzer.replay.replays import predictions
 from analyzer.replay.simulate import Prediction
 from tracelib.schema.procedures import is_of_files
@@ -231,7 +231,7 @@ def _shared(program: Program, stream: int) -> float:
     """ns that a stream saves at speed 1 because several threads share blocks."""
     saved = 0.0
     for ops in pieces(program, stream):
-        ops = ops[(ops["kind"] == Kind.PARALLEL) & (ops["other"] > 1)]
+        ops = ops[(ops["kind"] == OperationKind.PARALLEL) & (ops["other"] > 1)]
         saved += float((ops["burst"] * program.factors[ops["block"]] * (1 - 1 / ops["other"])).sum())
     return saved
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log, prod
 
-from analyzer.efficiency.scaling import WEAK, Work, kind_of_scaling
+from analyzer.efficiency.scaling import WEAK, ComputingWork, kind_of_scaling
 from analyzer.errors import TracelibError
 from analyzer.in_notebook import InNotebook
 from analyzer.speedup_model.factors import Factor, factors_of
@@ -106,10 +106,10 @@ def speedup(runs: Sequence[Parameters], kind: str | None = None) -> Speedup:
     return Speedup(ordered, kind or kind_of_scaling([_work(run) for run in ordered]), chosen.factors, chosen.notes)
 
 
-def _work(run: Parameters) -> Work:
+def _work(run: Parameters) -> ComputingWork:
     """Collect the work of a run as `kind_of_scaling` takes it."""
     instructions = None if run.instructions is None else run.instructions / run.iterations
-    return Work(run.threads, run.period_ns, run.useful_ns / run.iterations, None, run.ipc, None, instructions)
+    return ComputingWork(run.threads, run.period_ns, run.useful_ns / run.iterations, None, run.ipc, None, instructions)
 
 
 @dataclass(frozen=True)

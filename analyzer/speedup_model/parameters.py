@@ -13,7 +13,7 @@ import numpy as np
 
 from analyzer.efficiency.by_region import region_efficiencies
 from analyzer.efficiency.cpu_use import cpu_use
-from analyzer.efficiency.ideal import UNKNOWN_IDEAL, Ideal, ideal_of_program, ideal_replay, obstacle
+from analyzer.efficiency.ideal import UNKNOWN_IDEAL, IdealReplay, ideal_of_program, ideal_replay, obstacle
 from analyzer.errors import TracelibError
 from analyzer.metrics.counters import useful_counts
 from analyzer.metrics.unrecorded import unrecorded
@@ -153,14 +153,14 @@ def _of_iterations(trace: Trace, team: Team, iterations: Iterations, eager_limit
     )
 
 
-def _ideal_section(trace: Trace, team: Team, eager_limit: int | None) -> Ideal:
+def _ideal_section(trace: Trace, team: Team, eager_limit: int | None) -> IdealReplay:
     """The section on the ideal network; ranks begin as far apart as they were in the run."""
     if reason := obstacle(trace, unrecorded(trace, team)):
-        return Ideal(None, None, reason)
+        return IdealReplay(None, None, reason)
     try:
         program = section_of(trace, team, cpu_time=False, everywhere=False).program
     except TracelibError as error:
-        return Ideal(None, None, str(error))
+        return IdealReplay(None, None, str(error))
     return ideal_of_program(trace, program, team, eager_limit)
 
 

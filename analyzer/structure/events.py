@@ -10,7 +10,7 @@ import numpy as np
 from analyzer.columns.arrays import joined
 from analyzer.columns.sorted_runs import sort_rows
 from analyzer.parallel import Team
-from analyzer.structure.iterations import Iterations, Source
+from analyzer.structure.iterations import IterationEvidence, Iterations
 from analyzer.trace import EVENT, Losses, Trace
 from analyzer.trace.annotated import Annotated
 from analyzer.trace.event_types import EventType
@@ -72,7 +72,7 @@ def recorded(trace: Trace, team: Team) -> Iterations | None:
         if len(found) == usual:
             edges[rank] = found
     lengths = np.diff(edges[edges[:, 0] >= 0], axis=1).mean(axis=0)
-    return Iterations(1, edges, round(float(np.median(lengths))), "as the trace says", Source.EVENTS)
+    return Iterations(1, edges, round(float(np.median(lengths))), "as the trace says", IterationEvidence.EVENTS)
 
 
 def _of_rank(trace: Trace, rank: int) -> np.ndarray:

@@ -8,7 +8,7 @@ from enum import Enum
 import numpy as np
 
 
-class Source(Enum):
+class IterationEvidence(Enum):
     """Evidence by which iterations were found."""
 
     CALLS = "calls"  # the sequence of calls of each rank: edges are exact on each rank
@@ -17,7 +17,7 @@ class Source(Enum):
 
 
 @dataclass(frozen=True)
-class Tasks:
+class TaskPasses:
     """How many passes of one loop ranks make that are each handed their share by a master."""
 
     fewest: int  # of one rank
@@ -37,7 +37,7 @@ class Iterations:
     edges: np.ndarray  # int64 (ranks, count + 1), ascending in each row; rows of ranks that are not known are -1
     period_ns: int  # of the typical iteration
     body: str  # in words: "3 exchanges, 1 reduction"
-    source: Source
+    source: IterationEvidence
 
     @property
     def count(self) -> int:

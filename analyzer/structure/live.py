@@ -17,7 +17,7 @@ from analyzer.recording.rank_file.spool import Fate, fate
 from analyzer.recording.run.rank_rows import RowReader, row_reader
 from analyzer.structure.calls.sequence import Sequence, sequence_of
 from analyzer.structure.iterations import Iterations
-from analyzer.structure.levels.agreed_loops import Agreed, Sequences, agreed, whole
+from analyzer.structure.levels.agreed_loops import AgreedLoop, Sequences, agreed, whole
 from analyzer.structure.levels.loop_tree import tree
 from analyzer.trace import Losses, Trace
 from analyzer.trace.chosen import Choice
@@ -35,7 +35,7 @@ ALIKE = 0.25
 
 
 @dataclass(frozen=True)
-class Look:
+class LiveIterations:
     """Iterations in the part of a run that is written so far."""
 
     until_ns: int  # the last call
@@ -46,7 +46,7 @@ class Look:
     begin_ns: int = 0  # of the loop, as far as it was looked at
     inside: tuple[tuple[int, int], ...] = ()  # of each loop in a typical iteration its passes, and the period in ns
 
-    def confirms(self, earlier: Look | None) -> bool:
+    def confirms(self, earlier: LiveIterations | None) -> bool:
         """Check whether both found the same loop, and it went on meanwhile."""
         return (
             earlier is not None
@@ -67,7 +67,7 @@ def place_of(path: Path) -> Path:
     return path
 
 
-def look(path: Path, ranks: Choice | None = None) -> Look:
+def look(path: Path, ranks: Choice | None = None) -> LiveIterations:
     """Find iterations in the last calls of a few ranks, or of the chosen ones. Raises TracelibError for a foreign
     file."""
     trace = open_trace(path, choice=ranks or _some_ranks(path), matched=False)
@@ -79,14 +79,14 @@ def look(path: Path, ranks: Choice | None = None) -> Look:
         found = tree(sequences, whole(sequences, read), Team(), np.zeros((0, 2), np.int64), deepest=2)
         last = max(found, key=lambda node: node.loop.end_ns, default=None)
         if last is None or (running and last.loop.count < ENOUGH):
-            return Look(trace.duration_ns, running, 0, 0, "")
+            return LiveIterations(trace.duration_ns, running, 0, 0, "")
         main, inside = last.loop, tuple((one.loop.count, _period(one.loop)) for one in last.inside)
-        return Look(trace.duration_ns, running, _period(main), main.count, main.body, main.begin_ns, inside)
+        return LiveIterations(trace.duration_ns, running, _period(main), main.count, main.body, main.begin_ns, inside)
     finally:
         trace.close()
 
 
-def last_iterations(trace: Trace, now: Look, team: Team) -> Iterations | None:
+def last_iterations(trace: Trace, now: LiveIterations, team: Team) -> Iterations | None:
     """Return the last iterations of the loop of a look, on all ranks, that all ranks have written. None: there are
     fewer than ENOUGH yet. Collective over the team."""
     missing = set(trace.extra(Losses).missing)
@@ -135,6 +135,6 @@ def _begin(trace: Trace, ranks: list[int]) -> int:
     return max((int(one[-3]) for one in bounds if len(one) > 2), default=0)
 
 
-def _period(loop: Agreed) -> int:
+def _period(loop: AgreedLoop) -> int:
     known = loop.edges[loop.edges[:, 0] >= 0]
     return round(float(np.median(np.diff(known, axis=1).mean(axis=0))))

@@ -1,6 +1,6 @@
 """Times in which a run is perturbed: flushes, preemption, a clogged network; each a signal, a filter, a threshold.
 
-Source: Casas 2009, section 3.5. Where the thesis gives no number, the parameters of `Rules` are ours.
+Source: Casas 2009, section 3.5. Where the thesis gives no number, the parameters of `PerturbationRules` are ours.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import numpy as np
 
 from analyzer.errors import TracelibError
 from analyzer.parallel import Team
-from analyzer.structure.signals.counters import CYCLES, Bins, counted, counter_named, in_steps
+from analyzer.structure.signals.counters import CYCLES, StepBins, counted, counter_named, in_steps
 from analyzer.structure.wavelets import closing, opening, runs
 from analyzer.trace import State, Trace, TracerTime
 
 
-class Cause(Enum):
+class PerturbationCause(Enum):
     """Cause of a perturbation."""
 
     FLUSHING = "flushing"
@@ -27,16 +27,16 @@ class Cause(Enum):
 
 
 @dataclass(frozen=True)
-class Perturbed:
+class PerturbedTime:
     """A perturbed time, [begin_ns, end_ns)."""
 
-    cause: Cause
+    cause: PerturbationCause
     begin_ns: int
     end_ns: int
 
 
 @dataclass(frozen=True)
-class Rules:
+class PerturbationRules:
     """Thresholds of perturbations."""
 
     width: float = 0.01  # the shortest time that is of use, as a share of the run
@@ -49,17 +49,17 @@ SAMPLES = 1 << 12
 
 
 @dataclass(frozen=True)
-class Disturbing:
+class PerturbingSignal:
     """A signal of the whole run that shows what perturbs it."""
 
-    cause: Cause
+    cause: PerturbationCause
     width_ns: int
     values: np.ndarray  # (samples,): processes flushing, a share of the CPU's rate, or a multiple of what is usual
     filtered: np.ndarray  # what is left of them: beyond the limit of `cause` the run is perturbed
     marked: np.ndarray  # bool
 
 
-def perturbed(trace: Trace, team: Team, rules: Rules = Rules()) -> list[Perturbed]:
+def perturbed(trace: Trace, team: Team, rules: PerturbationRules = PerturbationRules()) -> list[PerturbedTime]:
     """Find all perturbed times, by begin. Collective over the team.
 
     Preemption needs a counter of cycles or of CPU time, the network needs messages.
@@ -67,53 +67,53 @@ def perturbed(trace: Trace, team: Team, rules: Rules = Rules()) -> list[Perturbe
     return times_of(disturbing(trace, team, rules), trace.duration_ns)
 
 
-def disturbing(trace: Trace, team: Team, rules: Rules = Rules()) -> list[Disturbing]:
+def disturbing(trace: Trace, team: Team, rules: PerturbationRules = PerturbationRules()) -> list[PerturbingSignal]:
     """Return the signals that perturbed times are found by, of those that the trace has. Collective over the team."""
-    width_ns = Bins(0, trace.duration_ns, SAMPLES).width_ns
+    width_ns = StepBins(0, trace.duration_ns, SAMPLES).width_ns
     known = {
-        Cause.FLUSHING: flushing(trace, team),
-        Cause.PREEMPTION: computing_rate(trace, team),
-        Cause.CLOGGED: clog(trace, team),
+        PerturbationCause.FLUSHING: flushing(trace, team),
+        PerturbationCause.PREEMPTION: computing_rate(trace, team),
+        PerturbationCause.CLOGGED: clog(trace, team),
     }
     return [
-        Disturbing(cause, width_ns, signal, filtered(cause, signal, rules), marked(cause, signal, rules))
+        PerturbingSignal(cause, width_ns, signal, filtered(cause, signal, rules), marked(cause, signal, rules))
         for cause, signal in known.items()
         if signal is not None
     ]
 
 
-def times_of(every: Iterable[Disturbing], duration_ns: int) -> list[Perturbed]:
+def times_of(every: Iterable[PerturbingSignal], duration_ns: int) -> list[PerturbedTime]:
     """Return the perturbed times that signals show, by begin."""
     found = [
-        Perturbed(one.cause, first * one.width_ns, min(last * one.width_ns, duration_ns))
+        PerturbedTime(one.cause, first * one.width_ns, min(last * one.width_ns, duration_ns))
         for one in every
         for first, last in runs(one.marked).tolist()
     ]
     return sorted(found, key=lambda one: one.begin_ns)
 
 
-def marked(cause: Cause, signal: np.ndarray, rules: Rules) -> np.ndarray:
+def marked(cause: PerturbationCause, signal: np.ndarray, rules: PerturbationRules) -> np.ndarray:
     """Mark the perturbed samples.
 
     Args:
-        cause: Cause to look for.
+        cause: PerturbationCause to look for.
         signal: Signal of the cause: number of processes flushing; the share of the CPU's rate that bursts had, NaN
             where nobody computes; or messages in flight per bandwidth, as a multiple of the usual.
         rules: Thresholds.
     """
     found = filtered(cause, signal, rules)
-    if cause is Cause.PREEMPTION:
+    if cause is PerturbationCause.PREEMPTION:
         return found < 1 - rules.tolerance
-    return found > (rules.clogged if cause is Cause.CLOGGED else 0)
+    return found > (rules.clogged if cause is PerturbationCause.CLOGGED else 0)
 
 
-def filtered(cause: Cause, signal: np.ndarray, rules: Rules) -> np.ndarray:
+def filtered(cause: PerturbationCause, signal: np.ndarray, rules: PerturbationRules) -> np.ndarray:
     """Return the signal without what is too short to be of interest; where nobody computes the rate is that of the next
     burst."""
     k = max(round(rules.width * len(signal) / 2), 1)
-    if cause is Cause.CLOGGED:
+    if cause is PerturbationCause.CLOGGED:
         return opening(signal, k)
-    if cause is Cause.FLUSHING:
+    if cause is PerturbationCause.FLUSHING:
         return closing(signal, k)
     at = np.flatnonzero(np.isfinite(signal))
     nearest = at[np.clip(np.searchsorted(at, np.arange(len(signal))), 0, len(at) - 1)]
@@ -122,7 +122,7 @@ def filtered(cause: Cause, signal: np.ndarray, rules: Rules) -> np.ndarray:
 
 def flushing(trace: Trace, team: Team) -> np.ndarray | None:
     """Processes that write their buffers; not when a rank's file is closed. None: there are none."""
-    bins = Bins(0, trace.duration_ns, SAMPLES)
+    bins = StepBins(0, trace.duration_ns, SAMPLES)
     for rank in trace.share(team):
         rows = trace.extra(TracerTime).flushes(rank)
         rows = rows[(rows["state"] == State.IO) & (rows["end"] < trace.span(rank)[1])]
@@ -140,7 +140,7 @@ def computing_rate(trace: Trace, team: Team) -> np.ndarray | None:
     name = _of_rate(trace)
     if name is None:
         return None
-    rated, lasted = Bins(0, trace.duration_ns, SAMPLES), Bins(0, trace.duration_ns, SAMPLES)
+    rated, lasted = StepBins(0, trace.duration_ns, SAMPLES), StepBins(0, trace.duration_ns, SAMPLES)
     for begin, end, values in counted(trace, team, (name,)):
         value, length = values[:, 0], end - begin
         known = (value >= 0) & (length > 0)
@@ -171,7 +171,7 @@ def clog(trace: Trace, team: Team) -> np.ndarray | None:
 
     A message's bytes are spread over its flight. Where nothing is in flight the ratio is 0.
     """
-    flying, bytes_ = Bins(0, trace.duration_ns, SAMPLES), Bins(0, trace.duration_ns, SAMPLES)
+    flying, bytes_ = StepBins(0, trace.duration_ns, SAMPLES), StepBins(0, trace.duration_ns, SAMPLES)
     trace.match()
     windows = trace.windows()
     for number in range(team.rank, len(windows) - 1, team.size):

@@ -14,7 +14,7 @@ from analyzer.frames.table import Table
 from analyzer.trace import Trace
 from analyzer.views import constant, measuring, over_time, tabulated
 from analyzer.views.lanes import Level
-from analyzer.views.measuring import USUAL, Limits, Measures
+from analyzer.views.measuring import USUAL, MeasureLimits, Measures
 from analyzer.views.over_time import ViewProfile
 from analyzer.views.run import ViewRun
 from analyzer.views.tabulated import PARTNER, Columns, Histogram
@@ -46,7 +46,9 @@ def measures(
 
     values, lengths_s: values for "time with value", lengths of bursts that count. Raises TracelibError.
     """
-    limits = Limits(values or Limits.values, tuple(NS * s for s in lengths_s) if lengths_s else Limits.lengths)  # type: ignore[arg-type]
+    limits = MeasureLimits(
+        values or MeasureLimits.values, tuple(NS * s for s in lengths_s) if lengths_s else MeasureLimits.lengths
+    )  # type: ignore[arg-type]
     begin, end = _interval(begin_s, end_s)
     return measuring.measures(view_named(view), run_of(trace), names, begin_ns=begin, end_ns=end, limits=limits)
 

@@ -14,7 +14,7 @@ from analyzer._kernels import ffi, lib
 from analyzer.c_arrays import pointer
 from analyzer.errors import TracelibError
 from analyzer.views.function import Function
-from analyzer.views.steps import Later, Steps
+from analyzer.views.steps import RowSteps, StepSorter
 
 _LARGEST = 2**31 - 1
 _US = 1000.0
@@ -83,7 +83,9 @@ _SUMS: dict[str, Map] = {"enumerate": lambda values: values != 0, "accumulate": 
 COMPOSE_FUNCTIONS = (*MAPS, *_SUMS, _STACKED, _NESTING, _DELTA, _BURST_TIME, _INTERVAL_TIME, _JOIN)
 
 
-def composed(every: Iterator[Steps], function: Function, rows: int, bounds: np.ndarray, end: int) -> Iterator[Steps]:
+def composed(
+    every: Iterator[RowSteps], function: Function, rows: int, bounds: np.ndarray, end: int
+) -> Iterator[RowSteps]:
     """Apply a compose function to steps. end: of the run, ns. Raises TracelibError."""
     name = function.name
     if function.user:
@@ -94,7 +96,7 @@ def composed(every: Iterator[Steps], function: Function, rows: int, bounds: np.n
     if name in (_STACKED, _NESTING):
         return _stacked(every, rows, depth=name == _NESTING)
     if name == _JOIN:
-        changes = Changes(rows)
+        changes = ChangesOnly(rows)
         return (changes.feed(steps)[0] for steps in every)
     if name in _SUMS:
         return _summed(every, rows, _SUMS[name])
@@ -103,7 +105,7 @@ def composed(every: Iterator[Steps], function: Function, rows: int, bounds: np.n
     return _delta(every, rows) if name == _DELTA else _burst_time(every, rows, bounds, end)
 
 
-def _mapped(every: Iterator[Steps], function: Map) -> Iterator[Steps]:
+def _mapped(every: Iterator[RowSteps], function: Map) -> Iterator[RowSteps]:
     return (steps._replace(value=np.asarray(function(steps.value), np.float64)) for steps in every)
 
 
@@ -117,7 +119,7 @@ def _checked(function: Function) -> Map:
     return values
 
 
-def _stacked(every: Iterator[Steps], rows: int, *, depth: bool) -> Iterator[Steps]:
+def _stacked(every: Iterator[RowSteps], rows: int, *, depth: bool) -> Iterator[RowSteps]:
     stacks = ffi.gc(lib.stacks_new(rows), lib.stacks_free)
     if stacks == ffi.NULL:
         raise MemoryError
@@ -132,13 +134,13 @@ def _stacked(every: Iterator[Steps], rows: int, *, depth: bool) -> Iterator[Step
         yield steps._replace(value=level if depth else top)
 
 
-class Changes:
+class ChangesOnly:
     """Filter that leaves out steps which last no time or change nothing: each step left is the begin of a burst."""
 
     def __init__(self, rows: int) -> None:
         self.now = np.full(rows, np.nan)  # the value of each row's last burst
 
-    def feed(self, steps: Steps) -> tuple[Steps, np.ndarray]:
+    def feed(self, steps: RowSteps) -> tuple[RowSteps, np.ndarray]:
         """Return a window's steps that change a value, and the value before each (NaN: it is the first of its row)."""
         steps = steps.last_of_each_time()
         if not len(steps.row):
@@ -152,17 +154,17 @@ class Changes:
         return (steps, before) if changes.all() else (steps.where(changes), before[changes])
 
 
-def _delta(every: Iterator[Steps], rows: int) -> Iterator[Steps]:
+def _delta(every: Iterator[RowSteps], rows: int) -> Iterator[RowSteps]:
     """Yield each burst's value less the value of the burst before."""
-    changes = Changes(rows)
+    changes = ChangesOnly(rows)
     for steps in every:
         some, before = changes.feed(steps)
         yield some._replace(value=np.where(np.isnan(before), 0.0, some.value - before))
 
 
-def _burst_time(every: Iterator[Steps], rows: int, bounds: np.ndarray, end: int) -> Iterator[Steps]:
+def _burst_time(every: Iterator[RowSteps], rows: int, bounds: np.ndarray, end: int) -> Iterator[RowSteps]:
     """Yield the length (us) of each burst whose value is not 0."""
-    changes, later = Changes(rows), Later(bounds)
+    changes, later = ChangesOnly(rows), StepSorter(bounds)
     begin, value = np.zeros(rows, np.int64), np.zeros(rows)
     for steps in every:
         some, before = changes.feed(steps)
@@ -181,7 +183,7 @@ def _burst_time(every: Iterator[Steps], rows: int, bounds: np.ndarray, end: int)
     yield from later.windows()
 
 
-def _summed(every: Iterator[Steps], rows: int, added: Map) -> Iterator[Steps]:
+def _summed(every: Iterator[RowSteps], rows: int, added: Map) -> Iterator[RowSteps]:
     """Yield the sum over the steps of a row up to each of them."""
     now = np.zeros(rows)
     for steps in every:
@@ -200,9 +202,9 @@ def _summed(every: Iterator[Steps], rows: int, added: Map) -> Iterator[Steps]:
         yield some._replace(value=total)
 
 
-def _interval_time(every: Iterator[Steps], rows: int, bounds: np.ndarray, end: int) -> Iterator[Steps]:
+def _interval_time(every: Iterator[RowSteps], rows: int, bounds: np.ndarray, end: int) -> Iterator[RowSteps]:
     """Yield the length (us) of each interval, whatever its value. A step begins one, also where the value stays."""
-    later, begin = Later(bounds), np.full(rows, -1)
+    later, begin = StepSorter(bounds), np.full(rows, -1)
     for steps in every:
         some = steps.last_of_each_time()
         if not len(some.row):

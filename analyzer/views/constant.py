@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from analyzer.views.compose import Changes
+from analyzer.views.compose import ChangesOnly
 from analyzer.views.run import ViewRun
 
 
@@ -29,7 +29,7 @@ def bursts(view: Any, run: ViewRun, begin: int = 0, end: int | None = None) -> I
     """Yield the bursts of a view (View or Derived) in [begin, end) ns of the run, piece by piece as they end."""
     last = run.trace.duration_ns if end is None else min(end, run.trace.duration_ns)
     rows = len(view.rows(run))
-    changes, since, value = Changes(rows), np.zeros(rows, np.int64), np.zeros(rows)
+    changes, since, value = ChangesOnly(rows), np.zeros(rows, np.int64), np.zeros(rows)
     for (first, _), steps in zip(run.windows, view.steps(run), strict=True):
         if first > last:
             break

@@ -15,7 +15,7 @@ from analyzer._kernels import ffi, lib
 from analyzer.c_arrays import pointer
 from analyzer.errors import TracelibError
 from analyzer.views.function import Function
-from analyzer.views.steps import Steps
+from analyzer.views.steps import RowSteps
 
 _OPERATIONS = {
     "adding": lib.LEVEL_SUM,
@@ -31,7 +31,7 @@ _MOST_CELLS = 1 << 20
 """Values of children that a user's function is shown at once."""
 
 
-def combined(every: Iterator[Steps], function: Function, parents: np.ndarray, rows: int) -> Iterator[Steps]:
+def combined(every: Iterator[RowSteps], function: Function, parents: np.ndarray, rows: int) -> Iterator[RowSteps]:
     """Steps of `rows` rows, to which the rows of `every` belong. Raises TracelibError."""
     if function.user:
         return _user(every, function.user, parents, rows)
@@ -44,7 +44,7 @@ def combined(every: Iterator[Steps], function: Function, parents: np.ndarray, ro
     return _tree(every, name, parents, rows)
 
 
-def _tree(every: Iterator[Steps], name: str, parents: np.ndarray, rows: int) -> Iterator[Steps]:
+def _tree(every: Iterator[RowSteps], name: str, parents: np.ndarray, rows: int) -> Iterator[RowSteps]:
     parents = np.ascontiguousarray(parents, np.int64)
     tree = ffi.gc(lib.level_new(len(parents), pointer(parents, "int64_t *"), rows, _OPERATIONS[name]), lib.level_free)
     if tree == ffi.NULL:
@@ -64,10 +64,10 @@ def _tree(every: Iterator[Steps], name: str, parents: np.ndarray, rows: int) -> 
             value = value / children[row]
         elif name == "adding sign":
             value = (value > 0).astype(np.float64)
-        yield Steps(row, time, value)
+        yield RowSteps(row, time, value)
 
 
-def _one_child(every: Iterator[Steps], function: Function, parents: np.ndarray, rows: int) -> Iterator[Steps]:
+def _one_child(every: Iterator[RowSteps], function: Function, parents: np.ndarray, rows: int) -> Iterator[RowSteps]:
     """Yield the value of the child with a number, from 1; 0 if a row has no child with this number."""
     found = _THREAD.fullmatch(function.name)
     number = int(found[1]) if found else int(function.number(0, 1))
@@ -80,13 +80,13 @@ def _one_child(every: Iterator[Steps], function: Function, parents: np.ndarray, 
     without = np.setdiff1d(np.arange(rows), parents[chosen])
     for steps in every:
         mine = steps.where(chosen[steps.row])
-        zeros = Steps.of(without, np.zeros(len(without)), np.zeros(len(without)))
+        zeros = RowSteps.of(without, np.zeros(len(without)), np.zeros(len(without)))
         without = without[:0]
         both = (np.concatenate(pair) for pair in zip(mine._replace(row=parents[mine.row]), zeros, strict=True))
-        yield Steps(*both).by_row()
+        yield RowSteps(*both).by_row()
 
 
-def _last_changed(every: Iterator[Steps], parents: np.ndarray) -> Iterator[Steps]:
+def _last_changed(every: Iterator[RowSteps], parents: np.ndarray) -> Iterator[RowSteps]:
     """Yield the value of the child that changed last; at the begin it is the first child.
 
     Of several children that change at one time it is the one whose value before was the newest, as in Paraver's kernel,
@@ -102,17 +102,17 @@ def _last_changed(every: Iterator[Steps], parents: np.ndarray) -> Iterator[Steps
         since[steps.row[last]] = steps.time[last]
         number = np.where(before < 0, children - steps.row, steps.row)
         order = np.lexsort((number, before, steps.time, parents[steps.row]))
-        yield Steps(parents[steps.row[order]], steps.time[order], steps.value[order])
+        yield RowSteps(parents[steps.row[order]], steps.time[order], steps.value[order])
 
 
 def _user(
-    every: Iterator[Steps], function: Callable[[np.ndarray], Any], parents: np.ndarray, rows: int
-) -> Iterator[Steps]:
+    every: Iterator[RowSteps], function: Callable[[np.ndarray], Any], parents: np.ndarray, rows: int
+) -> Iterator[RowSteps]:
     """function: of values (steps, children) the value of each step."""
     children = [np.flatnonzero(parents == row) for row in range(rows)]
     now = np.zeros(len(parents))
     for steps in every:
-        found = [Steps.of(*np.zeros((3, 0)))]
+        found = [RowSteps.of(*np.zeros((3, 0)))]
         first = steps.first(len(parents))
         for row, mine in enumerate(children):
             times = np.unique(np.concatenate([steps.time[first[c] : first[c + 1]] for c in mine]))
@@ -125,7 +125,7 @@ def _user(
                 value = np.asarray(function(values), np.float64)
                 if value.shape != (len(some),):
                     raise TracelibError(f"a function of a level gave {value.shape} values for {len(some)} steps", "", 2)
-                found.append(Steps.of(np.full(len(some), row), some, value))
+                found.append(RowSteps.of(np.full(len(some), row), some, value))
         last = np.flatnonzero(np.diff(first))
         now[last] = steps.value[first[last + 1] - 1]
-        yield Steps(*(np.concatenate(column) for column in zip(*found, strict=True)))
+        yield RowSteps(*(np.concatenate(column) for column in zip(*found, strict=True)))

@@ -110,7 +110,7 @@ NS = 1e9
 
 
 @dataclass(frozen=True)
-class Limits:
+class MeasureLimits:
     """Limits within which bursts count: values, and lengths in ns, both ends included."""
 
     values: tuple[float, float] = (-inf, inf)
@@ -120,7 +120,7 @@ class Limits:
 class MeasureSums:
     """Sums over the bursts of each row."""
 
-    def __init__(self, rows: int, limits: Limits) -> None:
+    def __init__(self, rows: int, limits: MeasureLimits) -> None:
         self._limits = limits
         self.time, self.integral, self.ranged = np.zeros((3, rows))
         self.count, self.mean, self.squares = np.zeros((3, rows))  # of the lengths of whole bursts above 0
@@ -172,7 +172,7 @@ OF_BURSTS: dict[str, tuple[Callable[[MeasureSums], np.ndarray], str]] = {
 }  # fmt: skip
 """Measures of bursts by name: function of the sums, and unit; "value" is the unit of the view.
 
-Only whole bursts above 0 count as bursts, of which `Limits.lengths` drops outliers.
+Only whole bursts above 0 count as bursts, of which `MeasureLimits.lengths` drops outliers.
 """
 
 OF_MESSAGES: dict[str, str] = {
@@ -231,7 +231,7 @@ class Measures:
 
 def measures(
     view: Any, run: ViewRun, names: Iterable[Any] = USUAL, *, begin_ns: int = 0, end_ns: int | None = None,
-    limits: Limits | None = None,
+    limits: MeasureLimits | None = None,
 ) -> Measures:  # fmt: skip
     """Compute measures of each row in [begin_ns, end_ns) of the run, by name.
 
@@ -248,7 +248,7 @@ def measures(
     columns, units = dict[str, np.ndarray](), dict[str, str]()
     selected = SelectedRecords(run, getattr(view, "filter", Filter()))
     if any(one.name in OF_BURSTS and not one.user for one in wanted):
-        sums = MeasureSums(len(rows), limits or Limits())
+        sums = MeasureSums(len(rows), limits or MeasureLimits())
         for some in bursts(view, run, begin_ns, end):
             sums.add(some)
     counted = None

@@ -13,11 +13,11 @@ import numpy as np
 from analyzer.columns.spill import Spill
 from analyzer.views.lanes import ViewRows
 from analyzer.views.run import ViewRun
-from analyzer.views.steps import Steps
+from analyzer.views.steps import RowSteps
 from analyzer.views.view import side_by_side
 
 
-class Pieces(NamedTuple):
+class RowPieces(NamedTuple):
     """Pieces of some rows; the pieces of one row are in order of time."""
 
     row: np.ndarray  # int64
@@ -25,7 +25,7 @@ class Pieces(NamedTuple):
     values: np.ndarray  # float64 (pieces, views)
 
 
-class Points(NamedTuple):
+class ViewPoints(NamedTuple):
     """Values of all views at some times of a window."""
 
     row: np.ndarray
@@ -51,7 +51,7 @@ class Points(NamedTuple):
 
 def pieces(
     views: Sequence[Any], run: ViewRun, rows: ViewRows, begin: int, end: int, *, joined: bool = True
-) -> Iterator[tuple[Pieces, Points]]:
+) -> Iterator[tuple[RowPieces, ViewPoints]]:
     """Yield for each window of the run the pieces in [begin, end) ns that end in it, and the values at its times.
 
     The last window also has the pieces that do not end. joined: neighbours with the same values are one.
@@ -60,7 +60,7 @@ def pieces(
     now, since, known = np.zeros((count, len(views))), np.zeros(count, np.int64), np.zeros(count, bool)
     for (first, until), (row, time, values) in zip(run.windows, side_by_side(views, run, rows), strict=True):
         before = now.copy()
-        points = Points(row, time, values, before, first, until - first)
+        points = ViewPoints(row, time, values, before, first, until - first)
         if not len(row):
             yield _clipped(row, time, time, values, begin, end), points
             continue
@@ -81,14 +81,16 @@ def pieces(
     nothing = np.zeros(0, np.int64)
     yield (
         _clipped(every, since[every], stop, now[every], begin, end),
-        Points(nothing, nothing, now[:0], now, int(run.bounds[-1]), 0),
+        ViewPoints(nothing, nothing, now[:0], now, int(run.bounds[-1]), 0),
     )
 
 
-def _clipped(row: np.ndarray, since: np.ndarray, until: np.ndarray, values: np.ndarray, begin: int, end: int) -> Pieces:
+def _clipped(
+    row: np.ndarray, since: np.ndarray, until: np.ndarray, values: np.ndarray, begin: int, end: int
+) -> RowPieces:
     length = np.minimum(until, end) - np.maximum(since, begin)
     inside = length > 0
-    return Pieces(row[inside], length[inside], values[inside])
+    return RowPieces(row[inside], length[inside], values[inside])
 
 
 _STEP = np.dtype([("time", "<i8"), ("value", "<f8"), ("row", "<i4")])
@@ -105,16 +107,16 @@ class CachedView:
         """Return the rows of the view."""
         return self._view.rows(run)  # type: ignore[no-any-return]
 
-    def steps(self, run: ViewRun) -> Iterator[Steps]:
+    def steps(self, run: ViewRun) -> Iterator[RowSteps]:
         """Window by window."""
         if self._spill is None:
             yield from self._computed(run)
             return
         for window in range(len(run.windows)):
             records = self._spill.read(window)
-            yield Steps.of(records["row"], records["time"], records["value"])
+            yield RowSteps.of(records["row"], records["time"], records["value"])
 
-    def _computed(self, run: ViewRun) -> Iterator[Steps]:
+    def _computed(self, run: ViewRun) -> Iterator[RowSteps]:
         spill = Spill(_STEP)
         for window, steps in enumerate(self._view.steps(run)):
             records = np.empty(len(steps.row), _STEP)

@@ -12,13 +12,13 @@ import numpy as np
 from analyzer.views.function import Function
 from analyzer.views.lanes import ViewRows
 from analyzer.views.run import SelectedRecords
-from analyzer.views.steps import Later
+from analyzer.views.steps import StepSorter
 from analyzer.views.thread.messages import DESTINATION, SOURCE, lane_of
 
 _NS = 1e9
 
 
-class Cells:
+class StatisticCells:
     """Sums over the pieces and messages of each cell; arrays of one shape (planes, rows, columns)."""
 
     def __init__(self, shape: tuple[int, int, int], interval_ns: int, *, of_messages: bool) -> None:
@@ -84,10 +84,10 @@ class Cells:
 
 
 @dataclass(frozen=True)
-class Statistic:
+class ViewStatistic:
     """Formula of a statistic from the sums, and its unit; "value" is the unit of the data view."""
 
-    of: Callable[[Cells], np.ndarray]
+    of: Callable[[StatisticCells], np.ndarray]
     unit: str = ""
     messages: bool = False
     adds: bool = True  # whether numbers of several rows mean something together
@@ -97,45 +97,45 @@ def _known(count: np.ndarray, values: np.ndarray) -> np.ndarray:
     return np.where(count > 0, values, np.nan)
 
 
-def _of_messages(name: str, side: int) -> dict[str, Statistic]:
+def _of_messages(name: str, side: int) -> dict[str, ViewStatistic]:
     verb = ("received", "sent")[side]
     return {
-        name: Statistic(lambda c: c.number[side], "", messages=True),
-        f"bytes {verb}": Statistic(lambda c: c.bytes[side], "bytes", messages=True),
-        f"average bytes {verb}": Statistic(
+        name: ViewStatistic(lambda c: c.number[side], "", messages=True),
+        f"bytes {verb}": ViewStatistic(lambda c: c.bytes[side], "bytes", messages=True),
+        f"average bytes {verb}": ViewStatistic(
             lambda c: _known(c.number[side], c.bytes[side] / c.number[side]), "bytes", messages=True, adds=False
         ),
-        f"minimum bytes {verb}": Statistic(
+        f"minimum bytes {verb}": ViewStatistic(
             lambda c: _known(c.number[side], c.smallest[side]), "bytes", messages=True, adds=False
         ),
-        f"maximum bytes {verb}": Statistic(
+        f"maximum bytes {verb}": ViewStatistic(
             lambda c: _known(c.number[side], c.largest[side]), "bytes", messages=True, adds=False
         ),
     }
 
 
-STATISTICS: dict[str, Statistic] = {
-    "time": Statistic(lambda c: c.time / _NS, "s"),
-    "% time": Statistic(lambda c: c.share_of_row(c.time), "%", adds=False),
-    "% time not zero": Statistic(lambda c: c.share_of_row(c.controlled), "%", adds=False),
-    "% window time": Statistic(lambda c: 100 * c.time / c.interval, "%", adds=False),
-    "bursts": Statistic(lambda c: c.count),
-    "bursts not zero": Statistic(lambda c: c.nonzero_count),
-    "% bursts": Statistic(lambda c: c.share_of_row(c.count), "%", adds=False),
-    "integral": Statistic(lambda c: c.integral / _NS, "value s"),
-    "average value": Statistic(lambda c: _known(c.time, c.integral / c.time), "value", adds=False),
-    "average value not zero": Statistic(lambda c: _known(c.nonzero, c.integral / c.nonzero), "value", adds=False),
-    "maximum": Statistic(lambda c: _known(c.count, c.highest), "value", adds=False),
-    "minimum": Statistic(lambda c: _known(c.count, c.lowest), "value", adds=False),
-    "average burst time": Statistic(lambda c: _known(c.count, c.mean / _NS), "s", adds=False),
-    "deviation of burst time": Statistic(
+STATISTICS: dict[str, ViewStatistic] = {
+    "time": ViewStatistic(lambda c: c.time / _NS, "s"),
+    "% time": ViewStatistic(lambda c: c.share_of_row(c.time), "%", adds=False),
+    "% time not zero": ViewStatistic(lambda c: c.share_of_row(c.controlled), "%", adds=False),
+    "% window time": ViewStatistic(lambda c: 100 * c.time / c.interval, "%", adds=False),
+    "bursts": ViewStatistic(lambda c: c.count),
+    "bursts not zero": ViewStatistic(lambda c: c.nonzero_count),
+    "% bursts": ViewStatistic(lambda c: c.share_of_row(c.count), "%", adds=False),
+    "integral": ViewStatistic(lambda c: c.integral / _NS, "value s"),
+    "average value": ViewStatistic(lambda c: _known(c.time, c.integral / c.time), "value", adds=False),
+    "average value not zero": ViewStatistic(lambda c: _known(c.nonzero, c.integral / c.nonzero), "value", adds=False),
+    "maximum": ViewStatistic(lambda c: _known(c.count, c.highest), "value", adds=False),
+    "minimum": ViewStatistic(lambda c: _known(c.count, c.lowest), "value", adds=False),
+    "average burst time": ViewStatistic(lambda c: _known(c.count, c.mean / _NS), "s", adds=False),
+    "deviation of burst time": ViewStatistic(
         lambda c: _known(c.count, np.sqrt(c.squares / c.count) / _NS), "s", adds=False
     ),
-    "average per burst": Statistic(lambda c: _known(c.count, c.total / c.count), "value", adds=False),
-    "average per burst not zero": Statistic(
+    "average per burst": ViewStatistic(lambda c: _known(c.count, c.total / c.count), "value", adds=False),
+    "average per burst not zero": ViewStatistic(
         lambda c: _known(c.nonzero_count, c.total / c.nonzero_count), "value", adds=False
     ),
-    "sum of bursts": Statistic(lambda c: c.total, "value"),
+    "sum of bursts": ViewStatistic(lambda c: c.total, "value"),
     **_of_messages("sends", 1),
     **_of_messages("receives", 0),
 }
@@ -145,12 +145,12 @@ A burst of a cell is a piece of time of a row in which neither view changes; bur
 """
 
 
-def statistic_of(name: str) -> Statistic:
+def statistic_of(name: str) -> ViewStatistic:
     """Raises TracelibError where there is none of this name."""
     return Function(name).found(STATISTICS, "statistic")  # type: ignore[no-any-return]
 
 
-class End(NamedTuple):
+class WindowEnds(NamedTuple):
     """Sends, or receives, of a window by row and time."""
 
     is_send: bool
@@ -165,7 +165,7 @@ class MessageEnds:
 
     def __init__(self, selected: SelectedRecords, rows: ViewRows, begin: int, end: int) -> None:
         bounds = selected.run.bounds
-        ends = {is_send: (Later(bounds), Later(bounds)) for is_send in (True, False)}
+        ends = {is_send: (StepSorter(bounds), StepSorter(bounds)) for is_send in (True, False)}
         for messages in selected.messages():
             times = selected.message_times(messages)
             lanes = lane_of(selected, messages, SOURCE), lane_of(selected, messages, DESTINATION)
@@ -176,8 +176,8 @@ class MessageEnds:
                     later.put(mine[keep], time[keep], values[keep])
         self._windows = {is_send: tuple(later.windows() for later in both) for is_send, both in ends.items()}
 
-    def of_next_window(self) -> Iterator[End]:
+    def of_next_window(self) -> Iterator[WindowEnds]:
         """Yield the next window's sends, then its receives."""
         for is_send, both in self._windows.items():
             (row, time, size), (_, _, partner) = (next(windows) for windows in both)
-            yield End(is_send, row, time, size, partner.astype(np.int64))
+            yield WindowEnds(is_send, row, time, size, partner.astype(np.int64))

@@ -18,7 +18,7 @@ from analyzer.pairing.parts import window_of
 MOST_MERGED = int(lib.MERGE_MOST)
 
 
-class Steps(NamedTuple):
+class RowSteps(NamedTuple):
     """Steps of some rows in a window of time, by row and time. At one time the last of a row counts.
 
     A row whose window has no step keeps its value. In the first window of a run each row has a step at time 0.
@@ -29,7 +29,7 @@ class Steps(NamedTuple):
     value: np.ndarray  # float64, from that time on
 
     @classmethod
-    def of(cls, row: np.ndarray, time: np.ndarray, value: np.ndarray) -> Steps:
+    def of(cls, row: np.ndarray, time: np.ndarray, value: np.ndarray) -> RowSteps:
         """From columns of any types of numbers."""
         return cls(row.astype(np.int64), time.astype(np.int64), value.astype(np.float64))
 
@@ -37,49 +37,49 @@ class Steps(NamedTuple):
         """Return where the steps of each row begin, and the end: int64 (rows + 1,)."""
         return np.searchsorted(self.row, np.arange(rows + 1)).astype(np.int64)
 
-    def by_row(self) -> Steps:
+    def by_row(self) -> RowSteps:
         """Sort steps by row, if the steps of each row are in order already."""
         if not (self.row[1:] < self.row[:-1]).any():
             return self
         order = np.argsort(self.row, kind="stable")
-        return Steps(self.row[order], self.time[order], self.value[order])
+        return RowSteps(self.row[order], self.time[order], self.value[order])
 
-    def in_order(self) -> Steps:
+    def in_order(self) -> RowSteps:
         """Sort steps by row and time, from any order. Steps of one row and time keep their order."""
         found = self.by_row()  # mostly that is all: times are in order already
         if not ((found.time[1:] < found.time[:-1]) & (found.row[1:] == found.row[:-1])).any():
             return found
         order = np.lexsort((self.time, self.row))
-        return Steps(self.row[order], self.time[order], self.value[order])
+        return RowSteps(self.row[order], self.time[order], self.value[order])
 
-    def where(self, chosen: np.ndarray) -> Steps:
+    def where(self, chosen: np.ndarray) -> RowSteps:
         """Return the steps of a mask."""
-        return Steps(self.row[chosen], self.time[chosen], self.value[chosen])
+        return RowSteps(self.row[chosen], self.time[chosen], self.value[chosen])
 
-    def last_of_each_time(self) -> Steps:
+    def last_of_each_time(self) -> RowSteps:
         """Return the steps without the ones that last no time."""
         over = np.append((self.row[1:] == self.row[:-1]) & (self.time[1:] == self.time[:-1]), False)[: len(self.row)]
         return self.where(~over) if over.any() else self
 
 
-def starting(rows: int, steps: Steps, value: float = 0.0) -> Steps:
+def starting(rows: int, steps: RowSteps, value: float = 0.0) -> RowSteps:
     """Return a first window's steps with one at time 0 before all others of each row."""
     every = np.arange(rows)
-    return Steps(
+    return RowSteps(
         np.concatenate([every, steps.row]),
         np.concatenate([np.zeros(rows, np.int64), steps.time]),
         np.concatenate([np.full(rows, value), steps.value]),
     ).by_row()
 
 
-class Merge:
+class StepMerger:
     """Merger of several views of the same rows, window by window."""
 
     def __init__(self, views: int, rows: int) -> None:
         self._views, self._rows = views, rows
         self._now = np.zeros((rows, views))
 
-    def feed(self, every: Sequence[Steps]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def feed(self, every: Sequence[RowSteps]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Row and time of each step of any of them, and the values that all have from then on (steps, views)."""
         if len(every) == 1:
             steps = every[0].last_of_each_time()
@@ -100,7 +100,7 @@ class Merge:
 _STEP = np.dtype([("row", "<i8"), ("time", "<i8"), ("value", "<f8")])
 
 
-class Later:
+class StepSorter:
     """Takes steps in any order and gives them window by window. They wait in a temporary file."""
 
     def __init__(self, bounds: np.ndarray) -> None:
@@ -112,9 +112,9 @@ class Later:
         records["row"], records["time"], records["value"] = row, time, value
         self._spill.append_each(window_of(self._bounds, time), records)
 
-    def windows(self) -> Iterator[Steps]:
+    def windows(self) -> Iterator[RowSteps]:
         """Yield the steps of each window in order."""
         for window in range(len(self._bounds) - 1):
             records = self._spill.read(window)
-            yield Steps.of(records["row"], records["time"], records["value"]).in_order()
+            yield RowSteps.of(records["row"], records["time"], records["value"]).in_order()
         self._spill.close()

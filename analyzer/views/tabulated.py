@@ -20,7 +20,7 @@ from analyzer.views.function import OURS
 from analyzer.views.lanes import names_of
 from analyzer.views.pieces import CachedView, pieces
 from analyzer.views.run import SelectedRecords, ViewRun
-from analyzer.views.statistics import STATISTICS, Cells, MessageEnds, statistic_of
+from analyzer.views.statistics import STATISTICS, MessageEnds, StatisticCells, statistic_of
 from analyzer.views.value_names import value_names
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def histogram(
     if shape[0] * shape[1] * shape[2] > _MOST_CELLS:
         said = f"{shape[0]} planes of {shape[1]} rows and {shape[2]} columns are too many"
         raise TracelibError(said, "give wider columns, a coarser level, or one row for all", 2)
-    cells = Cells(shape, end - begin_ns, of_messages=of_messages)
+    cells = StatisticCells(shape, end - begin_ns, of_messages=of_messages)
     ends = None
     if of_messages:
         wanted = getattr(data or control, "filter", None) or Filter()

@@ -16,7 +16,7 @@ from analyzer.views.function import Function, functions_of
 from analyzer.views.lanes import CHAINS, Level, ViewRows
 from analyzer.views.levels import combined
 from analyzer.views.run import SelectedRecords, ViewRun
-from analyzer.views.steps import MOST_MERGED, Merge, Steps
+from analyzer.views.steps import MOST_MERGED, RowSteps, StepMerger
 from analyzer.views.thread.functions import thread_functions, thread_steps
 
 _NOTHING: Mapping[int, str] = {}
@@ -68,7 +68,7 @@ class View:
         """Return the rows that the view has values for."""
         return run.lanes.rows(Level(self.level))
 
-    def steps(self, run: ViewRun) -> Iterator[Steps]:
+    def steps(self, run: ViewRun) -> Iterator[RowSteps]:
         """Window by window. Raises TracelibError where a function is not known."""
         found = thread_steps(SelectedRecords(run, self.filter), self.thread)
         found = self._composed(found, run, self.composes.get(Level.THREAD.value, ()), len(run.lanes))
@@ -87,8 +87,8 @@ class View:
         return thread_functions().get(self.thread.name, "")
 
     def _composed(
-        self, found: Iterator[Steps], run: ViewRun, functions: Sequence[Function], rows: int
-    ) -> Iterator[Steps]:
+        self, found: Iterator[RowSteps], run: ViewRun, functions: Sequence[Function], rows: int
+    ) -> Iterator[RowSteps]:
         for function in functions:
             found = composed(found, function, rows, run.bounds, run.trace.duration_ns)
         return found
@@ -144,7 +144,7 @@ class Derived:
         """Return the rows of the view that has most."""
         return max((one.rows(run) for one in self.of), key=len)
 
-    def steps(self, run: ViewRun) -> Iterator[Steps]:
+    def steps(self, run: ViewRun) -> Iterator[RowSteps]:
         """Window by window."""
         found = self._made(run)
         for function in (*self.compose2, *self.compose1):
@@ -155,23 +155,23 @@ class Derived:
         """Return the unit of the values."""
         return self.unit
 
-    def _made(self, run: ViewRun) -> Iterator[Steps]:
+    def _made(self, run: ViewRun) -> Iterator[RowSteps]:
         function = self.operation.user or OPERATIONS[self.operation.name]
         factors = np.array([*self.factors, *[1.0] * len(self.of)][: len(self.of)])
         for row, time, values in side_by_side(self.of, run, self.rows(run)):
-            yield Steps(row, time, np.asarray(function(values * factors), np.float64))
+            yield RowSteps(row, time, np.asarray(function(values * factors), np.float64))
 
 
 def side_by_side(
     views: Sequence[Any], run: ViewRun, rows: ViewRows
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Yield the steps of any of the views on these rows, and the values of all views then, window by window."""
-    merge = Merge(len(views), len(rows))
+    merge = StepMerger(len(views), len(rows))
     for every in zip(*(_on_rows(view, run, rows) for view in views), strict=True):
         yield merge.feed(every)
 
 
-def _on_rows(view: Any, run: ViewRun, rows: ViewRows) -> Iterator[Steps]:
+def _on_rows(view: Any, run: ViewRun, rows: ViewRows) -> Iterator[RowSteps]:
     """Yield the steps of a view of these rows or of coarser ones, repeated for each of these rows."""
     own = view.rows(run)
     if own.level == rows.level:
@@ -185,4 +185,4 @@ def _on_rows(view: Any, run: ViewRun, rows: ViewRows) -> Iterator[Steps]:
         counts = np.diff(first)[parents]
         starts = np.cumsum(counts) - counts
         at = np.arange(counts.sum()) + np.repeat(first[:-1][parents] - starts, counts)
-        yield Steps(np.repeat(np.arange(len(rows)), counts), steps.time[at], steps.value[at])
+        yield RowSteps(np.repeat(np.arange(len(rows)), counts), steps.time[at], steps.value[at])

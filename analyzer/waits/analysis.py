@@ -15,12 +15,12 @@ from analyzer.metrics.profile import Profile
 from analyzer.parallel import Team
 from analyzer.trace import CallPaths, Chosen, Losses, Trace
 from analyzer.trace.at_places import PlaceChoice
-from analyzer.waits.by_place import Reason, Said, WaitPlaces, reasons, wait_places
-from analyzer.waits.delays import Costs, ExplainedWaits, delay_costs, explain_waits
+from analyzer.waits.by_place import WaitPlaces, WaitReason, WaitTexts, reasons, wait_places
+from analyzer.waits.delays import DelayCosts, ExplainedWaits, delay_costs, explain_waits
 from analyzer.waits.kinds import Polled, WaitKind, length
 from analyzer.waits.region_paths import RegionPaths
 from analyzer.waits.segments import COMPUTING, FIRST_CALL, NO_CPU, NOT_RECORDED, OF_TRACER
-from analyzer.waits.threads import Uncounted
+from analyzer.waits.threads import UncountedWaits
 from analyzer.waits.wait_states import WaitSearch, WaitStates, find_wait_states
 
 MOST_SINGLE = 10
@@ -86,11 +86,11 @@ class Waits(InNotebook):
     barrier_completion_ns: np.ndarray  # (ranks,) in barriers after the first member had left
     n_to_n_completion_ns: np.ndarray
     first_sender_ns: int  # part of early reduce until the first member entered, which is what Scalasca counts
-    uncounted: Uncounted
+    uncounted: UncountedWaits
     places: tuple[WaitPlace, ...] = ()  # longest first
     causes: tuple[WaitCause, ...] = ()  # most expensive first
     longest: tuple[SingleWait, ...] = ()
-    reasons: tuple[Reason, ...] = ()  # longest first; empty: places are not known
+    reasons: tuple[WaitReason, ...] = ()  # longest first; empty: places are not known
     notes: tuple[str, ...] = ()  # on programs whose places have no good names
     place: str = ""  # only waits in calls through these places are counted; empty: all waits
     present: np.ndarray | None = None  # the ranks that could be read; None: all
@@ -149,7 +149,9 @@ def analyze_waits(
     return team.bcast(result if costs else None)
 
 
-def _chosen(done: ExplainedWaits, costs: Costs, where: Rows, chosen: np.ndarray) -> tuple[ExplainedWaits, Costs]:
+def _chosen(
+    done: ExplainedWaits, costs: DelayCosts, where: Rows, chosen: np.ndarray
+) -> tuple[ExplainedWaits, DelayCosts]:
     """Keep only the waits in calls of chosen paths, and set the costs of delays to 0.
 
     The costs of delays are known for the whole run only. `where` is WHERE; `chosen` is bool by path.
@@ -162,7 +164,7 @@ def _chosen(done: ExplainedWaits, costs: Costs, where: Rows, chosen: np.ndarray)
             rows.append(piece.compress(mine))
     found, path, indirect, caused, _ = kept
     done = replace(done, found=replace(done.found, rows=found), path=path)
-    return done, Costs(np.zeros_like(costs.by_lane), costs.activities, indirect, caused)
+    return done, DelayCosts(np.zeros_like(costs.by_lane), costs.activities, indirect, caused)
 
 
 def _sum(search: WaitSearch, parts: Iterable[np.ndarray]) -> _Sums:
@@ -182,12 +184,12 @@ class _Sums:
     times: np.ndarray
     completion_ns: np.ndarray
     first_sender_ns: int
-    uncounted: Uncounted
+    uncounted: UncountedWaits
 
     @classmethod
     def none(cls, trace: Trace) -> _Sums:
         return cls(
-            np.zeros((3, trace.size, len(WaitKind)), np.int64), np.zeros((2, trace.size), np.int64), 0, Uncounted()
+            np.zeros((3, trace.size, len(WaitKind)), np.int64), np.zeros((2, trace.size), np.int64), 0, UncountedWaits()
         )
 
     @classmethod
@@ -243,7 +245,7 @@ def _unfinished_ns(trace: Trace, calls: Profile) -> int:
     return int(np.minimum(spent, calls.inside_ns)[:, ~starts_mpi(calls.procedures)].sum())
 
 
-def _told(trace: Trace, done: ExplainedWaits, costs: Costs, places: WaitPlaces | None, longest: int) -> dict:
+def _told(trace: Trace, done: ExplainedWaits, costs: DelayCosts, places: WaitPlaces | None, longest: int) -> dict:
     found, path, paths = done.found, done.path, done.paths
     where = places.where if places else None
     return {
@@ -262,7 +264,7 @@ def _notes(trace: Trace, where: Rows) -> tuple[str, ...]:
 
 
 def _places(
-    trace: Trace, found: WaitStates, path: Rows, paths: RegionPaths, costs: Costs, where: Rows | None
+    trace: Trace, found: WaitStates, path: Rows, paths: RegionPaths, costs: DelayCosts, where: Rows | None
 ) -> tuple[WaitPlace, ...]:
     places = trace.extra(CallPaths).named() if where else None
     shape = len(WaitKind), len(paths.texts), max(len(trace.procedures), 1), len(places) if places else 1
@@ -287,7 +289,7 @@ def _places(
     return tuple(sorted(rows, key=lambda p: (-p.time_ns, p.kind, p.path, p.procedure, p.place)))
 
 
-def _causes(trace: Trace, found: WaitStates, paths: RegionPaths, costs: Costs) -> tuple[WaitCause, ...]:
+def _causes(trace: Trace, found: WaitStates, paths: RegionPaths, costs: DelayCosts) -> tuple[WaitCause, ...]:
     by_rank = np.zeros((trace.size, *costs.by_lane.shape[1:]))
     np.add.at(by_rank, found.search.lanes.rank, costs.by_lane)
     rows = []
@@ -307,7 +309,7 @@ def _what(trace: Trace, what: int) -> str:
 
 
 def _longest(
-    trace: Trace, found: WaitStates, path: Rows, paths: RegionPaths, costs: Costs, where: Rows | None, number: int
+    trace: Trace, found: WaitStates, path: Rows, paths: RegionPaths, costs: DelayCosts, where: Rows | None, number: int
 ) -> tuple[SingleWait, ...]:
     lanes = found.search.lanes
     order = longest = np.zeros(0, np.int64)
@@ -343,7 +345,7 @@ def _longest(
 
 def _in_words(trace: Trace, where: np.ndarray) -> list[tuple[str, str, tuple[str, str]]]:
     """Translate waits (WHERE) into text: the place with its callers, the cause, and both in short."""
-    said = Said(trace)
+    said = WaitTexts(trace)
     causes = [said.every[number] for number in said.causes(where).tolist()]
     paths = where["path"].tolist()
     return [

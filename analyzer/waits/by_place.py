@@ -47,7 +47,7 @@ _CALL = np.dtype([("enter", "<i8"), ("over", "<i8"), ("call", "<i8"), ("path", "
 
 
 @dataclass(frozen=True)
-class Reason:
+class WaitReason:
     """Activity of other ranks during a part of the waits in one call at one place, sum of all ranks.
 
     `time_ns` is the time of that part.
@@ -226,7 +226,7 @@ def _rest(asked: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return rest.compress(rest["ns"] > 0)
 
 
-class Said:
+class WaitTexts:
     """Places of waits and of their causes as text."""
 
     def __init__(self, trace: Trace) -> None:
@@ -271,12 +271,12 @@ class Said:
         return number
 
 
-def reasons(trace: Trace, found: WaitStates, places: WaitPlaces) -> tuple[Reason, ...]:
+def reasons(trace: Trace, found: WaitStates, places: WaitPlaces) -> tuple[WaitReason, ...]:
     """Sum waits by place and cause, the longest first.
 
     A wait counts for each activity that the thread that was waited for did in it, with the time of that activity.
     """
-    said, lanes = Said(trace), found.search.lanes
+    said, lanes = WaitTexts(trace), found.search.lanes
     waits, where = found.rows.mapped(), places.where.mapped()
     sums: dict[tuple[int, int, int], dict[int, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0]))
     for _, did in places.did.pieces():
@@ -299,5 +299,5 @@ def reasons(trace: Trace, found: WaitStates, places: WaitPlaces) -> tuple[Reason
         most = min(by_rank, key=lambda rank: (-by_rank[rank][0], rank))
         ns, count = (sum(of[k] for of in by_rank.values()) for k in (0, 1))
         text = said.places.text(place) if place else ""
-        rows_.append(Reason(trace.procedures[call], text, said.every[cause][0], most, len(by_rank), count, ns))
+        rows_.append(WaitReason(trace.procedures[call], text, said.every[cause][0], most, len(by_rank), count, ns))
     return tuple(sorted(rows_, key=lambda r: (-r.time_ns, r.procedure, r.place, r.cause)))

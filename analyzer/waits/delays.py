@@ -125,7 +125,7 @@ The system maps 64 KiB around a page that is read (fault_around_bytes); two thre
 
 
 @dataclass(frozen=True)
-class Costs:
+class DelayCosts:
     """Costs of delays in ns.
 
     `by_lane` is float64 of shape (lanes, activities, 2): direct and indirect. `activities` has shape (activities, 2):
@@ -139,7 +139,7 @@ class Costs:
     caused: Rows
 
 
-def delay_costs(done: ExplainedWaits) -> Costs | None:
+def delay_costs(done: ExplainedWaits) -> DelayCosts | None:
     """Compute the costs of the delays behind the waits. Collective; None on all members but the first."""
     if done.found.search.team.rank:
         for window in range(len(done.found.search.windows) - 1):
@@ -184,7 +184,7 @@ def _find_last_syncs(rows: Rows, edges: np.ndarray, found: WaitStates, starts: n
         rows.forget()
 
 
-def _costs(segments: Segments, found: WaitStates, rows: Rows) -> Costs:
+def _costs(segments: Segments, found: WaitStates, rows: Rows) -> DelayCosts:
     table, lanes, count = segments.activities.table(), len(found.search.lanes), len(rows)
     charge, alone, indirect, caused = (Rows.zeros(count, np.dtype("<f8")) for _ in range(4))
     by_lane = np.zeros((lanes, len(table), 2))
@@ -208,7 +208,7 @@ def _costs(segments: Segments, found: WaitStates, rows: Rows) -> Costs:
         lib.delays_take(delays, pointer(piece, "struct delay_wait *"), len(piece), *results)
         for used in (segments.rows, rows, entered, waited_before, charge, alone, indirect, caused):
             used.forget()
-    return Costs(by_lane, table, indirect, caused)
+    return DelayCosts(by_lane, table, indirect, caused)
 
 
 def _waits_at_once(segments: Segments) -> int:

@@ -28,16 +28,16 @@ class Lanes:
 
 
 @dataclass(frozen=True)
-class Uncounted:
+class UncountedWaits:
     """Waits between two clocks that are shorter than the error of these clocks."""
 
     count: int = 0
     time_ns: int = 0
     error_ns: int = 0  # the largest error of two clocks; 0: there is only one clock, or the error is not known
 
-    def __add__(self, other: Uncounted) -> Uncounted:
+    def __add__(self, other: UncountedWaits) -> UncountedWaits:
         sums = self.count + other.count, self.time_ns + other.time_ns
-        return Uncounted(*sums, max(self.error_ns, other.error_ns))
+        return UncountedWaits(*sums, max(self.error_ns, other.error_ns))
 
 
 class ClockErrors:
@@ -50,14 +50,14 @@ class ClockErrors:
             clock[list(one.ranks)], error[list(one.ranks)] = number, known or 0
         self._clock, self._error = clock[lanes.rank], error[lanes.rank]
 
-    def split(self, waits: np.ndarray) -> tuple[np.ndarray, Uncounted]:
+    def split(self, waits: np.ndarray) -> tuple[np.ndarray, UncountedWaits]:
         """Split waits (WAIT) into those longer than the error of the two clocks, and the sums of the others."""
         if not self._error.any():
-            return waits, Uncounted()
+            return waits, UncountedWaits()
         lane, cause = waits["lane"], waits["cause"]
         error = np.where(self._clock[lane] == self._clock[cause], 0, self._error[lane] + self._error[cause])
         # Failing polls before the send, by the clocks, are short; the time before the send counts.
         known = np.where(waits["polled"] != Polled.NO, waits["cause_enter"] - waits["enter"], length(waits))
         short = known < error
         lost = int(length(waits)[short].sum())
-        return waits[~short], Uncounted(int(short.sum()), lost, int(error.max(initial=0)))
+        return waits[~short], UncountedWaits(int(short.sum()), lost, int(error.max(initial=0)))

@@ -21,7 +21,7 @@ from analyzer.waits.messages import CANDIDATE, add_messages, append_by_window
 from analyzer.waits.one_sided import one_sided_candidates
 from analyzer.waits.point_to_point import BEGIN_SENDS, message_waits, partitioned_candidates
 from analyzer.waits.synchronization import SYNC, add_syncs_of_calls
-from analyzer.waits.threads import ClockErrors, Lanes, Uncounted
+from analyzer.waits.threads import ClockErrors, Lanes, UncountedWaits
 from tracelib.schema.procedures import (
     BLOCKING_COLLECTIVES,
     FENCES,
@@ -74,7 +74,7 @@ class WaitSearch:
         self._used = frozenset(base_name(p) for p in (trace.procedures if used is None else used))
         self.syncs = Spill(SYNC) if with_syncs else None  # by the window of their key
         self.completion_ns = np.zeros((2, trace.size), np.int64)  # in barriers and N-to-N after the first had left
-        self.uncounted = Uncounted()
+        self.uncounted = UncountedWaits()
 
     def close(self) -> None:
         """Remove the temporary files."""

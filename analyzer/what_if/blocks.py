@@ -15,7 +15,7 @@ from analyzer.pairing.call_paths import CallsByRank
 from analyzer.places.call_gaps import CallGaps
 from analyzer.places.phrases import computing_at
 from analyzer.program.model import Program, pieces, rewritten, rewritten_together
-from analyzer.program.operation import COLLECTIVE_NAMES, Flag, Kind, between_calls
+from analyzer.program.operation import COLLECTIVE_NAMES, OperationFlag, OperationKind, between_calls
 from analyzer.replay.recorded import regions_of
 from analyzer.trace import CallPaths, Regions, Trace
 
@@ -127,13 +127,15 @@ class _Divider:
 
     def divide(self, streams: range, ops: np.ndarray, cuts: np.ndarray) -> None:
         """Set the blocks of the operations of some streams; see `rewritten_together`."""
-        of_call = (ops["kind"] != Kind.EVENT) & ((ops["flags"] & Flag.FIRST) > 0)
+        of_call = (ops["kind"] != OperationKind.EVENT) & ((ops["flags"] & OperationFlag.FIRST) > 0)
         begun = np.concatenate([[0], np.cumsum(of_call)])
         calls, paths, length = self._joined(streams, np.split(ops[of_call], begun[cuts[1:-1]]))
         stream = np.repeat(np.arange(len(streams)), np.diff(cuts))
         after = begun[:-1] - begun[cuts[stream]]  # calls that its stream began before the burst of an operation
         at = (np.cumsum(length) - length)[stream] + np.minimum(after, length[stream] - 2)
-        computes = between_calls(ops) | (ops["kind"] == Kind.PARALLEL) | of_call  # not a call's further operations
+        computes = (
+            between_calls(ops) | (ops["kind"] == OperationKind.PARALLEL) | of_call
+        )  # not a call's further operations
         if self._ranks is not None:
             computes &= np.isin(self._program.rank[streams.start : streams.stop], list(self._ranks))[stream]
         at = at[computes]
@@ -191,7 +193,7 @@ class _Labels:
         return f"{self._names[before]} ... {self._names[after]}"
 
 
-_KIND_NAMES = tuple(sorted(kind.name for kind in Kind))
+_KIND_NAMES = tuple(sorted(kind.name for kind in OperationKind))
 
 
 def _call_names(trace: Trace) -> tuple[str, ...]:
@@ -209,8 +211,8 @@ def _calls(
         threads, calls, paths = of_ranks[int(program.rank[stream])]
         own = np.flatnonzero(threads == program.thread[stream])[: len(first)]
         return calls[own], paths[own]
-    kinds = np.array([_KIND_NAMES.index(Kind(kind).name) for kind in range(max(Kind) + 1)])
-    collective = np.isin(first["kind"], (Kind.COLLECTIVE, Kind.COLLECTIVE_START))
+    kinds = np.array([_KIND_NAMES.index(OperationKind(kind).name) for kind in range(max(OperationKind) + 1)])
+    collective = np.isin(first["kind"], (OperationKind.COLLECTIVE, OperationKind.COLLECTIVE_START))
     found = np.where(collective, len(_KIND_NAMES) + first["tag"] % len(COLLECTIVE_NAMES), kinds[first["kind"]])
     return found, np.zeros(len(found), np.int64)
 

@@ -13,7 +13,7 @@ import numpy as np
 from analyzer.machine.cfg import Module
 from analyzer.operations.region_events import region_of_each
 from analyzer.program.model import Program, rewritten
-from analyzer.program.operation import Kind
+from analyzer.program.operation import OperationKind
 
 
 def with_modules(program: Program, modules: Sequence[Module]) -> Program:
@@ -27,7 +27,9 @@ def with_modules(program: Program, modules: Sequence[Module]) -> Program:
     numbers: dict[bytes, int] = {}
 
     def divide(_stream: int, ops: np.ndarray) -> None:
-        events = np.flatnonzero((ops["kind"] == Kind.EVENT) & np.isin(ops["tag"], [module.type for module in modules]))
+        events = np.flatnonzero(
+            (ops["kind"] == OperationKind.EVENT) & np.isin(ops["tag"], [module.type for module in modules])
+        )
         inside = np.zeros((len(events) + 1, len(modules)), bool)
         for number, module in enumerate(modules):
             inside[1:, number] = _open_after(ops[events], module)

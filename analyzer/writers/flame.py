@@ -87,14 +87,14 @@ DEEPEST = 400
 
 
 @dataclass
-class Box:
+class FlameBox:
     """Box of a function, drawn above its callers. `other_ns`: its time in the other run."""
 
     name: str
     ns: float = 0.0
     other_ns: float = 0.0
     places: dict[str, float] = field(default_factory=dict)  # `file:line` of what is above it, or of itself
-    above: dict[str, Box] = field(default_factory=dict)
+    above: dict[str, FlameBox] = field(default_factory=dict)
 
     def grow(self, frames: Frames, ns: float, *, other: bool = False) -> None:
         """Add a stack, from the innermost frame."""
@@ -102,7 +102,7 @@ class Box:
         box._add("", ns, other)
         for function, where in list(reversed(frames))[:DEEPEST]:
             name = function or UNKNOWN
-            box = box.above.setdefault(name, Box(name))
+            box = box.above.setdefault(name, FlameBox(name))
             box._add(where, ns, other)
 
     def _add(self, where: str, ns: float, other: bool) -> None:
@@ -123,9 +123,9 @@ class Box:
 
 def tree(
     rows: np.ndarray, frames: Mapping[int, Frames], other: np.ndarray | None, other_frames: Mapping[int, Frames]
-) -> Box:
+) -> FlameBox:
     """Build the boxes of a run, above one box of all. `other`: rows of a second run."""
-    root = Box("all")
+    root = FlameBox("all")
     for path, ns in zip(rows["path"].tolist(), rows["ns"].tolist(), strict=True):
         root.grow(frames[path], ns)
     if other is not None:
@@ -134,7 +134,7 @@ def tree(
     return root
 
 
-def write_flame(path: str | os.PathLike[str], root: Box, title: str, subtitle: str, *, compared: bool) -> None:
+def write_flame(path: str | os.PathLike[str], root: FlameBox, title: str, subtitle: str, *, compared: bool) -> None:
     """Write the picture. Compared: red boxes take more time than in the other run, blue ones less. Raises
     TracelibError."""
     height = TOP + root.depth() * HEIGHT + BOTTOM
@@ -145,9 +145,9 @@ def write_flame(path: str | os.PathLike[str], root: Box, title: str, subtitle: s
         file.write(_END.encode())
 
 
-def _boxes(root: Box, height: int, compared: bool) -> Iterator[str]:
+def _boxes(root: FlameBox, height: int, compared: bool) -> Iterator[str]:
     per_ns = (WIDTH - 2 * MARGIN) / root.ns if root.ns else 0.0
-    waiting: list[tuple[Box, float, int]] = [(root, MARGIN, 0)]
+    waiting: list[tuple[FlameBox, float, int]] = [(root, MARGIN, 0)]
     while waiting:
         box, left, level = waiting.pop()
         width = box.ns * per_ns
@@ -159,7 +159,7 @@ def _boxes(root: Box, height: int, compared: bool) -> Iterator[str]:
             left += box.above[name].ns * per_ns
 
 
-def _drawn(box: Box, left: float, top: int, width: float, root: Box, compared: bool) -> str:
+def _drawn(box: FlameBox, left: float, top: int, width: float, root: FlameBox, compared: bool) -> str:
     share = box.ns / root.ns
     lines = sorted(box.places.items(), key=lambda item: -item[1])
     said = f"{box.name}: {box.ns / 1e9:.3f} s, {share:.1%}"
@@ -184,7 +184,7 @@ def _colour(name: str) -> str:
     return f"rgb({205 + number % 50},{90 + number // 50 % 120},{40 + number // 6000 % 40})"
 
 
-def _difference(box: Box, root: Box) -> str:
+def _difference(box: FlameBox, root: FlameBox) -> str:
     """White: as long as before; full red or blue: a tenth of the run more or less."""
     change = max(-1.0, min(1.0, (box.ns - box.other_ns) / (0.1 * max(root.ns, 1.0))))
     pale = round(245 * (1 - 0.75 * abs(change)))

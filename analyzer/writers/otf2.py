@@ -23,7 +23,7 @@ from analyzer.columns.sorted_runs import RankRuns
 from analyzer.errors import TracelibError
 from analyzer.otf2_library import NAMES, NOBODY, address, errors, functions, package, small_memory
 from analyzer.trace import CALL, MESSAGE, Mark, Regions, Trace
-from analyzer.writers.otf2_thread import References, ThreadEvents
+from analyzer.writers.otf2_thread import Otf2References, ThreadEvents
 from tracelib.schema.procedures import BLOCKING_COLLECTIVES, base_name
 
 ANCHOR = "traces"
@@ -89,7 +89,7 @@ class _Archive:
         library = functions()
         pointers = [address(getattr(library, f"OTF2_EvtWriter_{NAMES[kind]}")) for kind in sorted(NAMES)]
         self._functions = ffi.new("void *[]", pointers)
-        self._references = References(
+        self._references = Otf2References(
             mpi=self._region[0],
             own=self._region[1],
             is_collective=np.array([base_name(name) in BLOCKING_COLLECTIVES for name in trace.procedures], bool),

@@ -25,7 +25,7 @@ Placed = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
-class References:
+class Otf2References:
     """OTF2's numbers by procedure, region and communicator of a trace."""
 
     mpi: np.ndarray  # uint32 by procedure: its region
@@ -80,7 +80,7 @@ class _Calls:
 class ThreadEvents:
     """Events of a thread in the windows so far. Later events are held back: ends of calls, data of receives."""
 
-    def __init__(self, references: References, span: tuple[int, int] | None = None) -> None:
+    def __init__(self, references: Otf2References, span: tuple[int, int] | None = None) -> None:
         """span: begin and end (ns) of the program, of its main thread."""
         self._references, self._span = references, span
         nothing = np.zeros(0, np.int64)

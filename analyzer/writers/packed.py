@@ -29,7 +29,7 @@ LEVEL = 9
 
 
 @dataclass(frozen=True)
-class Packed:
+class PackingResult:
     """Result of packing a run."""
 
     path: Path
@@ -43,7 +43,7 @@ class Packed:
         return self.size_bytes / max(self.calls, 1)
 
 
-def pack_run(path: str, output: Path, codec: str = "gzip") -> Packed:
+def pack_run(path: str, output: Path, codec: str = "gzip") -> PackingResult:
     """Write the run at `path` into `output`, read it back and compare; the file appears whole or not at all.
 
     Raises TracelibError where a rank cannot be read, or has rows that lie in its spool only.
@@ -54,7 +54,7 @@ def pack_run(path: str, output: Path, codec: str = "gzip") -> Packed:
         _check_complete(found)
         _write(found, part, codec)
         _compare(found, part)
-        packed = Packed(
+        packed = PackingResult(
             output, len(found.files), sum(map(_calls, found.files)), part.stat().st_size, _disk_bytes(found.files)
         )
         part.replace(output)

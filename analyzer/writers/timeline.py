@@ -23,7 +23,7 @@ from analyzer.atomic_file import whole_file
 from analyzer.c_arrays import pointer
 from analyzer.columns.arrays import joined
 from analyzer.trace import CALL, MESSAGE, UNKNOWN, CallPaths, Counters, Mark, Regions, Trace
-from analyzer.writers.timeline_tracks import Notes, node_tracks
+from analyzer.writers.timeline_tracks import NoteTracks, node_tracks
 
 _MARK = np.dtype([("time", "<i8"), ("region", "<i8")])
 _FLOW = np.dtype([("time", "<i8"), ("id", "<i8"), ("other", "<i8"), ("closes", "<i4"), ("reserved", "<i4")])
@@ -34,7 +34,7 @@ _MEASURE = np.dtype([("time", "<i8"), ("track", "<i8"), ("value", "<f8")])
 _LAST = np.iinfo(np.int64).max
 
 
-class Format(IntEnum):
+class TimelineFormat(IntEnum):
     """Format of the file, as the kernel numbers it."""
 
     PERFETTO = lib.TIMELINE_PERFETTO
@@ -42,7 +42,7 @@ class Format(IntEnum):
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenContents:
     """Contents of a file that was written."""
 
     calls: int
@@ -53,7 +53,7 @@ class Written:
     samples: int  # of nodes, each of one quantity
 
 
-def write_timeline(trace: Trace, path: str | os.PathLike[str], form: Format) -> Written:
+def write_timeline(trace: Trace, path: str | os.PathLike[str], form: TimelineFormat) -> WrittenContents:
     """Write a trace for Perfetto or Chrome, in the memory of one window and of the messages that are on their way.
 
     Raises TracelibError where the file cannot be written; then nothing is left behind.
@@ -62,15 +62,15 @@ def write_timeline(trace: Trace, path: str | os.PathLike[str], form: Format) -> 
     with whole_file(Path(path)) as file:
         for part in writer.parts():
             file.write(part)
-    return Written(writer.calls, writer.regions, writer.messages, writer.values, writer.events, writer.samples)
+    return WrittenContents(writer.calls, writer.regions, writer.messages, writer.values, writer.events, writer.samples)
 
 
 class _Writer:
     """Timeline of the kernel, filled window by window."""
 
-    def __init__(self, trace: Trace, form: Format) -> None:
+    def __init__(self, trace: Trace, form: TimelineFormat) -> None:
         self._trace = trace
-        self._json = form is Format.CHROME
+        self._json = form is TimelineFormat.CHROME
         self._first = np.concatenate([[0], np.cumsum(trace.threads)]).astype(np.int64)  # lane of each rank
         self._lanes = int(self._first[-1])
         timeline = lib.timeline_new(int(form), self._lanes, len(trace.nodes.samples))
@@ -82,7 +82,7 @@ class _Writer:
         self._n_tracks = 0
         self._pending = _Receives()
         kinds = lib.NAME_OF_EVENT, lib.NAME_OF_VALUE
-        self._notes = Notes(trace, *(partial(self._say_name, kind) for kind in kinds))
+        self._notes = NoteTracks(trace, *(partial(self._say_name, kind) for kind in kinds))
         self.calls = self.regions = self.messages = self.values = self.events = self.samples = 0
 
     def parts(self) -> Iterator[memoryview]:

@@ -43,7 +43,7 @@ _OTHERS = range(40_000_000, 70_000_000)
 """Types of events of the tracer, of regions and their parameters (docs/regions.md)."""
 
 
-class Notes:
+class NoteTracks:
     """Reader of the program's notes, which numbers the names of types and values as they come."""
 
     def __init__(self, trace: Trace, say_type: Callable[[str], None], say_value: Callable[[str], None]) -> None:

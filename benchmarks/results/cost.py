@@ -10,7 +10,7 @@ import numpy as np
 
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
-from analyzer.structure.levels.run_structure import Method, structure
+from analyzer.structure.levels.run_structure import IterationMethod, structure
 from benchmarks.results.rows import Part, Row
 from benchmarks.synthetic.run import write_run
 
@@ -40,5 +40,5 @@ def part(folder: Path) -> Part:
 def _seconds(path: Path) -> float:
     begin = time.process_time()
     with closing(open_trace(path, matched=False)) as trace:
-        structure(trace, Team(), Method.BOTH)
+        structure(trace, Team(), IterationMethod.BOTH)
     return time.process_time() - begin

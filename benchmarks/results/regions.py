@@ -11,10 +11,10 @@ from nested_runs import Flushes, Loop, Planted, Start, Step, Work
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.structure.levels.by_signals import nodes_of
-from analyzer.structure.levels.loop_tree import Node
-from analyzer.structure.levels.run_structure import Method, structure
-from analyzer.structure.perturbations import Cause, perturbed
-from analyzer.structure.signals.run_signals import SAMPLES, Signal, signals
+from analyzer.structure.levels.loop_tree import LoopNode
+from analyzer.structure.levels.run_structure import IterationMethod, structure
+from analyzer.structure.perturbations import PerturbationCause, perturbed
+from analyzer.structure.signals.run_signals import SAMPLES, RunSignal, signals
 from analyzer.trace import Trace
 from benchmarks.results.published import table
 from benchmarks.results.rows import Part, Row, listed, percent
@@ -122,7 +122,7 @@ def _found(name: str, rows: pd.DataFrame, folder: Path) -> list[Row]:
             said.append(Row("... inside a period", wanted, got or "none"))
     if len(nodes) != len(loops):
         said.append(Row(f"{name}: regions with a period", str(len(loops)), str(len(nodes))))
-    main = structure(trace, Team(), Method.CALLS).main
+    main = structure(trace, Team(), IterationMethod.CALLS).main
     count = sum(round(one.span_ms / one.period_ms) for one in loops.itertuples())
     note = "flushes are between two calls of the loop" if (rows.flushing == "X").any() else ""
     said.append(
@@ -132,24 +132,24 @@ def _found(name: str, rows: pd.DataFrame, folder: Path) -> list[Row]:
     return said
 
 
-def by_signal(trace: Trace, name: str) -> list[Node]:
+def by_signal(trace: Trace, name: str) -> list[LoopNode]:
     """The loops that one signal shows by itself, between the flushes."""
-    disturbed = [one for one in perturbed(trace, Team()) if one.cause is Cause.FLUSHING]
+    disturbed = [one for one in perturbed(trace, Team()) if one.cause is PerturbationCause.FLUSHING]
 
-    def sampled(begin: int, end: int, samples: int) -> Signal:
+    def sampled(begin: int, end: int, samples: int) -> RunSignal:
         return signals(trace, Team(), [name], samples=samples, begin_ns=begin, end_ns=end)[name]
 
     return nodes_of(sampled(0, trace.duration_ns, SAMPLES), sampled, disturbed, trace.size, literal=False)
 
 
-def _shared(node: Node, begin: int, end: int) -> int:
+def _shared(node: LoopNode, begin: int, end: int) -> int:
     return min(node.loop.end_ns, end) - max(node.loop.begin_ns, begin)
 
 
-def _period(node: Node) -> float:
+def _period(node: LoopNode) -> float:
     return float(np.median(np.diff(node.loop.edges[0]))) / 1e6
 
 
-def _text(node: Node) -> str:
+def _text(node: LoopNode) -> str:
     span = (node.loop.end_ns - node.loop.begin_ns) / 1e6
     return f"{span:.0f}/{node.loop.count}/{_period(node):.0f}"

@@ -17,7 +17,7 @@ from analyzer.parallel import Team
 from analyzer.structure.cut.chosen_iterations import typical_stretch, window
 from analyzer.structure.cut.cut_run import write_cut
 from analyzer.structure.levels.parts import Structure, off_by
-from analyzer.structure.levels.run_structure import DEFAULT_SIGNALS, Method, structure
+from analyzer.structure.levels.run_structure import DEFAULT_SIGNALS, IterationMethod, structure
 from analyzer.structure.signals.run_signals import FLYING
 from benchmarks.mpi import ROOT, WORK, Mpi, find, remove_run
 from benchmarks.results.published import table
@@ -98,7 +98,7 @@ def _analysed(mpi: Mpi, name: str, count: int, words: list[str]) -> Traced:
     mpi.run(RANKS, words[0], *words[1:], traced=called)
     path, team, small = WORK / f"{called}.h5", Team(), WORK / f"{called}-cut.h5"
     with closing(open_trace(path)) as trace:
-        found = structure(trace, team, Method.BOTH, (*DEFAULT_SIGNALS, FLYING))
+        found = structure(trace, team, IterationMethod.BOTH, (*DEFAULT_SIGNALS, FLYING))
         cut_bytes = None
         if found.main and found.main.iterations:
             remove_run(small.stem)

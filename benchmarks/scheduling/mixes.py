@@ -16,7 +16,7 @@ import numpy as np
 from analyzer.machine.description import Machine, Network, Node, Scheduling
 from analyzer.machine.policies import policy_of
 from analyzer.program.model import Program
-from analyzer.program.operation import Flag, Kind, operations
+from analyzer.program.operation import OperationFlag, OperationKind, operations
 from analyzer.replay.simulate import simulate
 from analyzer.scheduling import sharing
 from analyzer.scheduling.mix import share
@@ -98,8 +98,14 @@ def application(name: str) -> Program:
     count = max(round(messages / _FEWER), 2)
 
     def stream(task: int) -> np.ndarray:
-        send = {"kind": Kind.SEND, "burst": burst, "peer": (task + 1) % tasks, "bytes": size, "flags": Flag.IMMEDIATE}
-        return np.tile(operations(send, {"kind": Kind.RECV, "peer": (task - 1) % tasks, "bytes": size}), count)
+        send = {
+            "kind": OperationKind.SEND,
+            "burst": burst,
+            "peer": (task + 1) % tasks,
+            "bytes": size,
+            "flags": OperationFlag.IMMEDIATE,
+        }
+        return np.tile(operations(send, {"kind": OperationKind.RECV, "peer": (task - 1) % tasks, "bytes": size}), count)
 
     return Program.of([stream(task) for task in range(tasks)], name=name)
 

@@ -17,7 +17,7 @@ import numpy as np
 from analyzer.machine.description import Machine
 from analyzer.opening import open_trace
 from analyzer.program.model import Program
-from analyzer.program.operation import Kind
+from analyzer.program.operation import OperationKind
 from analyzer.replay import program_of
 from analyzer.replay.simulate import simulate
 from analyzer.scheduling.sharing import Closed, closed
@@ -60,7 +60,7 @@ def read(paths: Sequence[str]) -> list[Program]:
     """
     programs = [program_of(open_trace(path)) for path in paths]
     for path, program in zip(paths, programs, strict=True):
-        if not (program.ops["kind"] == Kind.PRIORITY).any():
+        if not (program.ops["kind"] == OperationKind.PRIORITY).any():
             raise ValueError(f"{path} has no changes of priority: write them by analyze critical-path RUN -o FILE.dim")
         if program.ranks != programs[0].ranks or program.ranks % 2:
             raise ValueError(f"{path} has {program.ranks} tasks: all traces need the same even number")

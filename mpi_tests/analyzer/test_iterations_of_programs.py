@@ -11,7 +11,7 @@ import pytest
 
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
-from analyzer.structure.levels.run_structure import Method, structure
+from analyzer.structure.levels.run_structure import IterationMethod, structure
 
 pytestmark = pytest.mark.long
 
@@ -25,7 +25,7 @@ INSIDE = {"power_method": 25, "nested": 50, "pipelined": 12}
 def found_in(run):
     trace = open_trace(run)
     try:
-        return structure(trace, Team(), Method.CALLS).main
+        return structure(trace, Team(), IterationMethod.CALLS).main
     finally:
         trace.close()
 
@@ -115,7 +115,7 @@ def test_a_running_program_is_followed(openmpi, compiled, traced, analyze, tmp_p
     assert first["running"] and found["looks"] > 1
     trace = open_trace(run)
     assert first["at_s"] < trace.duration_ns / 1e9
-    whole = structure(trace, Team(), Method.CALLS).main.iterations
+    whole = structure(trace, Team(), IterationMethod.CALLS).main.iterations
     trace.close()
     assert whole.count == count
     assert first["period_s"] == pytest.approx(whole.period_ns / 1e9, rel=0.5)  # both are medians

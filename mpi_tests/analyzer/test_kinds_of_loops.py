@@ -6,7 +6,7 @@ import pytest
 
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
-from analyzer.structure.levels.run_structure import Method, structure
+from analyzer.structure.levels.run_structure import IterationMethod, structure
 
 pytestmark = pytest.mark.long
 
@@ -34,7 +34,7 @@ def counted(openmpi, compiled, traced, tmp_path):
         run = traced(openmpi, compiled(openmpi, "kinds.c"), name, ranks=4, folder=tmp_path, env=environment).run
         trace = open_trace(run)
         try:
-            return structure(trace, Team(), Method.CALLS)
+            return structure(trace, Team(), IterationMethod.CALLS)
         finally:
             trace.close()
 

@@ -5,7 +5,7 @@ import pytest
 
 from analyzer.machine.description import Network, Node
 from analyzer.opening import open_trace
-from analyzer.program.operation import Kind
+from analyzer.program.operation import OperationKind
 from analyzer.replay import Machine, program_of, simulate
 
 DELAY_MS = 40
@@ -24,7 +24,7 @@ def test_planted_delays_and_transfers(request, compiled, traced, debian):
     def length_ms(on):
         """From the first barrier to the end of the first rank."""
         found = simulate(replayed, on, times=True)
-        barrier = np.flatnonzero(replayed.ops[replayed.stream(0)]["kind"] == Kind.COLLECTIVE)[1]
+        barrier = np.flatnonzero(replayed.ops[replayed.stream(0)]["kind"] == OperationKind.COLLECTIVE)[1]
         return (found.usage["end"][0] - found.times["end"][barrier]) / 1e6
 
     ideal = length_ms(Machine.ideal())

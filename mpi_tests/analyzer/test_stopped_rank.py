@@ -10,7 +10,7 @@ from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.structure.cut.chosen_iterations import typical_stretch
 from analyzer.structure.levels.run_structure import iterations
-from analyzer.structure.perturbations import Cause, perturbed
+from analyzer.structure.perturbations import PerturbationCause, perturbed
 
 STEPS, WHICH = 40, 24
 STOPPED_NS = 400_000_000
@@ -25,7 +25,7 @@ def test_a_stopped_rank_is_found_where_it_was(openmpi, compiled, traced):
         assert found is not None and found.count == STEPS
         begin, end = found.span_of(WHICH)
         assert end - begin > STOPPED_NS
-        without_cpu = [one for one in perturbed(trace, Team()) if one.cause is Cause.PREEMPTION]
+        without_cpu = [one for one in perturbed(trace, Team()) if one.cause is PerturbationCause.PREEMPTION]
         inside = sum(max(min(one.end_ns, end) - max(one.begin_ns, begin), 0) for one in without_cpu)
         assert inside > 0.9 * STOPPED_NS
         first = typical_stretch(trace, Team(), found, 2).first

@@ -12,8 +12,8 @@ from killed import write_spool
 from synthetic import FIRST, WORLD, Ticks, call, event, flush, label, poll, request, skipped, table_of, write_run
 
 from analyzer.places import ModuleNames, NameCache, places_file, write_names
-from analyzer.places.modules import Module
-from analyzer.places.name_table import Frame, Names
+from analyzer.places.modules import LoadedModule
+from analyzer.places.name_table import Frame, PlaceFrames
 from csrc.generate import links, template
 from tracelib import schema
 from tracelib.schema import LabelKind, Peer, State, What
@@ -141,9 +141,11 @@ def named_run(folder: Path) -> Path:
     """The whole run, with names of its places beside it."""
     run = whole_run(folder)
     offsets = np.array([0x1200, 0x1300], np.uint64)
-    names = Names.of([(Frame("solve", "/a/solver.c", 12), Frame("main", "/a/solver.c", 40)), (Frame("step", past=3),)])
+    names = PlaceFrames.of(
+        [(Frame("solve", "/a/solver.c", 12), Frame("main", "/a/solver.c", 40)), (Frame("step", past=3),)]
+    )
     known = NameCache()
-    known.add(ModuleNames(Module("/nowhere/solver", "12ab"), offsets, names))
+    known.add(ModuleNames(LoadedModule("/nowhere/solver", "12ab"), offsets, names))
     if not write_names(known, [places_file(folder / "run.ranks")]):
         raise RuntimeError("names were not written")
     return run

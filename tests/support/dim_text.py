@@ -7,7 +7,7 @@ from random import Random
 
 import numpy as np
 
-from analyzer.program.operation import Flag, Kind, operations
+from analyzer.program.operation import OperationFlag, OperationKind, operations
 
 
 @dataclass
@@ -66,7 +66,7 @@ class _Thread:
 
     def flush(self) -> None:
         if self.burst:
-            self.put("", kind=Kind.NONE)
+            self.put("", kind=OperationKind.NONE)
 
     def put(self, line: str, **row) -> None:
         self.rows.append({"burst": self.burst, **row})
@@ -93,14 +93,14 @@ class _Thread:
     def send(self) -> None:
         columns, first, last = self.message()
         sync = self.random.randrange(4)
-        flags = (Flag.RENDEZVOUS if sync & 1 else 0) | (Flag.IMMEDIATE if sync & 2 else 0)
-        self.put(f"2:{first}:{last}:{sync}", kind=Kind.SEND, flags=flags, **columns)
+        flags = (OperationFlag.RENDEZVOUS if sync & 1 else 0) | (OperationFlag.IMMEDIATE if sync & 2 else 0)
+        self.put(f"2:{first}:{last}:{sync}", kind=OperationKind.SEND, flags=flags, **columns)
 
     def receive(self) -> None:
         columns, first, last = self.message()
         key = ("receive", columns["peer"], columns["tag"], columns["comm"], columns["bytes"])
         how = self.random.randrange(2 + bool(self.open.get(key)))
-        kind = (Kind.RECV, Kind.IRECV, Kind.WAIT)[how]
+        kind = (OperationKind.RECV, OperationKind.IRECV, OperationKind.WAIT)[how]
         self.put(f"3:{first}:{last}:{how}", kind=kind, request=self.request(kind, key), **columns)
 
     def collective(self) -> None:
@@ -112,22 +112,23 @@ class _Thread:
         sent, received = r.choice((0, 4, 2**33)), r.choice((0, 12))
         key = ("collective", operation, id_, sent)
         how = r.choice((0, 1, 2) if self.open.get(key) else (0, 1))
-        kind = (Kind.COLLECTIVE_START, Kind.COLLECTIVE, Kind.WAIT)[how]
+        kind = (OperationKind.COLLECTIVE_START, OperationKind.COLLECTIVE, OperationKind.WAIT)[how]
         type_ = "" if how == 1 and r.random() < 0.5 else f":{how}"
         self.put(
             f"10:{self.who}:{operation}:{id_}:{int(root)}:0:{sent}:{received}{type_}",
-            kind=kind, flags=Flag.OF_COLLECTIVE if how == 2 else 0, request=self.request(kind, key), tag=operation,
+            kind=kind, flags=OperationFlag.OF_COLLECTIVE if how == 2 else 0,
+            request=self.request(kind, key), tag=operation,
             comm=id_, peer=self.task if root else -1, bytes=sent, other=received,
         )  # fmt: skip
 
-    def request(self, kind: Kind, key: tuple) -> int:
+    def request(self, kind: OperationKind, key: tuple) -> int:
         """The slot that is opened or closed: what could be waited for by the same line completes in order."""
-        if kind in (Kind.IRECV, Kind.COLLECTIVE_START):
+        if kind in (OperationKind.IRECV, OperationKind.COLLECTIVE_START):
             slot = self.free.pop() if self.free else self.slots
             self.slots = max(self.slots, slot + 1)
             self.open.setdefault(key, []).append(slot)
             return slot
-        if kind != Kind.WAIT:
+        if kind != OperationKind.WAIT:
             return -1
         self.free.append(self.open[key].pop(0))
         return self.free[-1]
@@ -135,4 +136,4 @@ class _Thread:
     def event(self) -> None:
         type_, value = self.random.choice((0, 40000003, 2**32 - 1)), self.random.choice((0, -1, 2**62))
         tag = type_ - 2**32 if type_ >= 2**31 else type_
-        self.put(f"20:{self.who}:{type_}:{value}", kind=Kind.EVENT, tag=tag, other=value)
+        self.put(f"20:{self.who}:{type_}:{value}", kind=OperationKind.EVENT, tag=tag, other=value)

@@ -9,8 +9,8 @@ from analyzer.cli import main
 from analyzer.live.run import LiveRun
 from analyzer.live.session import RunSession
 from analyzer.opening import open_trace
-from analyzer.report.live.answers import Answers
-from analyzer.report.live.server import Runs, Server
+from analyzer.report.live.answers import LiveAnswers
+from analyzer.report.live.server import LiveRuns, LiveServer
 
 DRAWN = "(c => c && c.dataset.cells > 0 && c.dataset.busy === '0')(document.getElementById('timeline'))"
 REPORT_DRAWN = "[...document.querySelectorAll('canvas.timeline')].every(c => c.dataset.cells > 0)"
@@ -28,7 +28,9 @@ class Served:
         self.every, self.looked_at = every, every[0]
         self.duration = self.looked_at.now.run.trace.duration_ns
         names = map(str, (file, *others))
-        self.server = Server(Runs([Answers(at, name, view, views) for at, name in zip(every, names, strict=True)]))
+        self.server = LiveServer(
+            LiveRuns([LiveAnswers(at, name, view, views) for at, name in zip(every, names, strict=True)])
+        )
         self.thread = Thread(target=self.server.serve_forever, args=(0.05,))
 
     def __enter__(self):

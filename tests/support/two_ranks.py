@@ -4,7 +4,7 @@ import pytest
 from synthetic import WORLD, call, event, label, write_run
 
 from analyzer.program.model import Program
-from analyzer.program.operation import Flag, Kind, operations
+from analyzer.program.operation import OperationFlag, OperationKind, operations
 from analyzer.sources.dimemas.reader import communicators_of
 from analyzer.sources.dimemas.trace import ProgramTrace
 from analyzer.what_if import blocks_of_regions
@@ -13,7 +13,7 @@ from tracelib.schema import REGION_TYPE
 
 
 def enter(region, burst=0):
-    return {"kind": Kind.EVENT, "tag": REGION_TYPE, "other": region, "burst": burst}
+    return {"kind": OperationKind.EVENT, "tag": REGION_TYPE, "other": region, "burst": burst}
 
 
 def leave(burst):
@@ -21,7 +21,7 @@ def leave(burst):
 
 
 def op(kind, burst=0, **more):
-    return {"kind": kind, "burst": burst, "flags": Flag.FIRST, "bytes": 8, **more}
+    return {"kind": kind, "burst": burst, "flags": OperationFlag.FIRST, "bytes": 8, **more}
 
 
 def trace_of(*ranks):
@@ -36,8 +36,8 @@ def regions_of(trace, ranks=None):
 def two_ranks():
     """Rank 0 computes 100 in region 1 and sends; rank 1 computes 40 in it, receives, and computes 60 outside."""
     return trace_of(
-        [enter(1), leave(100), op(Kind.SEND, peer=1), op(Kind.NONE)],
-        [enter(1), leave(40), op(Kind.RECV, peer=0), op(Kind.NONE, 60)],
+        [enter(1), leave(100), op(OperationKind.SEND, peer=1), op(OperationKind.NONE)],
+        [enter(1), leave(40), op(OperationKind.RECV, peer=0), op(OperationKind.NONE, 60)],
     )
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
     from analyzer.trace import Trace
     from tracelib.schema.shares import Plan
 
-Comparison = tuple[report.Compared, ProcessTimes | None]
+Comparison = tuple[report.PlanComparison, ProcessTimes | None]
 """A run, and its processes; None: the plan does not say what they take."""
 
 
@@ -71,7 +71,7 @@ def _print(session: Session, every: Sequence[Comparison], processes: list[Proces
         session.print(lambda console: print_over_sizes(processes, console))
 
 
-def _json(one: report.Compared, found: ProcessTimes | None) -> dict[str, object]:
+def _json(one: report.PlanComparison, found: ProcessTimes | None) -> dict[str, object]:
     from analyzer.report.process_times import process_times_json
 
     return report.compared_json(one) | {"processes": process_times_json(found) if found else None}
@@ -98,7 +98,7 @@ def _compared(session: Session, file: str, items: int | None, choice: MachineCho
             taken_ns, incomplete = _replayed(session, trace, choice)
         else:
             taken_ns = _taken_ns(session, trace, asked["region"])
-        found = report.Compared(trace.path, expected, taken_ns / 1e9, asked["cpu_time"], incomplete)
+        found = report.PlanComparison(trace.path, expected, taken_ns / 1e9, asked["cpu_time"], incomplete)
         if (times := plan.times_at(size)) is None:
             return found, None
         with session.step("Measuring processes"), replaying(trace, session.team):

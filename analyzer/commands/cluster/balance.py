@@ -150,7 +150,9 @@ def _of_run(
     incomplete = left_out_text(found, on)
     session.mention([f"{Path(trace.path).name}: {incomplete}"] if incomplete else [])
     machine = choice.file or ("an ideal machine" if known is None else "the machine of the run")
-    shown = report.Asked(trace.path, found, asked["items"], asked["region"], asked["cpu_time"], machine, incomplete)
+    shown = report.BalanceReport(
+        trace.path, found, asked["items"], asked["region"], asked["cpu_time"], machine, incomplete
+    )
     if output and session.speaks:
         save_plan(found.plan, output)
     if as_json:

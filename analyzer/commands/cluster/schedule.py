@@ -19,8 +19,8 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
     from analyzer.jobs.cluster import Policy
     from analyzer.jobs.study import Study
     from analyzer.jobs.swf import Usable
-    from analyzer.report.job_times import Distribution, NodeTime
-    from analyzer.report.jobs import Simulated
+    from analyzer.report.job_times import NodeTime, TimesByNodes
+    from analyzer.report.jobs import SimulatedLog
 
 _STUDY_NODES = 7
 
@@ -107,7 +107,7 @@ def schedule_command(
 
 
 def _draw(
-    distributions: Sequence[Distribution], parts: Sequence[tuple[str, Sequence[NodeTime]]], picture: Path | None
+    distributions: Sequence[TimesByNodes], parts: Sequence[tuple[str, Sequence[NodeTime]]], picture: Path | None
 ) -> None:
     if picture is None:
         return
@@ -193,7 +193,7 @@ def _log(
     as_json: bool,
 ) -> None:
     from analyzer.jobs.swf import read_swf, usable_jobs, with_waits, write_swf
-    from analyzer.report.job_times import Distribution, distribution_json
+    from analyzer.report.job_times import TimesByNodes, distribution_json
     from analyzer.report.jobs import node_time_of_log, print_simulated, simulated_json
 
     if not session.speaks:
@@ -209,7 +209,7 @@ def _log(
         found = list(_simulated(usable, nodes, policies))
     if output:
         write_swf(with_waits(log, usable.row, found[-1].outcome), output)
-    distribution = Distribution.of(Path(path).name, "", [usable.workload])
+    distribution = TimesByNodes.of(Path(path).name, "", [usable.workload])
     _draw([distribution], node_time_of_log(Path(path).name, found), picture)
     if as_json:
         left_out = {"bad_lines": len(log.bad), "bad": [number for number, _ in log.bad]}
@@ -223,14 +223,14 @@ def _log(
             session.say(f"\nWritten: {output}")
 
 
-def _simulated(usable: Usable, nodes: int, policies: tuple[Policy, ...]) -> Iterator[Simulated]:
+def _simulated(usable: Usable, nodes: int, policies: tuple[Policy, ...]) -> Iterator[SimulatedLog]:
     from analyzer.jobs.cluster import schedule
-    from analyzer.report.jobs import Simulated
+    from analyzer.report.jobs import SimulatedLog
 
     for policy in policies:
         if not policy.needs_estimates:
-            yield Simulated(policy, "", schedule(usable.workload, nodes, policy))
+            yield SimulatedLog(policy, "", schedule(usable.workload, nodes, policy))
             continue
-        yield Simulated(policy, "perfect", schedule(usable.workload, nodes, policy))
+        yield SimulatedLog(policy, "perfect", schedule(usable.workload, nodes, policy))
         if usable.asked:
-            yield Simulated(policy, "requested", schedule(usable.workload, nodes, policy, usable.requested_s))
+            yield SimulatedLog(policy, "requested", schedule(usable.workload, nodes, policy, usable.requested_s))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
 
     from analyzer.results.cut import CutResult
     from analyzer.structure.iterations import Iterations
-    from analyzer.structure.live import Look
+    from analyzer.structure.live import LiveIterations
     from analyzer.trace import Trace
 
 
@@ -72,7 +72,7 @@ def cut_followed(
 
     small: list[_Small] = []
 
-    def take(number: int, now: Look) -> bool:
+    def take(number: int, now: LiveIterations) -> bool:
         with closing(open_trace(place_of(Path(file)), session.team)) as trace:
             loop = last_iterations(trace, now, session.team)
             if loop is None:

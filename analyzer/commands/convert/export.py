@@ -99,11 +99,11 @@ def _shown(trace: Trace, session: Session) -> Trace:
 
 
 def _write_timeline(trace: Trace, path: Path, form: str, session: Session, force: bool) -> None:
-    from analyzer.writers.timeline import Format, write_timeline
+    from analyzer.writers.timeline import TimelineFormat, write_timeline
 
     check_writable(path, trace, force)
     with session.step(f"Writing {path}"):
-        written = write_timeline(trace, path, Format[form.upper()])
+        written = write_timeline(trace, path, TimelineFormat[form.upper()])
     counts = [plural(written.calls, "call"), plural(written.messages, "message")]
     counts += [plural(written.regions, "visit of a region", "visits of regions")] if written.regions else []
     counts += [plural(written.events, "event of the program", "events of the program")] if written.events else []

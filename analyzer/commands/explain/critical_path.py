@@ -15,7 +15,7 @@ from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
-    from analyzer.report.critical_path import Found
+    from analyzer.report.critical_path import CriticalPathReport
     from analyzer.trace import Trace
     from analyzer.trace.at_places import PlaceChoice
 
@@ -85,12 +85,12 @@ def critical_path_command(
     return Output.of(result, drawing, written)
 
 
-def _boxes(found: Found | None) -> list[Boxed]:
+def _boxes(found: CriticalPathReport | None) -> list[Boxed]:
     """Return the longest stays of the path on one thread."""
     return [(stay.rank, stay.begin_ns, stay.end_ns) for stay in found.stays] if found else []
 
 
-def _write(trace: Trace, found: Found | None, output: str, force: bool, session: Session) -> list[Path]:
+def _write(trace: Trace, found: CriticalPathReport | None, output: str, force: bool, session: Session) -> list[Path]:
     """Write the trace with its path, for Paraver or Dimemas. Collective over the team; only one member has the path."""
     from analyzer.critical.exports import WithPath, path_events
     from analyzer.results.write_traces import write_paraver
@@ -101,7 +101,9 @@ def _write(trace: Trace, found: Found | None, output: str, force: bool, session:
     return write_paraver(WithPath(trace, added), output_base(Path(trace.path), output, (".prv",)), session, force)
 
 
-def _write_priorities(trace: Trace, found: Found | None, output: str, force: bool, session: Session) -> Path:
+def _write_priorities(
+    trace: Trace, found: CriticalPathReport | None, output: str, force: bool, session: Session
+) -> Path:
     from analyzer.critical.exports import path_priorities
     from analyzer.results.write_traces import write_dimemas
 

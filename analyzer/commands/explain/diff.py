@@ -14,7 +14,7 @@ from analyzer.commands.shared.outputs import check_replaceable
 from analyzer.commands.shared.session import Session
 
 if TYPE_CHECKING:
-    from analyzer.differences.figures import Measured
+    from analyzer.differences.figures import RunFigures
 
 
 class _DiffCommand(Command):
@@ -68,7 +68,7 @@ def diff_command(
     analyze diff A1 A2 A3 --against B1 B2 B3
     """
     from analyzer.atomic_file import whole_file
-    from analyzer.differences.noise import Verdict
+    from analyzer.differences.noise import TestVerdict
     from analyzer.report.badge import of_change
     from analyzer.report.differences.as_json import condition_names, difference_csv
     from analyzer.results.diff import compare_runs
@@ -92,7 +92,7 @@ def diff_command(
         session,
         data,
         condition_names(found),
-        lambda: of_change(row.relative, sure=row.verdict is Verdict.MORE, noise=row.verdict is Verdict.WITHIN),
+        lambda: of_change(row.relative, sure=row.verdict is TestVerdict.MORE, noise=row.verdict is TestVerdict.WITHIN),
     )
 
 
@@ -104,7 +104,7 @@ def _sides(files: Sequence[str], against: Sequence[str]) -> tuple[Sequence[str],
     return files[:1], files[1:]
 
 
-def _measured(session: Session, files: Sequence[str]) -> list[Measured]:
+def _measured(session: Session, files: Sequence[str]) -> list[RunFigures]:
     from analyzer.opening import open_trace
     from analyzer.results.diff import measure_run
 

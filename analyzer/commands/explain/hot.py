@@ -16,7 +16,7 @@ from analyzer.errors import TracelibError
 from analyzer.report.words import units
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
-    from analyzer.metrics.hot import Hot
+    from analyzer.metrics.hot import HotRows
     from analyzer.places import Places
     from analyzer.results.hot import HotResult
     from analyzer.trace import Trace
@@ -125,7 +125,7 @@ def _without_samples(session: Session, trace: Trace, file: str, as_json: bool, *
 
 
 def _write(
-    session: Session, trace: Trace, found: Hot, places: Places, names: dict[str, str | None], force: bool,
+    session: Session, trace: Trace, found: HotRows, places: Places, names: dict[str, str | None], force: bool,
     diff: str | None, place: PlaceChoice | None,
 ) -> None:  # fmt: skip
     """The files that were asked for. Raises TracelibError."""

@@ -13,7 +13,7 @@ from analyzer.commands.shared.options import jobs_option
 from analyzer.commands.shared.session import Session
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
-    from analyzer.report.limits import Limited
+    from analyzer.report.limits import LimitsReport
     from analyzer.results.machine_choice import MachineChoice
 
 
@@ -41,7 +41,7 @@ def limits_command(
     """
     from analyzer.results.limits import LimitsResult, compute_run
 
-    runs: list[Limited] = []
+    runs: list[LimitsReport] = []
     for file in files:
         with opened(session, file) as trace, session.step(f"Replaying {file}") as tell:
             first = runs[0] if runs else None

@@ -57,7 +57,7 @@ def profile_command(
     """
     from analyzer.metrics.parallelism import at_places
     from analyzer.operations.bursts import is_any_measured
-    from analyzer.report.profile import Profiled, print_profile, profile_json, write_series
+    from analyzer.report.profile import ProfileReport, print_profile, profile_json, write_series
     from analyzer.results.machine_choice import replaying
     from analyzer.trace.at_places import PlaceChoice
 
@@ -77,7 +77,7 @@ def profile_command(
             found, lacking = _found(trace, configuration, bins, session.team)
             if chosen is not None:
                 found = at_places(found, trace, session.team, chosen)
-        profiled = Profiled(
+        profiled = ProfileReport(
             file=file,
             found=found,
             replayed=configuration is not None or not trace.has_call_times,

@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
 @click.argument("files", type=click.Path(), nargs=-1, metavar="FILE...")
 @rare_option(
     "--method",
-    type=LazyChoice("analyzer.structure.levels.run_structure", "Method"),
+    type=LazyChoice("analyzer.structure.levels.run_structure", "IterationMethod"),
     default="both",
     show_default=True,
     help="Look at the sequences of calls, at signals over time (`thesis`: by the rules of Casas 2009 alone), or at "
@@ -78,7 +78,7 @@ def structure_command(
     Several FILEs are looked at one by one; `mpirun -n N analyze structure` then looks at N of them at once.
     """
     from analyzer.results.structure import StructureResult, compute
-    from analyzer.structure.levels.run_structure import Method, structure_of_signal
+    from analyzer.structure.levels.run_structure import IterationMethod, structure_of_signal
     from analyzer.structure.signals import csv_signal
 
     if not files:
@@ -98,7 +98,7 @@ def structure_command(
         follow(session, file, session.choice, as_json=session.as_json)
         return
     if is_csv:
-        found = structure_of_signal(csv_signal(file), file, literal=method == Method.THESIS.value)
+        found = structure_of_signal(csv_signal(file), file, literal=method == IterationMethod.THESIS.value)
         _say(session, StructureResult(found))
         _draw(session, StructureResult(found), output, [Path(file)], force=force)
         return

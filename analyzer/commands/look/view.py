@@ -20,7 +20,7 @@ from analyzer.commands.shared.session import Session, remarks
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from analyzer.live.drawn_views import ViewChoice
-    from analyzer.live.selection import Draw, Viewport
+    from analyzer.live.selection import DrawRequest, Viewport
     from analyzer.live.session import RunSession
     from analyzer.trace import Trace
     from analyzer.trace.chosen import Choice
@@ -86,14 +86,14 @@ def view_command(
             one.close()
 
 
-def _draws(session: Session, names: tuple[str, ...], cfg: str | None) -> tuple[dict[str, ViewFile], list[Draw]]:
+def _draws(session: Session, names: tuple[str, ...], cfg: str | None) -> tuple[dict[str, ViewFile], list[DrawRequest]]:
     """Return the views of files, by name, and what is drawn."""
     from analyzer.live.drawn_views import listed_name
-    from analyzer.live.selection import STATES, Draw
+    from analyzer.live.selection import STATES, DrawRequest
     from analyzer.views.paraver.cfg import read_cfg
     from analyzer.views.view_file import ViewFile, find_view
 
-    draws = [Draw(listed_name(name)) for name in names or ((STATES,) if cfg else ())]
+    draws = [DrawRequest(listed_name(name)) for name in names or ((STATES,) if cfg else ())]
     given: dict[str, ViewFile] = {one.view: find_view(one.view) for one in draws if one.view != STATES}
     if cfg:
         found = read_cfg(cfg)
@@ -101,7 +101,7 @@ def _draws(session: Session, names: tuple[str, ...], cfg: str | None) -> tuple[d
             if not session.quiet:
                 click.echo(f"{cfg}: {note}", err=True)
         given |= {view.name: ViewFile(view) for view in found.windows} | {file.view.name: file for file in found.files}
-        draws += [Draw(name) for name in dict.fromkeys(file.view.name for file in found.files)]
+        draws += [DrawRequest(name) for name in dict.fromkeys(file.view.name for file in found.files)]
     return given, draws
 
 
@@ -126,7 +126,7 @@ def _read(session: Session, file: str, choice: Choice | None, *, follow: bool) -
 
 
 def _first_view(
-    saved: str | None, every: list[RunSession], draws: list[Draw], given: dict[str, ViewFile]
+    saved: str | None, every: list[RunSession], draws: list[DrawRequest], given: dict[str, ViewFile]
 ) -> tuple[Viewport, ViewChoice]:
     """Return the viewport that is shown first, and the views to choose from, including those that a saved one names."""
     from analyzer.live.drawn_views import ViewChoice, listed_name
@@ -198,24 +198,24 @@ def _serve(
     browser: bool,
 ) -> None:
     """Until Ctrl-C, which is the usual end and no error."""
-    from analyzer.report.live.answers import Answers
-    from analyzer.report.live.server import Runs, Server
+    from analyzer.report.live.answers import LiveAnswers
+    from analyzer.report.live.server import LiveRuns, LiveServer
 
     short = [Path(file).name for file in files]
     labels = short if len(set(short)) == len(short) else files
-    runs = Runs([
-        Answers(looked_at, file, view, views, label=label)
+    runs = LiveRuns([
+        LiveAnswers(looked_at, file, view, views, label=label)
         for looked_at, file, label in zip(every, files, labels, strict=True)
     ])  # fmt: skip
     names = ", ".join(files)
-    with Server(runs, port) as server:
+    with LiveServer(runs, port) as server:
         for looked_at in every:
             looked_at.start()
         click.echo(f"{names}: {server.url} (Ctrl-C ends it)")
         way = _open_browser(server.url) if browser and _has_screen() else None
         try:
             server.serve_forever()
-        except signal_handling.Ended as end:
+        except signal_handling.EndRequested as end:
             if end.number != signal.SIGINT:
                 raise
             session.say(f"{names}: the view has ended")

@@ -19,7 +19,7 @@ from analyzer.errors import TracelibError
 from analyzer.parallel import Team
 
 if TYPE_CHECKING:  # numpy takes as long to import as click
-    from analyzer.report.views.shown import Asked, ShownView
+    from analyzer.report.views.shown import ShownView, ViewRequest
     from analyzer.trace import Trace
     from analyzer.views.view_file import ViewFile
 
@@ -172,7 +172,9 @@ def _chosen(
     return replace(found, table=table, show=show or ("histogram" if by or statistic else found.show))
 
 
-def _show(session: Session, traces: list[Trace], views: list[ViewFile], asked: list[Asked], *, as_json: bool) -> None:
+def _show(
+    session: Session, traces: list[Trace], views: list[ViewFile], asked: list[ViewRequest], *, as_json: bool
+) -> None:
     """asked: of each trace; the files are the same."""
     from analyzer.report.views.shown import ShownView, shared_table
     from analyzer.views.run import ViewRun

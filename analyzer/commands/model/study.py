@@ -14,7 +14,7 @@ from analyzer.commands.command import Alone, Refuses, command
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 from analyzer.shots.shot_records import Book
-from analyzer.signal_handling import Ended
+from analyzer.signal_handling import EndRequested
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from analyzer.shots.hosts import HostsFile
@@ -106,7 +106,7 @@ def _run(session: Session, plan: Plan, book: Book, folder: Path, hosts: HostsFil
     try:
         with session.step("Running") as progress:
             return Scheduler(plan, book, folder, hosts, say, progress=progress).run()
-    except Ended:
+    except EndRequested:
         say(f"Ended after {len(book.records)} shots (the same command goes on from {folder})")
         raise
 

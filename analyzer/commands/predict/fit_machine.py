@@ -67,7 +67,7 @@ def fit_machine(
     """
     from analyzer.commands.shared.study import eager_of, numbers, opened, studied
     from analyzer.montecarlo.fit import Wanted, fit
-    from analyzer.report.fit_machine import Fitted, fit_json, print_fit
+    from analyzer.report.fit_machine import MachineFit, fit_json, print_fit
 
     if not draw.varied:
         raise TracelibError("nothing is varied", "name parameters: --vary latency=1us..100us")
@@ -87,7 +87,7 @@ def fit_machine(
         written += [journal] if journal else []
         eager = eager_of(runs, machine, draw)
         bases, incomplete = [run.cpu_time for run in runs], [run.incomplete for run in runs]
-        fitted = Fitted(files, bases, incomplete, found, draw.design, machine.seed, written, eager)
+        fitted = MachineFit(files, bases, incomplete, found, draw.design, machine.seed, written, eager)
     if session.as_json:
         session.print_json(fit_json(fitted))
     elif not session.quiet:

@@ -64,7 +64,7 @@ def monte_carlo(
     from analyzer.montecarlo.distribution import points
     from analyzer.montecarlo.samples import replayed
     from analyzer.montecarlo.spread import replayed_until
-    from analyzer.report.monte_carlo import Studied, print_spread, spread_json
+    from analyzer.report.monte_carlo import MonteCarloReport, print_spread, spread_json
 
     machine = configuration.alone
     if not draw.varied and not _is_random(machine):
@@ -86,7 +86,7 @@ def monte_carlo(
         written = _write(samples, files, base) if base else []
         written += [journal] if journal else []
         eager = eager_of(runs, machine, draw)
-        found = Studied(
+        found = MonteCarloReport(
             files=files,
             measured_ns=measured,
             cpu_time=[run.cpu_time for run in runs],

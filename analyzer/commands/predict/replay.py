@@ -61,7 +61,7 @@ def replay_command(
     from analyzer.program.model import has_ports
     from analyzer.replay.by_place import changes_by_place
     from analyzer.replay.simulate import simulate
-    from analyzer.report.replay import Replayed, print_replay, replay_json
+    from analyzer.report.replay import ReplayReport, print_replay, replay_json
     from analyzer.report.words.left_out import applications_joined, arrows_left_out, not_replayed
     from analyzer.results.machine_choice import lacking_at_once, replaying
     from analyzer.scheduling.sharing import closed
@@ -112,7 +112,9 @@ def replay_command(
             )
         times = tuple(trace.duration_ns if trace.has_call_times else 0 for trace in traces)
         lacking = not_replayed("; ".join(filter(None, map(lacking_at_once, traces))), programs, machine)
-        replayed = Replayed((file, *others), times, tuple(programs), prediction, machine, written, together, lacking)
+        replayed = ReplayReport(
+            (file, *others), times, tuple(programs), prediction, machine, written, together, lacking
+        )
         if changes:
             replayed = replace(replayed, changes=changes, places=traces[0].extra(CallPaths).named())
         if session.as_json:

@@ -102,7 +102,7 @@ def _analyse(
     session: Session, file: str, metric: str | None, by: str | None, sweep: bool, steps: int, picture: Path | None,
     as_json: bool,
 ) -> None:  # fmt: skip
-    from analyzer.report.representative import Analysed, analysed_json, analysed_tables
+    from analyzer.report.representative import RepresentativeReport, analysed_json, analysed_tables
     from analyzer.representative.series import default_metric, metric_of
     from analyzer.representative.subset import lengths, representative, typical_iteration
 
@@ -118,7 +118,7 @@ def _analyse(
         from analyzer.representative.sampling import sweep as errors_of_sweep
 
         swept = tuple(errors_of_sweep(main, other or main, min(2 * subset.length, len(series))))
-    found = Analysed(series, metrics, subset, tuple(lengths(subset, metrics)) if subset else (), swept)
+    found = RepresentativeReport(series, metrics, subset, tuple(lengths(subset, metrics)) if subset else (), swept)
     if picture and session.speaks:
         from analyzer.report.pictures.representative import draw_representative
 

@@ -16,11 +16,11 @@ from analyzer.parallel import Team
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from analyzer.machine.description import Machine
     from analyzer.replay.section import Section
-    from analyzer.report.validate import Compared
+    from analyzer.report.validate import ValidatedRun
     from analyzer.report.words.eager import Eager
     from analyzer.results.machine_choice import MachineChoice
     from analyzer.trace import Trace
-    from analyzer.validation import Parts
+    from analyzer.validation import PredictedParts
 
 
 @command(
@@ -54,7 +54,7 @@ def validate_command(
     RUN and RUN2 are runs of the same program with the same number of ranks. The time that is compared is that from
     the end of MPI_Init to the begin of MPI_Finalize.
     """
-    from analyzer.report.validate import Validated, print_validation, validation_json
+    from analyzer.report.validate import ValidationReport, print_validation, validation_json
 
     team = session.team
     other = _open(against, team)
@@ -66,7 +66,7 @@ def validate_command(
         other.close()
     if not session.speaks:
         return
-    validated = Validated(against, untraced is not None, counts, eager, found)
+    validated = ValidationReport(against, untraced is not None, counts, eager, found)
     if session.as_json:
         session.print_json(validation_json(validated))
     elif not session.quiet:
@@ -75,10 +75,10 @@ def validate_command(
 
 def _compare(
     session: Session, files: tuple[str, ...], other: Trace, machine: Machine, untraced_ns: float | None
-) -> tuple[list[Compared], dict[str, int], Eager]:
+) -> tuple[list[ValidatedRun], dict[str, int], Eager]:
     """Compare each run with the other one; also the calls of the other by procedure, and which of its sends wait."""
     from analyzer.replay.section import section_of
-    from analyzer.report.validate import Compared
+    from analyzer.report.validate import ValidatedRun
     from analyzer.report.words.eager import Eager
     from analyzer.report.words.left_out import left_out_lines, left_out_text
     from analyzer.validation import measured_parts, validate
@@ -103,7 +103,7 @@ def _compare(
             as_traced, calls = measured_parts(trace, mine, session.team)
             predicted = _predicted(session, trace, mine, machine)
             found.append(
-                Compared(
+                ValidatedRun(
                     file,
                     as_traced.total,
                     calls,
@@ -117,7 +117,7 @@ def _compare(
     return found, counts, Eager.of(machine, section.program)
 
 
-def _predicted(session: Session, trace: Trace, section: Section, machine: Machine) -> Parts:
+def _predicted(session: Session, trace: Trace, section: Section, machine: Machine) -> PredictedParts:
     from analyzer.replay.simulate import simulate
     from analyzer.validation import predicted_parts
 

@@ -16,7 +16,7 @@ from analyzer.commands.shared.session import Session
 from analyzer.report.words import units
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
-    from analyzer.structure.live import Look
+    from analyzer.structure.live import LiveIterations
     from analyzer.trace.chosen import Choice
 
 INTERVAL_S = 1.0
@@ -28,14 +28,14 @@ REST = 4.0
 class Watched:
     """The loops that were sure, by their numbers from 1, and how many looks were taken."""
 
-    loops: list[Look] = field(default_factory=list)
+    loops: list[LiveIterations] = field(default_factory=list)
     looks: int = 0
 
 
 def follow(session: Session, file: str, choice: Choice | None, *, as_json: bool) -> None:
     """Look at a run until it ends. Raises TracelibError."""
 
-    def tell(number: int, now: Look) -> bool:
+    def tell(number: int, now: LiveIterations) -> bool:
         if not as_json:
             session.say(sentence(number, now))
         return True
@@ -58,16 +58,16 @@ def follow(session: Session, file: str, choice: Choice | None, *, as_json: bool)
     session.say(f"The run has ended. {units.plural(watched.looks, 'look')}, {units.size(peak)} of memory at most")
 
 
-def watch(session: Session, file: str, choice: Choice | None, take: Callable[[int, Look], bool]) -> Watched:
+def watch(session: Session, file: str, choice: Choice | None, take: Callable[[int, LiveIterations], bool]) -> Watched:
     """Look at a run until it ends. take: is given each loop, with its number, as soon as it is sure, and again after
     each look until it returns true. Raises TracelibError, and UsageError if several processes watch."""
-    from analyzer.structure.live import Look, look, place_of
+    from analyzer.structure.live import LiveIterations, look, place_of
 
     if not session.alone:
         raise click.UsageError("--follow is for one process")
     watched = Watched()
-    waiting = list[tuple[int, Look]]()
-    earlier: Look | None = None
+    waiting = list[tuple[int, LiveIterations]]()
+    earlier: LiveIterations | None = None
     while True:
         began = time.process_time()
         now = look(place_of(Path(file)), choice)
@@ -83,7 +83,7 @@ def watch(session: Session, file: str, choice: Choice | None, take: Callable[[in
         time.sleep(max(INTERVAL_S, REST * (time.process_time() - began)))
 
 
-def sentence(number: int, now: Look) -> str:
+def sentence(number: int, now: LiveIterations) -> str:
     """ "Loop 1 at 12.3 s: iterations of 8.31 ms, each: 3 exchanges, 1 reduction; inside it 8 passes of 1.00 ms"."""
     inside = "".join(f"; inside it {passes} passes of {units.time(period)}" for passes, period in now.inside)
     at = f"{now.until_ns / 1e9:.3f} s"

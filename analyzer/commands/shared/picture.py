@@ -15,7 +15,7 @@ from analyzer.errors import TracelibError
 
 if TYPE_CHECKING:  # numpy takes as long to import as click
     from analyzer.metrics.profile import Profile
-    from analyzer.metrics.useful import Useful
+    from analyzer.metrics.useful import UsefulTime
     from analyzer.structure.iterations import Iterations
     from analyzer.trace import Trace
     from analyzer.waits.analysis import Waits
@@ -55,7 +55,7 @@ class Drawing:
     """
 
     calls: Profile | None = None
-    computed: Useful | None = None
+    computed: UsefulTime | None = None
     waited: Waits | None = None
     iterations: Iterations | None = None
     boxes: Sequence[Boxed] = ()
@@ -83,13 +83,13 @@ def draw_ranks(session: Session, trace: Trace, picture: str | None, drawing: Dra
         found = timeline(trace, team, calls, lines, _BINS, begin_ns=begin, end_ns=end)
     if not session.speaks:
         return
-    from analyzer.report.pictures.timeline import Note, draw_timeline
+    from analyzer.report.pictures.timeline import TimelineNote, draw_timeline
     from analyzer.report.words import units
     from analyzer.timeline import marks_of
 
     rank = int(lines.typical[0]) if len(lines.typical) else 0
     marks = marks_of(trace, lines.of_rank, rank, drawing.iterations)
-    notes = [Note(int(lines.of_rank[rank]), begin, end) for rank, begin, end in drawing.boxes]
+    notes = [TimelineNote(int(lines.of_rank[rank]), begin, end) for rank, begin, end in drawing.boxes]
     part = (
         f", {_part(begin, end, trace.duration_ns)}" if drawing.shown and drawing.shown != (0, trace.duration_ns) else ""
     )

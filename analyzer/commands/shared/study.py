@@ -19,7 +19,7 @@ from analyzer.commands.shared.iteration_option import open_wanted
 from analyzer.commands.shared.options import LazyChoice, jobs_option, rare_option
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
-from analyzer.signal_handling import Ended, die
+from analyzer.signal_handling import EndRequested, die
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from analyzer.machine.description import Machine
@@ -196,7 +196,7 @@ def _says_when_ended(book: Journal | None, path: Path | None) -> Iterator[None]:
     before = signal.signal(signal.SIGTERM, ended)
     try:
         yield
-    except Ended:
+    except EndRequested:
         say("Ended")
         raise
     finally:

@@ -8,9 +8,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from analyzer.differences.compare import Difference
-from analyzer.differences.figures import PARALLEL, PARTS, RUN_TIME, Measured, Unit
-from analyzer.differences.noise import Verdict
+from analyzer.differences.compare import RunDifference
+from analyzer.differences.figures import PARALLEL, PARTS, RUN_TIME, FigureUnit, RunFigures
+from analyzer.differences.noise import TestVerdict
 from analyzer.differences.rows import DifferenceRow
 from analyzer.report.differences.changes import changes
 from analyzer.report.differences.tables import basis_line, explained, headline, notes_of
@@ -20,7 +20,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def difference_json(of: Difference) -> dict[str, Any]:
+def difference_json(of: RunDifference) -> dict[str, Any]:
     """Convert a difference to what `analyze diff --json` prints: seconds, bytes and fractions."""
     row = of.run_time
     return {
@@ -43,7 +43,7 @@ def difference_json(of: Difference) -> dict[str, Any]:
 
 def row_json(row: DifferenceRow) -> dict[str, Any]:
     """One figure; COLUMNS, and why it is not known whether it is noise."""
-    scale = 1e9 if row.figure.unit is Unit.NS else 1.0
+    scale = 1e9 if row.figure.unit is FigureUnit.NS else 1.0
 
     def scaled(value: float | None) -> float | None:
         return None if value is None else value / scale
@@ -57,7 +57,7 @@ def row_json(row: DifferenceRow) -> dict[str, Any]:
     return dict(zip(COLUMNS, values, strict=True)) | {"why": row.why or None}
 
 
-def difference_csv(of: Difference) -> str:
+def difference_csv(of: RunDifference) -> str:
     """A line for each figure."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -68,13 +68,13 @@ def difference_csv(of: Difference) -> str:
     return text.getvalue()
 
 
-def condition_names(of: Difference) -> dict[str, Any]:
+def condition_names(of: RunDifference) -> dict[str, Any]:
     """Collect the names that a condition may use besides `difference_json`.
 
     These are the short names that docs/analyze-diff.md lists, and each figure as family.name.column.
     """
     row, parallel = of.run_time, of.row(PARALLEL)
-    slower, sure = row.relative or 0.0, row.verdict is Verdict.MORE
+    slower, sure = row.relative or 0.0, row.verdict is TestVerdict.MORE
     found = {
         f"{one.figure.family.value}.{_word(one.figure.name)}.{column}": value
         for one in of.rows
@@ -102,7 +102,7 @@ def _seconds(ns: float | None) -> float | None:
     return None if ns is None else ns / 1e9
 
 
-def _side(side: Sequence[Measured]) -> dict[str, Any]:
+def _side(side: Sequence[RunFigures]) -> dict[str, Any]:
     one = side[0]
     return {
         "files": [run.file for run in side],

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import log
 
-from analyzer.differences.compare import Difference
+from analyzer.differences.compare import RunDifference
 from analyzer.differences.figures import (
     BALANCE,
     COMMUNICATION,
@@ -19,11 +19,11 @@ from analyzer.differences.figures import (
     STARTING,
     TRACER,
     TRANSFER_FACTOR,
-    Family,
     Figure,
-    Unit,
+    FigureFamily,
+    FigureUnit,
 )
-from analyzer.differences.noise import Verdict
+from analyzer.differences.noise import TestVerdict
 from analyzer.differences.rows import DifferenceRow
 from analyzer.report.differences.phrases import by_how_much, more_or_less, sure
 from analyzer.report.words import units
@@ -39,38 +39,40 @@ _NAMED = 3
 
 
 @dataclass(frozen=True)
-class Change:
+class TimeChange:
     """ns: what it adds to the run time, a thread on average; negative: takes away. 0: it is no time."""
 
     text: str
     ns: float
-    verdict: Verdict
+    verdict: TestVerdict
 
 
-def changes(of: Difference) -> list[Change]:
+def changes(of: RunDifference) -> list[TimeChange]:
     """Times first, the largest first, at most MOST; then what may explain them."""
     times = sorted((*_computing(of), *_calls(of), *_parts(of)), key=lambda change: -abs(change.ns))
     return [*times[:MOST], *_efficiency(of), *_counters(of), *_traffic(of)]
 
 
-def least(of: Difference) -> float:
+def least(of: RunDifference) -> float:
     """The smallest change of a time that is told, ns."""
     return LEAST * max(of.run_time.before or 0.0, of.run_time.after or 0.0)
 
 
-def _computing(of: Difference) -> Iterator[Change]:
+def _computing(of: RunDifference) -> Iterator[TimeChange]:
     """By rank where some stand out, else on average."""
     part, threads = of.row(COMPUTING), max(of.after[0].threads, 1)
-    ranks = [row for row in of.of(Family.RANK) if row.verdict is Verdict.MORE and abs(row.difference) >= least(of)]
+    ranks = [
+        row for row in of.of(FigureFamily.RANK) if row.verdict is TestVerdict.MORE and abs(row.difference) >= least(of)
+    ]
     for sign in (1, -1):
         moved = sorted((row for row in ranks if row.difference * sign > 0), key=lambda row: -abs(row.difference))
         if moved:
             ns = sum(row.difference for row in moved) / threads
             text = f"{_who(moved, of.after[0].ranks)}{_where(of, ns)}{_blame(of, moved)}"
-            yield Change(f"{text}: {sure(moved[0])}", ns, Verdict.MORE)
-    if not ranks and part.verdict is not Verdict.WITHIN and abs(part.difference) >= least(of):
+            yield TimeChange(f"{text}: {sure(moved[0])}", ns, TestVerdict.MORE)
+    if not ranks and part.verdict is not TestVerdict.WITHIN and abs(part.difference) >= least(of):
         text = f"A thread computes {by_how_much(part)} {more_or_less(part, 'longer', 'shorter')} on average"
-        yield Change(f"{text}{_where(of, part.difference)}: {sure(part)}", part.difference, part.verdict)
+        yield TimeChange(f"{text}{_where(of, part.difference)}: {sure(part)}", part.difference, part.verdict)
 
 
 def _who(moved: Sequence[DifferenceRow], ranks: int) -> str:
@@ -88,18 +90,20 @@ def _who(moved: Sequence[DifferenceRow], ranks: int) -> str:
     return f"{who} compute {units.time(mean)}{share} {how} on average, {most}"
 
 
-def _where(of: Difference, ns: float) -> str:
+def _where(of: RunDifference, ns: float) -> str:
     """Say where most of a change of computing is; "": not at one place. ns: the change of a thread on average."""
-    rows = [row for row in of.of(Family.COMPUTING) if row.difference * ns > 0]
+    rows = [row for row in of.of(FigureFamily.COMPUTING) if row.difference * ns > 0]
     if not rows or abs(rows[0].difference) < _MAINLY * abs(ns):
         return ""
     return f", most of it {rows[0].figure.name.removeprefix('computing ')}"
 
 
-def _blame(of: Difference, moved: Sequence[DifferenceRow]) -> str:
+def _blame(of: RunDifference, moved: Sequence[DifferenceRow]) -> str:
     """How much more or less the others wait for these ranks."""
     names = {f"{row.figure.name}, computing" for row in moved}
-    waiting = sum(row.difference for row in of.of(Family.CAUSE) if row.figure.name.partition(" in region")[0] in names)
+    waiting = sum(
+        row.difference for row in of.of(FigureFamily.CAUSE) if row.figure.name.partition(" in region")[0] in names
+    )
     if abs(waiting) < least(of) or waiting * moved[0].difference < 0:
         return ""
     how = "longer" if waiting > 0 else "less"
@@ -107,26 +111,26 @@ def _blame(of: Difference, moved: Sequence[DifferenceRow]) -> str:
     return f"; for {whom} the others wait {units.time(abs(waiting))} {how}, a thread on average"
 
 
-def _calls(of: Difference) -> Iterator[Change]:
+def _calls(of: RunDifference) -> Iterator[TimeChange]:
     """By place where places are known."""
-    for row in of.of(Family.PLACE) or of.of(Family.CALL):
+    for row in of.of(FigureFamily.PLACE) or of.of(FigureFamily.CALL):
         name = row.figure.name
         procedure = name.partition(" at ")[0]
         starts = procedure in INIT or procedure in FINALIZE
-        if starts or row.verdict is Verdict.WITHIN or abs(row.difference) < least(of):
+        if starts or row.verdict is TestVerdict.WITHIN or abs(row.difference) < least(of):
             continue
         text = f"{name} takes {by_how_much(row)} {more_or_less(row, 'longer', 'less')} a thread"
         waited = of.after[0].waiting_at.get(name, 0.0) - of.before[0].waiting_at.get(name, 0.0)
         if waited * row.difference > 0 and abs(waited) >= _MAINLY * abs(row.difference):
             share = units.percent(min(abs(waited / row.difference), 1.0))
             text += f", {share} of this is waiting for others"
-        yield Change(f"{text}{_called(of, procedure)}: {sure(row)}", row.difference, row.verdict)
+        yield TimeChange(f"{text}{_called(of, procedure)}: {sure(row)}", row.difference, row.verdict)
 
 
-def _called(of: Difference, procedure: str) -> str:
+def _called(of: RunDifference, procedure: str) -> str:
     """If a procedure is called more or less often, or with other sizes."""
-    calls = of.row(Figure(Family.TRAFFIC, f"calls of {procedure}", Unit.NUMBER))
-    moved = of.row(Figure(Family.TRAFFIC, f"bytes of {procedure}", Unit.BYTES))
+    calls = of.row(Figure(FigureFamily.TRAFFIC, f"calls of {procedure}", FigureUnit.NUMBER))
+    moved = of.row(Figure(FigureFamily.TRAFFIC, f"bytes of {procedure}", FigureUnit.BYTES))
     if calls.difference:
         return f"; it is called {units.count(calls.after or 0)} times instead of {units.count(calls.before or 0)}"
     if moved.difference:
@@ -134,7 +138,7 @@ def _called(of: Difference, procedure: str) -> str:
     return ""
 
 
-def _parts(of: Difference) -> Iterator[Change]:
+def _parts(of: RunDifference) -> Iterator[TimeChange]:
     """Yield the changes that neither ranks nor places explain."""
     texts = {
         STARTING: "Starting and ending MPI takes {} {}",
@@ -144,14 +148,14 @@ def _parts(of: Difference) -> Iterator[Change]:
     }
     for figure, text in texts.items():
         row = of.row(figure)
-        if row.verdict is not Verdict.WITHIN and abs(row.difference) >= least(of):
+        if row.verdict is not TestVerdict.WITHIN and abs(row.difference) >= least(of):
             said = text.format(by_how_much(row), more_or_less(row, "longer", "less"))
-            yield Change(f"{said}: {sure(row)}", row.difference, row.verdict)
+            yield TimeChange(f"{said}: {sure(row)}", row.difference, row.verdict)
 
 
-def _efficiency(of: Difference) -> Iterator[Change]:
+def _efficiency(of: RunDifference) -> Iterator[TimeChange]:
     row = of.row(PARALLEL)
-    if row.verdict is Verdict.WITHIN or abs(row.difference) < LEAST:
+    if row.verdict is TestVerdict.WITHIN or abs(row.difference) < LEAST:
         return
     factors = [of.row(figure) for figure in (BALANCE, SERIALIZATION, TRANSFER_FACTOR)]
     if any(not (one.before and one.after) for one in factors):
@@ -161,30 +165,33 @@ def _efficiency(of: Difference) -> Iterator[Change]:
     if known:
         most = max(known, key=lambda one: abs(log((one.after or 1.0) / (one.before or 1.0))))
         text += f", mostly by {most.figure.name} ({_from_to(most)})"
-    yield Change(f"{text}: {sure(row)}", 0.0, row.verdict)
+    yield TimeChange(f"{text}: {sure(row)}", 0.0, row.verdict)
 
 
 def _from_to(row: DifferenceRow) -> str:
     return f"from {units.percent(row.before or 0.0)} to {units.percent(row.after or 0.0)}"
 
 
-def _counters(of: Difference) -> Iterator[Change]:
+def _counters(of: RunDifference) -> Iterator[TimeChange]:
     """Instructions and their speed."""
-    for row in of.of(Family.COUNTER):
+    for row in of.of(FigureFamily.COUNTER):
         counts = row.figure == IPC or ("INS" in row.figure.name and row.figure.name.endswith("in computing"))
-        if counts and row.verdict is not Verdict.WITHIN and abs(row.relative or 0.0) >= LEAST:
+        if counts and row.verdict is not TestVerdict.WITHIN and abs(row.relative or 0.0) >= LEAST:
             name = row.figure.name[0].upper() + row.figure.name[1:]
             change = f"{units.percent(abs(row.relative or 0.0))} {more_or_less(row, 'more', 'less')}"
-            yield Change(f"{name}: {change}: {sure(row)}", 0.0, row.verdict)
+            yield TimeChange(f"{name}: {change}: {sure(row)}", 0.0, row.verdict)
 
 
-def _traffic(of: Difference) -> Iterator[Change]:
-    for name, unit, text in (("messages", Unit.NUMBER, units.count), ("bytes in messages", Unit.BYTES, units.size)):
-        row = of.row(Figure(Family.TRAFFIC, name, unit))
+def _traffic(of: RunDifference) -> Iterator[TimeChange]:
+    for name, unit, text in (
+        ("messages", FigureUnit.NUMBER, units.count),
+        ("bytes in messages", FigureUnit.BYTES, units.size),
+    ):
+        row = of.row(Figure(FigureFamily.TRAFFIC, name, unit))
         largest = max(row.before or 0.0, row.after or 0.0)
-        if row.verdict is not Verdict.WITHIN and largest and abs(row.difference) >= LEAST * largest:
+        if row.verdict is not TestVerdict.WITHIN and largest and abs(row.difference) >= LEAST * largest:
             said = f"{name[0].upper()}{name[1:]}: {text(row.after or 0)} instead of {text(row.before or 0)}"
-            yield Change(f"{said}: {sure(row)}", 0.0, row.verdict)
+            yield TimeChange(f"{said}: {sure(row)}", 0.0, row.verdict)
     before, after = of.before[0].iterations, of.after[0].iterations
     if before and after and before != after:
-        yield Change(f"Iterations: {after} instead of {before}: {Verdict.EXACT.value}", 0.0, Verdict.EXACT)
+        yield TimeChange(f"Iterations: {after} instead of {before}: {TestVerdict.EXACT.value}", 0.0, TestVerdict.EXACT)

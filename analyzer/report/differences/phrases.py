@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from analyzer.differences.figures import Figure, Unit
-from analyzer.differences.noise import Basis, Verdict
+from analyzer.differences.figures import Figure, FigureUnit
+from analyzer.differences.noise import SampleOrigin, TestVerdict
 from analyzer.differences.rows import DifferenceRow
 from analyzer.report.words import units
 
@@ -13,11 +13,11 @@ _NOTHING = 0.0005
 """A share that is "0.0 %"."""
 
 SHORT = {
-    Verdict.MORE: "more than noise",
-    Verdict.WITHIN: "noise",
-    Verdict.UNKNOWN: "not known",
-    Verdict.EXACT: "count",
-    Verdict.SAME: "the same",
+    TestVerdict.MORE: "more than noise",
+    TestVerdict.WITHIN: "noise",
+    TestVerdict.UNKNOWN: "not known",
+    TestVerdict.EXACT: "count",
+    TestVerdict.SAME: "the same",
 }
 """A column of tables."""
 
@@ -26,11 +26,11 @@ def value(figure: Figure, of: float | None) -> str:
     """With its unit; "-": not known."""
     if of is None:
         return "-"
-    if figure.unit is Unit.NS:
+    if figure.unit is FigureUnit.NS:
         return f"-{units.time(-of)}" if of < 0 else units.time(of)
-    if figure.unit is Unit.FRACTION:
+    if figure.unit is FigureUnit.FRACTION:
         return f"{of:.3f}" if of > 1 else units.percent(of)
-    return units.size(of) if figure.unit is Unit.BYTES else units.count(of)
+    return units.size(of) if figure.unit is FigureUnit.BYTES else units.count(of)
 
 
 def signed(row: DifferenceRow) -> str:
@@ -39,7 +39,7 @@ def signed(row: DifferenceRow) -> str:
     if row.before is None or row.after is None:
         return "-"
     sign = "+" if of > 0 else "-" if of < 0 else ""
-    if row.figure.unit is Unit.FRACTION and max(row.before, row.after) <= 1:
+    if row.figure.unit is FigureUnit.FRACTION and max(row.before, row.after) <= 1:
         return f"{sign}{100 * abs(of):.1f}"
     return f"{sign}{value(row.figure, abs(of))}"
 
@@ -70,8 +70,8 @@ def more_or_less(row: DifferenceRow, more: str, less: str) -> str:
 
 def sure(row: DifferenceRow) -> str:
     """ "more than noise (p < 0.001)"."""
-    if row.verdict is Verdict.UNKNOWN:
-        return f"{Verdict.UNKNOWN.value} from one run each" + (f" ({row.why})" if row.why else "")
+    if row.verdict is TestVerdict.UNKNOWN:
+        return f"{TestVerdict.UNKNOWN.value} from one run each" + (f" ({row.why})" if row.why else "")
     reason = row.why or (chance(row.p) if row.p is not None else "")
     return row.verdict.value + (f" ({reason})" if reason else "")
 
@@ -82,12 +82,12 @@ def chance(p: float) -> str:
 
 
 BASES = {
-    Basis.REPETITIONS: "Noise is known from repetitions of each (Student's t-test).",
-    Basis.ITERATIONS: (
+    SampleOrigin.REPETITIONS: "Noise is known from repetitions of each (Student's t-test).",
+    SampleOrigin.ITERATIONS: (
         "Noise is known from {0} batches of iterations within each run (Mann and Whitney's test). How runs differ from "
         "start to start is not in it: for that, name several runs of each."
     ),
-    Basis.NONE: (
+    SampleOrigin.NONE: (
         "Noise is not known: this needs several runs of each, or runs with 8 iterations and more on CPUs of their own. "
         "Name them: analyze diff A1 A2 A3 --against B1 B2 B3."
     ),

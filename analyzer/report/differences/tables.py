@@ -9,9 +9,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from analyzer.differences.compare import Difference
-from analyzer.differences.figures import EFFICIENCIES, Family, Measured, Unit
-from analyzer.differences.noise import Verdict
+from analyzer.differences.compare import RunDifference
+from analyzer.differences.figures import EFFICIENCIES, FigureFamily, FigureUnit, RunFigures
+from analyzer.differences.noise import TestVerdict
 from analyzer.differences.rows import DifferenceRow
 from analyzer.report.differences.changes import changes, least
 from analyzer.report.differences.phrases import (
@@ -32,51 +32,51 @@ MOST_ROWS = 8
 _SMALL_PART = 0.05
 """Share of a difference below which a part of it is not in the first sentences."""
 _TITLES = {
-    Family.EFFICIENCY: "Efficiency (differences in points)",
-    Family.RANK: "Computing, rank by rank",
-    Family.COMPUTING: "Computing, by where (a thread on average)",
-    Family.CALL: "MPI calls (a thread on average)",
-    Family.PLACE: "MPI calls, by where (a thread on average)",
-    Family.WAIT: "Waiting for others, by kind (a thread on average)",
-    Family.CAUSE: "Who makes others wait (a thread on average)",
-    Family.REGION: "Regions (a thread on average)",
-    Family.COUNTER: "Counters",
-    Family.TRAFFIC: "Calls, messages and bytes",
+    FigureFamily.EFFICIENCY: "Efficiency (differences in points)",
+    FigureFamily.RANK: "Computing, rank by rank",
+    FigureFamily.COMPUTING: "Computing, by where (a thread on average)",
+    FigureFamily.CALL: "MPI calls (a thread on average)",
+    FigureFamily.PLACE: "MPI calls, by where (a thread on average)",
+    FigureFamily.WAIT: "Waiting for others, by kind (a thread on average)",
+    FigureFamily.CAUSE: "Who makes others wait (a thread on average)",
+    FigureFamily.REGION: "Regions (a thread on average)",
+    FigureFamily.COUNTER: "Counters",
+    FigureFamily.TRAFFIC: "Calls, messages and bytes",
 }
 
 
-def headline(of: Difference) -> str:
+def headline(of: RunDifference) -> str:
     """ "B takes 9.12 s, A 7.89 s: 1.23 s (15.6 %) more. This is more than noise (p < 0.001)."."""
     row = of.run_time
     times = f"B takes {value(row.figure, row.after)}, A {value(row.figure, row.before)}"
-    if row.verdict is Verdict.SAME:
+    if row.verdict is TestVerdict.SAME:
         return f"{times}: the same."
     said = f"{times}: {by_how_much(row)} {more_or_less(row, 'more', 'less')}."
-    if row.verdict is Verdict.UNKNOWN:
+    if row.verdict is TestVerdict.UNKNOWN:
         return f"{said} Whether this is more than noise {sure(row)}."
     return f"{said} This is {sure(row)}."
 
 
-def explained(of: Difference) -> str:
+def explained(of: RunDifference) -> str:
     """ "By what a thread does on average: 14.4 s waiting for others, 4.91 s computing."; "": nothing to say."""
     whole = of.run_time.difference
-    told = [row for row in of.of(Family.PART) if whole and abs(row.difference) >= _SMALL_PART * abs(whole)]
+    told = [row for row in of.of(FigureFamily.PART) if whole and abs(row.difference) >= _SMALL_PART * abs(whole)]
     told.sort(key=lambda row: -abs(row.difference))
     with_it = [f"{units.time(abs(row.difference))} {row.figure.name}" for row in told if row.difference * whole > 0]
     against = [f"{units.time(abs(row.difference))} {row.figure.name}" for row in told if row.difference * whole < 0]
-    if not with_it or of.run_time.verdict is Verdict.WITHIN:
+    if not with_it or of.run_time.verdict is TestVerdict.WITHIN:
         return ""
     but = f", against {', '.join(against)}" if against else ""
     return f"By what a thread does on average: {', '.join(with_it)}{but}."
 
 
-def basis_line(of: Difference) -> str:
+def basis_line(of: RunDifference) -> str:
     """Say how noise is known."""
     batches = f"{of.before[0].batches} and {of.after[0].batches}"
     return BASES[of.basis].format(batches)
 
 
-def print_difference(of: Difference, console: Console) -> None:
+def print_difference(of: RunDifference, console: Console) -> None:
     """All of it."""
     for name, side in (("A", of.before), ("B", of.after)):
         console.print(Text(f"{name}  {_named(side)}"))
@@ -101,14 +101,14 @@ def print_difference(of: Difference, console: Console) -> None:
             console.print(Text(note))
 
 
-def notes_of(of: Difference) -> list[str]:
+def notes_of(of: RunDifference) -> list[str]:
     """Say what the reader must know of the runs, and how they were compared."""
     runs = (*of.before, *of.after)
     left_out = (f"{run.file}: {note}" for run in runs if (note := ideal_note(run, "Transfer")))
     return [*of.notes, *dict.fromkeys(left_out)]
 
 
-def _named(side: Sequence[Measured]) -> str:
+def _named(side: Sequence[RunFigures]) -> str:
     one = side[0]
     iterations = f", {units.plural(one.iterations, 'iteration')}" if one.iterations else ""
     files = ", ".join(run.file for run in side)
@@ -126,11 +126,11 @@ def _section(console: Console, title: str, table: Table) -> None:
     console.print(Padding(table, (0, 0, 0, 2)))
 
 
-def _parts(of: Difference) -> Table:
+def _parts(of: RunDifference) -> Table:
     """The parts, whose differences are in sum that of the run time."""
     table = plain_table("", "A", "B", "difference", "of it", "")
     whole = of.run_time.difference
-    rows = [row for row in of.of(Family.PART) if row.before or row.after]
+    rows = [row for row in of.of(FigureFamily.PART) if row.before or row.after]
     for row in rows:
         share = signed_share(row.difference / whole) if whole else ""
         table.add_row(*_cells(row)[:4], share, SHORT[row.verdict])
@@ -138,7 +138,7 @@ def _parts(of: Difference) -> Table:
     return table
 
 
-def _table(rows: Iterable[DifferenceRow], of: Difference) -> Table:
+def _table(rows: Iterable[DifferenceRow], of: RunDifference) -> Table:
     table = plain_table("", "A", "B", "difference", "", "")
     for row in rows:
         table.add_row(*_cells(row))
@@ -147,22 +147,22 @@ def _table(rows: Iterable[DifferenceRow], of: Difference) -> Table:
 
 def _cells(row: DifferenceRow) -> tuple[Text | str, ...]:
     sides = value(row.figure, row.before), value(row.figure, row.after)
-    share = "" if row.figure.family is Family.EFFICIENCY else signed_share(row.relative)
+    share = "" if row.figure.family is FigureFamily.EFFICIENCY else signed_share(row.relative)
     return Text(row.figure.name), *sides, signed(row), share, SHORT[row.verdict]
 
 
-def _shown(of: Difference, family: Family) -> list[DifferenceRow]:
+def _shown(of: RunDifference, family: FigureFamily) -> list[DifferenceRow]:
     """The rows of a table: of times those that matter, else what is not the same; at most MOST_ROWS."""
     rows = of.of(family)
-    if family is Family.EFFICIENCY:
+    if family is FigureFamily.EFFICIENCY:
         return [row for row in map(of.row, EFFICIENCIES) if row.before is not None or row.after is not None]
-    if family is Family.CALL and of.of(Family.PLACE):
+    if family is FigureFamily.CALL and of.of(FigureFamily.PLACE):
         return []
     return list(_worth(rows, least(of) / 2))[:MOST_ROWS]
 
 
 def _worth(rows: Iterable[DifferenceRow], smallest: float) -> Iterator[DifferenceRow]:
     for row in rows:
-        is_time = row.figure.unit is Unit.NS
-        if abs(row.difference) >= smallest if is_time else row.verdict is not Verdict.SAME:
+        is_time = row.figure.unit is FigureUnit.NS
+        if abs(row.difference) >= smallest if is_time else row.verdict is not TestVerdict.SAME:
             yield row

@@ -17,9 +17,9 @@ from analyzer.live.marks import edges_of
 from analyzer.live.messages import MOST, MessageLines
 from analyzer.live.rows import RowGrouping, RowSet
 from analyzer.live.run import LiveRun
-from analyzer.live.search import Marked
-from analyzer.live.selection import STATES, Draw, Viewport, view_of
-from analyzer.live.session import Reading, RunSession
+from analyzer.live.search import MarkedIntervals
+from analyzer.live.selection import STATES, DrawRequest, Viewport, view_of
+from analyzer.live.session import RunReading, RunSession
 from analyzer.live.tiles import BINS, BLOCK, MOST_LEVELS, Tile
 from analyzer.report.live.numbers import numbers_json
 from analyzer.report.snapshot import moment_at
@@ -36,7 +36,7 @@ _OF_VIEWS = ("draw", "each")
 """Parameters of a request that concern the view that is drawn."""
 
 
-class Answers:
+class LiveAnswers:
     """Answers to all requests. A request for a reading that is gone is answered from the newest reading."""
 
     def __init__(
@@ -52,7 +52,7 @@ class Answers:
         views: what may be drawn; None: the views of the library; label: what the run is called on the page."""
         self._at, self._name, self._first = looked_at, name, first
         self._views, self._label = views or ViewChoice(), label or Path(name).name
-        self._data: dict[str, Callable[[Reading, Query], Any]] = {
+        self._data: dict[str, Callable[[RunReading, Query], Any]] = {
             "about": self._about, "status": self._status, "rows": self._rows, "overview": self._overview,
             "sums": self._sums, "moment": self._moment, "messages": self._messages, "hits": self._hits,
             "step": self._step, "marks": self._marks, "drawn": self._drawn, "values": self._values,
@@ -60,7 +60,7 @@ class Answers:
         }  # fmt: skip
 
     @property
-    def now(self) -> Reading:
+    def now(self) -> RunReading:
         """The newest reading of the run."""
         return self._at.now
 
@@ -97,12 +97,12 @@ class Answers:
         given = {key: value for key, value in query.items() if key != "draws"}
         return replace(self._view(self._at.now, given), draws=_draws(query)).toml(self._name)
 
-    def _view(self, reading: Reading, query: Query) -> Viewport:
+    def _view(self, reading: RunReading, query: Query) -> Viewport:
         given = {key: value for key, value in query.items() if value != ""}
         duration = reading.run.trace.duration_ns
         return view_of(given, duration).within(duration)
 
-    def _about(self, reading: Reading, _: Query) -> dict[str, Any]:
+    def _about(self, reading: RunReading, _: Query) -> dict[str, Any]:
         trace = reading.run.trace
         first = self._first or Viewport(0, trace.duration_ns)
         searched = {key: value for key, value in vars(first.search).items() if value not in ("", None)}
@@ -124,19 +124,19 @@ class Answers:
             **self._status(reading, {}),
         }  # fmt: skip
 
-    def _status(self, reading: Reading, _: Query) -> dict[str, Any]:
+    def _status(self, reading: RunReading, _: Query) -> dict[str, Any]:
         return {
             "generation": reading.generation, "duration_ns": reading.run.trace.duration_ns,
             "follows": self._at.follows, "iterations": reading.looked_for_iterations,
         }  # fmt: skip
 
-    def _row_set(self, reading: Reading, query: Query) -> RowSet:
+    def _row_set(self, reading: RunReading, query: Query) -> RowSet:
         """Rows of states or of a view."""
         if _is_view(query):
             return self._view_of(reading, query).chosen(_ranks_wanted(query)).rows
         return reading.run.rows(*_rows_wanted(query))
 
-    def _rows(self, reading: Reading, query: Query) -> dict[str, Any]:
+    def _rows(self, reading: RunReading, query: Query) -> dict[str, Any]:
         rows = self._row_set(reading, query)
         by_thread = (
             (query.get("rows") == RowGrouping.THREADS)
@@ -147,21 +147,21 @@ class Answers:
             "names": rows.names, "rank": rows.rank.tolist(), "of_rank": rows.of_rank.tolist(), "by_thread": by_thread
         }  # fmt: skip
 
-    def _overview(self, reading: Reading, query: Query) -> dict[str, Any]:
+    def _overview(self, reading: RunReading, query: Query) -> dict[str, Any]:
         """Shares of the time of all rows together, (doings, stretches of the whole run)."""
         if _is_view(query):
             return {"shares": self._view_of(reading, query).overview(_ranks_wanted(query)).tolist()}
         return {"shares": reading.tiles.overview(*_rows_wanted(query)).tolist()}
 
-    def _sums(self, reading: Reading, query: Query) -> dict[str, Any]:
+    def _sums(self, reading: RunReading, query: Query) -> dict[str, Any]:
         view = self._view(reading, query)
         return numbers_json(numbers(reading.run, view, reading.hits(view.search)), names=False)
 
-    def _moment(self, reading: Reading, query: Query) -> dict[str, Any]:
+    def _moment(self, reading: RunReading, query: Query) -> dict[str, Any]:
         rank = _whole(query, "rank", reading.run.trace.size - 1)
         return moment_at(reading.run, rank, _whole(query, "at", _LARGEST))
 
-    def _messages(self, reading: Reading, query: Query) -> dict[str, Any]:
+    def _messages(self, reading: RunReading, query: Query) -> dict[str, Any]:
         """Find the messages of the rows [from, to) in a stretch of time."""
         begin, end = _stretch(query)
         lines = query.get("lines") or MessageLines.WHOLE
@@ -178,7 +178,7 @@ class Answers:
             arrows = list(zip(*columns, strict=True))
         return {"count": found.count, "bytes": found.size_bytes, "counts": counts, "arrows": arrows}
 
-    def _hits(self, reading: Reading, query: Query) -> dict[str, Any]:
+    def _hits(self, reading: RunReading, query: Query) -> dict[str, Any]:
         """Count the hits of the rows [from, to) in each strip of the stretch, and of all rows in the whole run."""
         view = self._view(reading, _without(query, "from", "to", "strips", *_OF_VIEWS))
         hits = reading.hits(view.search)
@@ -186,12 +186,12 @@ class Answers:
             return {"all": 0, "in_view": 0, "counts": []}
         return _counted(hits, self._row_set(reading, query), query, (view.begin_ns, view.end_ns), reading)
 
-    def _step(self, reading: Reading, query: Query) -> dict[str, Any]:
+    def _step(self, reading: RunReading, query: Query) -> dict[str, Any]:
         """The next hit from (at, row), or the one before it; null: there is none."""
         view = self._view(reading, _without(query, "at", "row", "back", *_OF_VIEWS))
         return _next(reading.hits(view.search), self._row_set(reading, query), query)
 
-    def _marks(self, reading: Reading, query: Query) -> dict[str, Any]:
+    def _marks(self, reading: RunReading, query: Query) -> dict[str, Any]:
         begin, end = _stretch(query)
         rank = _whole(query, "rank", reading.run.trace.size - 1)
         edges = edges_of(reading.iterations, rank, begin, end)
@@ -204,11 +204,11 @@ class Answers:
             },
         }  # fmt: skip
 
-    def _view_of(self, reading: Reading, query: Query) -> DrawnViews:
+    def _view_of(self, reading: RunReading, query: Query) -> DrawnViews:
         name, level = query["draw"], query.get("each", "")
         return reading.drawn((name, level), self._views.find(name, level))
 
-    def _drawn(self, reading: Reading, query: Query) -> dict[str, Any]:
+    def _drawn(self, reading: RunReading, query: Query) -> dict[str, Any]:
         """Describe a view: unit, level, colours, scale and number of bursts."""
         found = self._view_of(reading, query)
         scale = None if found.is_named else dict(zip(("least", "most", "peak"), found.scale, strict=True))
@@ -217,14 +217,14 @@ class Answers:
             "levels": self._views.levels(query["draw"]), "bursts": len(found.course),
         }  # fmt: skip
 
-    def _values(self, reading: Reading, query: Query) -> dict[str, Any]:
+    def _values(self, reading: RunReading, query: Query) -> dict[str, Any]:
         """A view in a stretch, of each of its rows."""
         found = self._view_of(reading, query)
         measured = found.measured(_ranks_wanted(query), *_stretch(query))
         numbers = {name: plain(getattr(measured, name)) for name in ("mean", "least", "most")}
         return {**numbers, "seconds": measured.seconds.tolist(), "colours": found.colours, "unit": found.unit}
 
-    def _value(self, reading: Reading, query: Query) -> dict[str, Any]:
+    def _value(self, reading: RunReading, query: Query) -> dict[str, Any]:
         """A view at a moment, in a row."""
         found = self._view_of(reading, query)
         rows, numbers = found.chosen(_ranks_wanted(query))
@@ -237,15 +237,15 @@ class Answers:
             "name": found.said(value), "unit": found.unit, "begin_s": begin / 1e9, "end_s": end / 1e9,
         }  # fmt: skip
 
-    def _value_hits(self, reading: Reading, query: Query) -> dict[str, Any]:
+    def _value_hits(self, reading: RunReading, query: Query) -> dict[str, Any]:
         """Bursts with a value that is searched for; else as for calls."""
         rows, hits = self._value_search(reading, query)
         return _counted(hits, rows, query, _stretch(query), reading)
 
-    def _value_step(self, reading: Reading, query: Query) -> dict[str, Any]:
+    def _value_step(self, reading: RunReading, query: Query) -> dict[str, Any]:
         return _next(*self._value_search(reading, query)[::-1], query)
 
-    def _value_search(self, reading: Reading, query: Query) -> tuple[RowSet, Marked]:
+    def _value_search(self, reading: RunReading, query: Query) -> tuple[RowSet, MarkedIntervals]:
         """Rows whose lanes are their numbers in the view, and the bursts that are searched for."""
         found = self._view_of(reading, query)
         rows, numbers = found.chosen(_ranks_wanted(query))
@@ -261,7 +261,7 @@ def _without(query: Query, *names: str) -> dict[str, str]:
     return {key: value for key, value in query.items() if key not in names}
 
 
-def _draws(query: Query) -> tuple[Draw, ...]:
+def _draws(query: Query) -> tuple[DrawRequest, ...]:
     """Read the list of drawings from JSON."""
     try:
         given = json.loads(query.get("draws", "[{}]"))
@@ -269,10 +269,12 @@ def _draws(query: Query) -> tuple[Draw, ...]:
         given = None
     if not isinstance(given, list):
         raise TracelibError("draws is no list")
-    return tuple(map(Draw.of, given))
+    return tuple(map(DrawRequest.of, given))
 
 
-def _counted(hits: Marked, rows: RowSet, query: Query, stretch: tuple[int, int], reading: Reading) -> dict[str, Any]:
+def _counted(
+    hits: MarkedIntervals, rows: RowSet, query: Query, stretch: tuple[int, int], reading: RunReading
+) -> dict[str, Any]:
     """Count the hits of the rows [from, to) in each strip of the stretch, and of all rows in the whole run."""
     part = _part(rows, query)
     counts = part.summed(hits.between(part.lanes, _edges(query, *stretch))[0])
@@ -283,7 +285,7 @@ def _counted(hits: Marked, rows: RowSet, query: Query, stretch: tuple[int, int],
     }
 
 
-def _next(hits: Marked | None, rows: RowSet, query: Query) -> dict[str, Any]:
+def _next(hits: MarkedIntervals | None, rows: RowSet, query: Query) -> dict[str, Any]:
     at, row = _whole(query, "at", _LARGEST), _whole(query, "row", 1 << 30)
     found = hits.next(rows, at, row, forward="back" not in query) if hits else None
     return {"hit": found and {"at_ns": found[0], "row": found[1]}}

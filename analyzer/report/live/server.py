@@ -22,15 +22,15 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from analyzer.errors import TracelibError
-from analyzer.report.live.answers import Answers
+from analyzer.report.live.answers import LiveAnswers
 
 RUN = "run"
 
 
-class Runs:
+class LiveRuns:
     """The answers of one run or of several, which are counted from 0."""
 
-    def __init__(self, every: Sequence[Answers]) -> None:
+    def __init__(self, every: Sequence[LiveAnswers]) -> None:
         self.every = tuple(every)
 
     def data(self, name: str, query: Mapping[str, str]) -> Any:
@@ -54,7 +54,7 @@ class Runs:
         """A view as a file: it names the first run."""
         return self.every[0].toml(query)
 
-    def _of(self, query: Mapping[str, str]) -> tuple[Answers, dict[str, str]]:
+    def _of(self, query: Mapping[str, str]) -> tuple[LiveAnswers, dict[str, str]]:
         rest = dict(query)
         run = rest.pop(RUN, "0")
         if run not in map(str, range(len(self.every))):
@@ -94,14 +94,14 @@ _WORTH_PACKING = 1400
 _IDLE_S = 60
 
 
-class Server(ThreadingHTTPServer):
+class LiveServer(ThreadingHTTPServer):
     """One view."""
 
     daemon_threads = True
     block_on_close = False
     allow_reuse_address = False
 
-    def __init__(self, runs: Runs, port: int = 0) -> None:
+    def __init__(self, runs: LiveRuns, port: int = 0) -> None:
         """port: 0 for any that is free. Raises TracelibError."""
         self.runs, self.token = runs, secrets.token_urlsafe(16)
         try:
@@ -123,7 +123,7 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     timeout = _IDLE_S
     server_version, sys_version = "analyze", ""
-    server: Server
+    server: LiveServer
 
     def do_GET(self) -> None:
         """Each request is one of these."""

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from analyzer.efficiency.factors import Additive, Efficiency
+from analyzer.efficiency.factors import AdditiveEfficiency, Efficiency
 from analyzer.efficiency.scaling import Scaling
-from analyzer.metrics.accesses import Accessed
-from analyzer.metrics.collectives import Collective
+from analyzer.metrics.accesses import AccessTotals
+from analyzer.metrics.collectives import CollectiveTotals
 from analyzer.metrics.messages import Messages
 from analyzer.metrics.profile import Profile
 from analyzer.metrics.regions import RegionProfile
@@ -112,7 +112,7 @@ def efficiency_json(
 ) -> dict[str, Any]:
     """The factors, and what they are relative to. transfer_waits_ns: the most that is waiting for a CPU of what an
     ideal network would save."""
-    form = Additive(efficiency) if additive else efficiency
+    form = AdditiveEfficiency(efficiency) if additive else efficiency
     ideal = efficiency.ideal
     return {
         "form": "additive" if additive else "multiplicative",
@@ -167,7 +167,7 @@ def _calls(profile: Profile, present: np.ndarray) -> dict[str, dict[str, Any]]:
     }
 
 
-def _accessed(accessed: Accessed, trace: Trace) -> dict[str, Any]:
+def _accessed(accessed: AccessTotals, trace: Trace) -> dict[str, Any]:
     one = accessed.object
     return {
         "name": one.name,
@@ -197,7 +197,7 @@ def _plain_spread(values: np.ndarray) -> dict[str, float]:
     return {"mean": float(values.mean()), "max": int(values.max()), "min": int(values.min())}
 
 
-def _collective(collective: Collective, communicator: Communicator) -> dict[str, Any]:
+def _collective(collective: CollectiveTotals, communicator: Communicator) -> dict[str, Any]:
     return {
         "communicator": communicator.label,
         "size": len(communicator.members) + len(communicator.remote),

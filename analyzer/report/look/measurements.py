@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from analyzer.metrics.counters import Counted
-from analyzer.metrics.system import NodeSummary, Spread
+from analyzer.metrics.counters import CounterTotals
+from analyzer.metrics.system import MeanAndMax, NodeSummary
 from analyzer.operations.bursts import CPU_TIME
 from analyzer.report.look.summary import Summary
 from analyzer.report.words import units
@@ -25,7 +25,7 @@ from analyzer.trace import Counters, Trace
 MOST = 16
 
 
-def counters_title(counted: Counted) -> str:
+def counters_title(counted: CounterTotals) -> str:
     """The title of the table, with instructions per cycle if they are known."""
     known = f"; {counted.ipc:.2f} instructions per cycle" if counted.ipc is not None else ""
     return f"Counters (computation: sum, by rank; MPI: sum){known}"
@@ -36,7 +36,7 @@ def counter_format(name: str) -> Callable[[float], str]:
     return units.time if name == CPU_TIME else units.count
 
 
-def counters_table(counted: Counted, present: np.ndarray) -> Table:
+def counters_table(counted: CounterTotals, present: np.ndarray) -> Table:
     """A line for each counter."""
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim", expand=False)
     table.add_column("", no_wrap=True, overflow="ellipsis", max_width=28)
@@ -53,7 +53,7 @@ def _number(value: float) -> str:
     return f"{value:.3g}" if value >= 1e6 else f"{value:.0f}"
 
 
-def counters_json(counted: Counted, present: np.ndarray) -> dict[str, Any]:
+def counters_json(counted: CounterTotals, present: np.ndarray) -> dict[str, Any]:
     """Convert counters to plain data.
 
     By counter: the sum over ranks, the sum of each rank, and the share of all bursts that was counted with it.
@@ -71,7 +71,7 @@ def counters_json(counted: Counted, present: np.ndarray) -> dict[str, Any]:
     }
 
 
-def ipc_json(counted: Counted, present: np.ndarray) -> dict[str, Any]:
+def ipc_json(counted: CounterTotals, present: np.ndarray) -> dict[str, Any]:
     """Instructions per cycle in computation; null where they were not counted together."""
     by_rank = counted.ipc_by_rank
     return {"all": counted.ipc, "by_rank": [by_rank[rank] for rank in present]}
@@ -153,7 +153,7 @@ def system_json(nodes: list[NodeSummary]) -> list[dict[str, Any]]:
     ]
 
 
-def _spread(spread: Spread | None) -> dict[str, float] | None:
+def _spread(spread: MeanAndMax | None) -> dict[str, float] | None:
     return None if spread is None else {"mean": spread.mean, "max": spread.max}
 
 
@@ -161,7 +161,7 @@ MEASURED, ESTIMATED, ELSEWHERE = "measured", "calls times a measured cost", "in 
 
 
 @dataclass(frozen=True)
-class Cost:
+class DriverCost:
     """Cost of one driver.
 
     count: its calls, answers, samples, or writings. time_s: the time of all ranks; None: the driver takes none of
@@ -175,26 +175,26 @@ class Cost:
     how: str
 
 
-def costs(summary: Summary) -> tuple[Cost, ...]:
+def costs(summary: Summary) -> tuple[DriverCost, ...]:
     """All that took something; () for a trace of another tool, which does not say."""
     return tuple(_costs(summary)) if summary.trace.origin.tracer_times else ()
 
 
-def _costs(summary: Summary) -> Iterator[Cost]:
+def _costs(summary: Summary) -> Iterator[DriverCost]:
     present, lost = summary.present, summary.flushes
     calls = int(summary.profile.count[present].sum())
     if calls:
         name = "CLOCK and PAPI" if summary.counted.bursts.any() else "CLOCK"
-        yield Cost(name, "call", calls, float(summary.useful.tracer_by_rank()[present].sum()) / 1e9, ESTIMATED)
+        yield DriverCost(name, "call", calls, float(summary.useful.tracer_by_rank()[present].sum()) / 1e9, ESTIMATED)
     for name, ns in (("callers of calls", lost.paths_ns), ("clocks of nodes", lost.clocks_ns)):
         if ns[present].any():
-            yield Cost(name, "", None, float(ns[present].sum()) / 1e9, MEASURED)
+            yield DriverCost(name, "", None, float(ns[present].sum()) / 1e9, MEASURED)
     if lost.writing_ns[present].any():
-        yield Cost("writing buffers", "", None, float(lost.writing_ns[present].sum()) / 1e9, MEASURED)
+        yield DriverCost("writing buffers", "", None, float(lost.writing_ns[present].sum()) / 1e9, MEASURED)
     for driver in summary.drivers:
-        yield Cost(driver.name, "answer", driver.count, driver.time_ns / 1e9, MEASURED)
+        yield DriverCost(driver.name, "answer", driver.count, driver.time_ns / 1e9, MEASURED)
     if samples := sum(node.samples for node in summary.system):
-        yield Cost("System", "sample", samples, None, ELSEWHERE)
+        yield DriverCost("System", "sample", samples, None, ELSEWHERE)
 
 
 def measuring_lines(summary: Summary) -> list[str]:
@@ -202,7 +202,7 @@ def measuring_lines(summary: Summary) -> list[str]:
     return [_line(cost) for cost in costs(summary)] if summary.drivers else []
 
 
-def _line(cost: Cost) -> str:
+def _line(cost: DriverCost) -> str:
     count = "" if cost.count is None else f"{plural(cost.count, cost.what)}, "
     took = "" if cost.time_s is None else f"{time(round(cost.time_s * 1e9))}, "
     return f"{cost.driver}: {count}{took}{cost.how}"

@@ -10,7 +10,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from analyzer.metrics.callers import FromPlace
+from analyzer.metrics.callers import CallsFromPlace
 from analyzer.places import Places
 from analyzer.report.imbalance import evenness_json, told
 from analyzer.report.look.summary import Summary
@@ -54,7 +54,7 @@ def iterations_json(summary: Summary) -> dict[str, Any] | None:
 MOST_PLACES = 10
 
 
-def places_table(found: list[FromPlace], places: Places, whole_ns: int) -> Table:
+def places_table(found: list[CallsFromPlace], places: Places, whole_ns: int) -> Table:
     """The places with the most time in MPI. whole_ns: of the run, all threads together."""
     table = plain_table("place", "MPI_", "time", "of run", "calls", "bytes", "mean", "varies")
     for f in found[:MOST_PLACES]:
@@ -73,7 +73,7 @@ def places_table(found: list[FromPlace], places: Places, whole_ns: int) -> Table
     return table
 
 
-def places_json(found: list[FromPlace], places: Places) -> list[dict[str, Any]]:
+def places_json(found: list[CallsFromPlace], places: Places) -> list[dict[str, Any]]:
     """All places, the most expensive first."""
     return [
         {

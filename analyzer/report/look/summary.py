@@ -9,28 +9,28 @@ from functools import cached_property
 
 import numpy as np
 
-from analyzer.efficiency.cpu_use import Cpus, cpus, others
+from analyzer.efficiency.cpu_use import CpuSharing, cpus, others
 from analyzer.efficiency.factors import Efficiency, efficiency
 from analyzer.efficiency.ideal import ideal_replay
 from analyzer.imbalance.analysis import Imbalance, analyze_imbalance
-from analyzer.metrics.accesses import Accessed, Failed, accesses, failed
-from analyzer.metrics.callers import Callers, CallerSums, FromPlace, from_places
-from analyzer.metrics.collectives import Collective, CollectiveSums
-from analyzer.metrics.computing import Asleep, AsleepSums, asleep_at
-from analyzer.metrics.counters import Counted, counted
-from analyzer.metrics.hot import Hot, HotSums
+from analyzer.metrics.accesses import AccessTotals, FailedCalls, accesses, failed
+from analyzer.metrics.callers import CallerRows, CallerSums, CallsFromPlace, from_places
+from analyzer.metrics.collectives import CollectiveSums, CollectiveTotals
+from analyzer.metrics.computing import SleepSums, SleepTotals, asleep_at
+from analyzer.metrics.counters import CounterTotals, counted
+from analyzer.metrics.hot import HotRows, HotSums
 from analyzer.metrics.messages import Messages, messages
 from analyzer.metrics.overhead import AskedDriver, Flushes, asked_drivers, flushes
 from analyzer.metrics.profile import Profile, ProfileSums
 from analyzer.metrics.regions import RegionProfile, region_profile
 from analyzer.metrics.sums import add_all
 from analyzer.metrics.system import NodeSummary, summarize_nodes
-from analyzer.metrics.unrecorded import Unrecorded, unrecorded
-from analyzer.metrics.useful import Bursts, BurstSums, Useful, UsefulSums, cpu_waits
+from analyzer.metrics.unrecorded import UnrecordedTime, unrecorded
+from analyzer.metrics.useful import Bursts, BurstSums, UsefulSums, UsefulTime, cpu_waits
 from analyzer.parallel import Team
 from analyzer.places import Places
 from analyzer.structure.levels.parts import Structure
-from analyzer.structure.levels.run_structure import Method, structure
+from analyzer.structure.levels.run_structure import IterationMethod, structure
 from analyzer.trace import CallPaths, Chosen, Leftovers, Losses, Relative, Trace, Unmatched
 from analyzer.trace.at_places import AtPlaces, PlaceChoice
 from analyzer.waits.analysis import Waits, analyze_waits
@@ -54,29 +54,29 @@ class Summary:
 
     trace: Trace
     profile: Profile
-    useful: Useful
+    useful: UsefulTime
     flushes: Flushes
-    unrecorded: Unrecorded
+    unrecorded: UnrecordedTime
     efficiency: Efficiency
     bursts: Bursts
     messages: Messages
-    collectives: list[Collective]
-    accesses: list[Accessed]
-    failed: list[Failed]
+    collectives: list[CollectiveTotals]
+    accesses: list[AccessTotals]
+    failed: list[FailedCalls]
     unmatched: list[Unmatched]
     elsewhere: list[Unmatched]
     relatives: list[Relative]
     system: list[NodeSummary]
     regions: RegionProfile
     drivers: tuple[AskedDriver, ...]  # that the program asked while it ran
-    counted: Counted
-    cpus: Cpus
+    counted: CounterTotals
+    cpus: CpuSharing
     waits: Waits
     cpu_waits_ns: np.ndarray  # by rank, outside MPI
-    asleep: list[Asleep]  # outside MPI, by place, the longest first
+    asleep: list[SleepTotals]  # outside MPI, by place, the longest first
     others_ns: np.ndarray  # how long threads that make no call had or wanted a CPU, by rank
-    callers: Callers
-    hot: Hot
+    callers: CallerRows
+    hot: HotRows
     structure: Structure | None  # None: it was not looked for
     even: Imbalance | None  # of the main loop; None: there is none
     shown: Profile
@@ -124,7 +124,7 @@ class Summary:
         return self.trace.extra(CallPaths).named()
 
     @cached_property
-    def from_places(self) -> list[FromPlace]:
+    def from_places(self) -> list[CallsFromPlace]:
         """The places that calls come from, the most expensive first."""
         return from_places(self.callers, self.places, self.trace)
 
@@ -219,21 +219,23 @@ def _structure(trace: Trace, team: Team, calls: Profile) -> tuple[Structure | No
     chosen = trace.extra(Chosen)
     if chosen.ranks is not None or chosen.cluster or not 0 < calls.count.sum() <= MOST_CALLS:
         return None, None
-    found = structure(trace, team, Method.CALLS)
+    found = structure(trace, team, IterationMethod.CALLS)
     iterations = found.main.iterations if found.main else None
     return found, analyze_imbalance(trace, team, iterations) if iterations else None
 
 
-def _sums(trace: Trace, team: Team) -> tuple[Profile, Useful, Bursts, list[Collective], Callers, Hot, list[Asleep]]:
+def _sums(
+    trace: Trace, team: Team
+) -> tuple[Profile, UsefulTime, Bursts, list[CollectiveTotals], CallerRows, HotRows, list[SleepTotals]]:
     """Add up everything that needs one rank at a time, in one pass through all ranks."""
     calls, computed, pieces, groups = ProfileSums(trace), UsefulSums(trace), BurstSums(), CollectiveSums(trace)
-    callers, samples, asleep = CallerSums(trace), HotSums(trace), AsleepSums(trace)
+    callers, samples, asleep = CallerSums(trace), HotSums(trace), SleepSums(trace)
     add_all(trace, team, calls, computed, pieces, groups, callers, samples, asleep)
     per_call = calls.total(team), computed.total(team), pieces.total(team), groups.total(team)
     return *per_call, callers.total(team), samples.total(team), asleep_at(asleep.total(team), trace)
 
 
-def _sums_of_calls(trace: Trace, team: Team) -> tuple[Profile, list[Collective], Callers]:
+def _sums_of_calls(trace: Trace, team: Team) -> tuple[Profile, list[CollectiveTotals], CallerRows]:
     """Add up calls only, in one pass through all ranks."""
     calls, groups, callers = ProfileSums(trace), CollectiveSums(trace), CallerSums(trace)
     add_all(trace, team, calls, groups, callers)

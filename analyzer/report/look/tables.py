@@ -9,8 +9,8 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from analyzer.metrics.clusters import Column
-from analyzer.metrics.collectives import Collective
+from analyzer.metrics.clusters import RankMeasure
+from analyzer.metrics.collectives import CollectiveTotals
 from analyzer.metrics.messages import Messages
 from analyzer.report.look.summary import Summary
 from analyzer.report.words import units
@@ -74,11 +74,11 @@ def ranks_alike(summary: Summary) -> AlikeRanks | None:
     profile, present = summary.profile, summary.present
     return alike_ranks(
         present,
-        Column("computing", summary.useful.by_rank()[present]),
-        Column("in MPI", profile.mpi_ns()[present]),
-        Column("waiting", summary.waits.time_ns[present].sum(axis=1)),
-        Column("calls", profile.count[present].sum(axis=1), "calls"),
-        Column("sent", profile.sent[present].sum(axis=1), "bytes"),
+        RankMeasure("computing", summary.useful.by_rank()[present]),
+        RankMeasure("in MPI", profile.mpi_ns()[present]),
+        RankMeasure("waiting", summary.waits.time_ns[present].sum(axis=1)),
+        RankMeasure("calls", profile.count[present].sum(axis=1), "calls"),
+        RankMeasure("sent", profile.sent[present].sum(axis=1), "bytes"),
     )
 
 
@@ -150,9 +150,9 @@ def collectives_table(summary: Summary) -> Table:
     return table
 
 
-def _by_members(summary: Summary) -> list[list[Collective]]:
+def _by_members(summary: Summary) -> list[list[CollectiveTotals]]:
     """The most expensive first: a loop that splits and frees makes the same communicator again and again."""
-    groups: dict[tuple, list[Collective]] = {}
+    groups: dict[tuple, list[CollectiveTotals]] = {}
     for c in summary.collectives:
         of = summary.trace.communicators[c.comm]
         unnamed = of.id != 1 and not of.name
@@ -160,7 +160,7 @@ def _by_members(summary: Summary) -> list[list[Collective]]:
     return sorted(groups.values(), key=lambda group: -sum(c.time_ns for c in group))
 
 
-def _sums(group: Sequence[Collective]) -> tuple[str, str, str]:
+def _sums(group: Sequence[CollectiveTotals]) -> tuple[str, str, str]:
     sent = sum(c.sent for c in group)
     calls = units.count(sum(c.calls for c in group))
     return units.time(sum(c.time_ns for c in group)), calls, units.size(sent) if sent else "-"

@@ -21,7 +21,7 @@ from analyzer.report.look.summary import MOST_CALLS, Summary, summarize
 from analyzer.sensitivity.limits import Limits, limits
 from analyzer.structure.iterations import Iterations
 from analyzer.structure.levels.parts import Structure
-from analyzer.structure.levels.run_structure import Method, structure
+from analyzer.structure.levels.run_structure import IterationMethod, structure
 from analyzer.timeline import Timeline, TimelineMarks, lines_of, marks_of, timeline
 from analyzer.trace import Trace
 from analyzer.trace.trace import check_computing
@@ -77,7 +77,7 @@ def gather(
     made_of, even = summary.structure, summary.even
     if made_of is None and 0 < calls <= _MOST_READ:  # the first look does not take the time that it takes
         with step("Looking for iterations"):
-            made_of = structure(trace, team, Method.CALLS)
+            made_of = structure(trace, team, IterationMethod.CALLS)
             found = iterations(made_of)
             even = analyze_imbalance(trace, team, found) if found else None
     with step("Drawing ranks over time"):

@@ -21,9 +21,9 @@ import numpy as np
 from analyzer.report.look.findings import findings_lines, overlap_note
 from analyzer.report.look.sentences import communication_efficiency, load_balance, parallel_efficiency
 from analyzer.report.page.gather import PageRun
-from analyzer.report.page.sections import Section, sections
+from analyzer.report.page.sections import PageSection, sections
 from analyzer.report.words import replays, units
-from analyzer.timeline import NAMES, Doing, Timeline
+from analyzer.timeline import NAMES, ActivityKind, Timeline
 from analyzer.trace import Losses
 
 MARKED = 0.05
@@ -91,7 +91,7 @@ _TOGETHER, _FEWEST = 4, 256
 
 def packed_cells(of: Timeline) -> tuple[str, list[int]]:
     """Base64 of the zlib stream of uint16 cells, level after level, line after line, the finest first, and the bins of
-    each level. A cell holds four shares, that of Doing k in bits 4k to 4k + 3; they add up to STEPS at most."""
+    each level. A cell holds four shares, that of ActivityKind k in bits 4k to 4k + 3; they add up to STEPS at most."""
     levels, bins, together = [], [], 1
     while True:
         level = of if together == 1 else of.coarser(together)
@@ -108,7 +108,7 @@ def _cells(shares: np.ndarray) -> np.ndarray:
     """uint16 (lines, bins). Sums of shares are rounded: rounding neither fills nor empties a cell."""
     below = np.rint(np.cumsum(shares, axis=0) * STEPS).astype(np.uint16)
     parts = np.diff(below, axis=0, prepend=np.zeros_like(below[:1]))
-    return sum((parts[k] << np.uint16(4 * k) for k in Doing), np.zeros(parts.shape[1:], np.uint16))
+    return sum((parts[k] << np.uint16(4 * k) for k in ActivityKind), np.zeros(parts.shape[1:], np.uint16))
 
 
 def timeline_json(run: PageRun) -> dict[str, Any]:
@@ -268,7 +268,7 @@ def _timeline(runs: Sequence[PageRun]) -> str:
     )
 
 
-def _section(of: Section, runs: Sequence[PageRun]) -> str:
+def _section(of: PageSection, runs: Sequence[PageRun]) -> str:
     names = [f"<b>{escape(run.name)}</b>: " if len(runs) > 1 else "" for run in runs]
     texts = "".join(f"<p>{name}{escape(text)}</p>" for name, text in zip(names, of.sentences, strict=True))
     chart = f"<figure>{of.svg}</figure>" if of.svg else ""

@@ -22,7 +22,7 @@ from analyzer.report.words.replays import basis_phrase
 
 
 @dataclass(frozen=True)
-class Section:
+class PageSection:
     """Section of a page. `svg` is "" where it has no chart; sentences say why."""
 
     name: str  # its anchor
@@ -32,7 +32,7 @@ class Section:
     svg: str = ""
 
 
-def sections(runs: Sequence[PageRun]) -> list[Section]:
+def sections(runs: Sequence[PageRun]) -> list[PageSection]:
     """All but findings, efficiencies and the timeline, in order."""
     return [_section(runs, *one) for one in _ALL]
 
@@ -40,7 +40,7 @@ def sections(runs: Sequence[PageRun]) -> list[Section]:
 def _section(
     runs: Sequence[PageRun], name: str, title: str, command: str, tell: Callable[[PageRun], str],
     draw: Callable[[Sequence[PageRun]], str],
-) -> Section:  # fmt: skip
+) -> PageSection:  # fmt: skip
     said = []
     for run in runs:
         why = run.left_out.get(name)
@@ -48,7 +48,7 @@ def _section(
     svg = draw(runs)
     if not svg and len(runs) > 1 and not any(text.startswith("Not shown") for text in said):
         said = [f"{text} Not shown: it is not in all of the runs." for text in said]
-    return Section(name, title, said, [command.format(quote(run.file)) for run in runs], svg)
+    return PageSection(name, title, said, [command.format(quote(run.file)) for run in runs], svg)
 
 
 def _matrix(run: PageRun) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.axes import Axes
 
-from analyzer.report.job_times import Distribution, NodeTime
+from analyzer.report.job_times import NodeTime, TimesByNodes
 from analyzer.report.pictures.files import BLUE, GREY, ORANGE, new_figure, save
 
 _LINE = 0.24
@@ -23,7 +23,7 @@ _BESIDE = 2
 
 
 def draw_schedules(
-    distributions: Sequence[Distribution], parts: Sequence[tuple[str, Sequence[NodeTime]]], path: Path
+    distributions: Sequence[TimesByNodes], parts: Sequence[tuple[str, Sequence[NodeTime]]], path: Path
 ) -> None:
     """Draw run times by nodes, beside each other, and below them finished, cancelled and idle node time.
 
@@ -51,7 +51,7 @@ def draw_schedules(
     save(figure, path)
 
 
-def _run_times(axes: Axes, found: Distribution) -> None:
+def _run_times(axes: Axes, found: TimesByNodes) -> None:
     """Draw sums of run times, the application's below the sum of all other jobs."""
     at = np.arange(len(found.rows))
     own = np.array([row.application_h.value for row in found.rows])

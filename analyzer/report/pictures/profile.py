@@ -10,7 +10,7 @@ from matplotlib.ticker import FuncFormatter
 
 from analyzer.metrics.parallelism import COLLECTIVES, COMPUTING, MESSAGES, QUEUE, Parallelism
 from analyzer.report.pictures.files import BLUE, GREY, ORANGE, new_figure, save
-from analyzer.report.profile import Profiled
+from analyzer.report.profile import ProfileReport
 from analyzer.report.words import units
 
 _COLOURS = {COMPUTING: BLUE, COLLECTIVES: ORANGE, MESSAGES: "#f0c808"}
@@ -18,7 +18,7 @@ _MOST = 4000
 """Bins that a picture can show; if there are more, several are drawn as their mean."""
 
 
-def draw(profiled: Profiled, path: Path) -> None:
+def draw(profiled: ProfileReport, path: Path) -> None:
     """Write the picture as PNG; whole or not at all. Raises TracelibError."""
     found = profiled.found
     waits = QUEUE in found.series and bool(found.series[QUEUE].any())

@@ -17,7 +17,7 @@ from matplotlib.patches import Ellipse, FancyArrowPatch, FancyBboxPatch, Patch
 from analyzer.report.pictures.files import GREY, new_figure, save
 from analyzer.report.program_graph import COLOURS, label_lines, ranks_text
 from analyzer.report.words import units
-from analyzer.structure.graph.program_graph import Edge, Kind, Node, ProgramGraph
+from analyzer.structure.graph.program_graph import GraphEdge, GraphNode, NodeKind, ProgramGraph
 from analyzer.structure.graph.steps import ENDS
 
 _MOST_LANES, _MOST_PARTS = 4, 120
@@ -59,7 +59,7 @@ def draw_program(found: ProgramGraph, path: Path) -> None:
     save(figure, path)
 
 
-def _kept(nodes: Sequence[Node]) -> list[int]:
+def _kept(nodes: Sequence[GraphNode]) -> list[int]:
     """All parts, or those with the most time."""
     longest = sorted(range(len(nodes)), key=lambda number: -nodes[number].ns.sum())[:_MOST_PARTS]
     return sorted(longest)
@@ -105,7 +105,7 @@ class _Layout:
         return not any(self._taken[row][stretch[0] : stretch[1] + 1].any() for row in range(above + 1, below))
 
 
-def _symbol(axes: Axes, found: ProgramGraph, node: Node, box: tuple[float, float, float]) -> None:
+def _symbol(axes: Axes, found: ProgramGraph, node: GraphNode, box: tuple[float, float, float]) -> None:
     left, width, y = box
     style: dict[str, Any] = {
         "facecolor": COLOURS[bool(node.differs)],
@@ -113,7 +113,7 @@ def _symbol(axes: Axes, found: ProgramGraph, node: Node, box: tuple[float, float
         "linewidth": 0.8,
         "zorder": 3,
     }
-    if node.kind == Kind.COMPUTING:
+    if node.kind == NodeKind.COMPUTING:
         axes.add_patch(Ellipse((left + width / 2, y), width, _HEIGHT, **style))
     else:
         box_style = "round,pad=0,rounding_size=0.05"
@@ -130,7 +130,7 @@ def _round(axes: Axes, x: float, y: float, text: str) -> None:
     )  # fmt: skip
 
 
-def _flow(axes: Axes, edges: Sequence[Edge], layout: _Layout) -> None:
+def _flow(axes: Axes, edges: Sequence[GraphEdge], layout: _Layout) -> None:
     last = max(layout.row.values(), default=0) + 1
     beside: dict[bool, int] = {True: 0, False: 0}
     for edge in edges:
@@ -155,7 +155,7 @@ def _down(axes: Axes, layout: _Layout, above: int, below: int, stretch: Stretch,
         axes.text(x + 0.06, (ends[0][1] + ends[1][1]) / 2, units.count(count), fontsize=6, va="center", color=GREY)
 
 
-def _around(axes: Axes, layout: _Layout, edge: Edge, stretch: Stretch, number: int) -> None:
+def _around(axes: Axes, layout: _Layout, edge: GraphEdge, stretch: Stretch, number: int) -> None:
     """A line beside the symbols: on the left back to an earlier part, on the right past other parts."""
     boxes = [layout.box_around(node, stretch) for node in (edge.source, edge.target)]
     away = 0.12 + 0.11 * (number % 5)

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 
 from analyzer.report.pictures.files import BLUE, GREY, ORANGE, new_figure, save
-from analyzer.report.representative import Analysed
+from analyzer.report.representative import RepresentativeReport
 from analyzer.report.words import units
 
 _POINTS = 1500
@@ -19,7 +19,7 @@ _AROUND = 2
 _COLOURS = (BLUE, ORANGE, GREY)
 
 
-def draw_representative(found: Analysed, path: Path) -> None:
+def draw_representative(found: RepresentativeReport, path: Path) -> None:
     """Write the picture; whole or not at all. Raises TracelibError."""
     subset, name = found.subset, Path(found.series.name).name
     rows = 1 if subset is None else 4 if found.sweep else 3
@@ -39,7 +39,7 @@ def draw_representative(found: Analysed, path: Path) -> None:
     save(figure, path)
 
 
-def _metric(found: Analysed, axes: Axes, first: int, last: int) -> None:
+def _metric(found: RepresentativeReport, axes: Axes, first: int, last: int) -> None:
     """The metric in steps [first, last), the part in colour, and the value of the whole."""
     series, metric = found.series, found.metrics[0]
     low, high, at = ranges(metric.values()[first:last])
@@ -68,7 +68,7 @@ def ranges(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.minimum.reduceat(values, at), np.maximum.reduceat(values, at), at
 
 
-def _lengths(found: Analysed, axes: Axes) -> None:
+def _lengths(found: RepresentativeReport, axes: Axes) -> None:
     """The error of each metric at each length, in % of the period."""
     for number, (metric, colour) in enumerate(zip(found.metrics, _COLOURS, strict=False)):
         errors = [one.errors[number] for one in found.lengths]
@@ -80,7 +80,7 @@ def _lengths(found: Analysed, axes: Axes) -> None:
     axes.legend(loc="upper right", fontsize=7)
 
 
-def _sweep(found: Analysed, period: int, axes: Axes) -> None:
+def _sweep(found: RepresentativeReport, period: int, axes: Axes) -> None:
     """The errors of the three ways of sampling over the length of their intervals."""
     for way, colour in zip(("msp", "ssp", "lsp"), _COLOURS, strict=True):
         known = [(one.steps, 100 * e) for one in found.sweep or () if (e := getattr(one, way)) is not None]

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from analyzer.report.pictures.files import new_figure, save
-from analyzer.report.sensitivity import Studied, beyond_knee
+from analyzer.report.sensitivity import SensitivityReport, beyond_knee
 from analyzer.report.words import units
 from analyzer.report.words.replays import value_text
 from analyzer.sensitivity.knees import THRESHOLD
@@ -24,7 +24,7 @@ _SPANS = 5.0
 _MB = float(1 << 20)
 
 
-def draw_sweeps(studied: Studied, path: Path) -> None:
+def draw_sweeps(studied: SensitivityReport, path: Path) -> None:
     """Write one picture of all sweeps as PNG; whole or not at all. Raises TracelibError."""
     sweeps = studied.found.sweeps
     columns = min(2, len(sweeps))
@@ -39,7 +39,7 @@ def draw_sweeps(studied: Studied, path: Path) -> None:
     save(figure, path)
 
 
-def _draw(swept: Swept, studied: Studied, axes: Axes) -> None:
+def _draw(swept: Swept, studied: SensitivityReport, axes: Axes) -> None:
     of = swept.sweep.parameter
     unit, name = (_MB, f"{of.name}, MiB/s") if of.unit == "bytes/s" else (1.0, of.name)
     times = [end / 1e9 for end in swept.ends_ns]

@@ -20,10 +20,10 @@ from analyzer.report.pictures.iterations import Heat, draw_heats
 from analyzer.report.structure import structure_sentence
 from analyzer.report.words import units
 from analyzer.structure.levels.by_signals import undisturbed
-from analyzer.structure.levels.parts import Part, Structure
+from analyzer.structure.levels.parts import RunPart, Structure
 from analyzer.structure.period import coarser, correlation
-from analyzer.structure.perturbations import Cause, Disturbing
-from analyzer.structure.signals import NAMES, Signal
+from analyzer.structure.perturbations import PerturbationCause, PerturbingSignal
+from analyzer.structure.signals import NAMES, RunSignal
 from analyzer.structure.signals.from_calls import BURSTS
 from analyzer.structure.wavelets import NEIGHBOURS, NOTHING, THRESHOLD, details, selected
 
@@ -36,13 +36,13 @@ _LAGS = 6
 
 
 _NAMES = {
-    Cause.FLUSHING: "processes\nflushing",
-    Cause.PREEMPTION: "rate of CPUs,\n1 is usual",
-    Cause.CLOGGED: "in flight per\nbandwidth",
+    PerturbationCause.FLUSHING: "processes\nflushing",
+    PerturbationCause.PREEMPTION: "rate of CPUs,\n1 is usual",
+    PerturbationCause.CLOGGED: "in flight per\nbandwidth",
 }
 
 
-def draw_details(signal: Signal, axes: Axes) -> None:
+def draw_details(signal: RunSignal, axes: Axes) -> None:
     """The largest absolute detail coefficient of each level (down; 1: the highest frequencies) in each column of time,
     as a share of the largest of its level: the phase that computes is where the upper lines are dark. The orange lines
     are the stretches that each level selects as the phase."""
@@ -71,7 +71,7 @@ def phases(values: np.ndarray) -> list[np.ndarray]:
     return found
 
 
-def draw_disturbing(one: Disturbing, axes: Axes) -> None:
+def draw_disturbing(one: PerturbingSignal, axes: Axes) -> None:
     """The signal, and in orange what its filter leaves of it."""
     times = np.arange(len(one.values)) * one.width_ns / 1e9
     axes.step(times, one.values, where="post", color=GREY, linewidth=0.7)
@@ -99,7 +99,7 @@ def largest_details(values: np.ndarray) -> np.ndarray:
     return np.divide(found, most, out=np.zeros_like(found), where=most > NOTHING * np.abs(values).max())
 
 
-def draw_correlation(signal: Signal, period_ns: float, axes: Axes) -> None:
+def draw_correlation(signal: RunSignal, period_ns: float, axes: Axes) -> None:
     """The correlation of a signal with itself later; its maxima should lie at the period and its multiples."""
     values, width = signal.values, float(signal.width_ns)
     while len(values) > 2 * _POINTS:
@@ -178,7 +178,7 @@ def _ranks(structure: Structure, axes: Axes) -> None:
     axes.set_ylabel("iterations\nby rank" if step == 1 else f"each {step} iterations\nby rank", fontsize=8)
 
 
-def _signal(signal: Signal, axes: Axes) -> None:
+def _signal(signal: RunSignal, axes: Axes) -> None:
     together = -(-len(signal.values) // _MOST_POINTS)
     firsts = np.arange(0, len(signal.values), together)
     means = np.add.reduceat(signal.values, firsts) / np.diff(np.append(firsts, len(signal.values)))
@@ -208,7 +208,7 @@ def _tree(structure: Structure, axes: Axes) -> None:
     axes.set_ylim(deepest + 0.6, 0.4)
 
 
-def _bar(part: Part, duration_ns: int, axes: Axes) -> None:
+def _bar(part: RunPart, duration_ns: int, axes: Axes) -> None:
     colour = BLUE if part.iterations else "white"
     begin, length = part.begin_ns / 1e9, part.span_ns / 1e9
     axes.broken_barh([(begin, length)], (part.level - 0.4, 0.8), facecolors=colour, edgecolors="black", linewidth=0.5)

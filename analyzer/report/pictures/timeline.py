@@ -30,7 +30,7 @@ _NAMED = 32
 
 
 @dataclass(frozen=True)
-class Note:
+class TimelineNote:
     """A box around something in a line."""
 
     line: int
@@ -39,7 +39,7 @@ class Note:
 
 
 def draw_timeline(
-    of: Timeline, marks: TimelineMarks, title: str, path: Path, notes: Sequence[Note] = (), boxed: str = "",
+    of: Timeline, marks: TimelineMarks, title: str, path: Path, notes: Sequence[TimelineNote] = (), boxed: str = "",
     moment_ns: int | None = None,
 ) -> None:  # fmt: skip
     """Write the picture; whole or not at all. boxed: what is in the boxes. moment_ns: a line is drawn there. Raises
@@ -130,7 +130,7 @@ def _above(axes: Axes, at: float, higher: float, text: str) -> None:
     axes.text(at, 1.0 + higher, text, fontsize=7, ha="left", va="bottom", transform=axes.get_xaxis_transform())
 
 
-def _note(note: Note, axes: Axes) -> None:
+def _note(note: TimelineNote, axes: Axes) -> None:
     begin, end = note.begin_ns / 1e9, note.end_ns / 1e9
     box = Rectangle((begin, note.line - 0.46), end - begin, 0.88, fill=False, edgecolor="black", linewidth=1.3)
     axes.add_patch(box)

@@ -27,7 +27,7 @@ _PRINTED_BURSTS = 20
 
 
 @dataclass(frozen=True)
-class Asked:
+class ViewRequest:
     """Request for a part of a run: its time, its bins, and the files to write."""
 
     begin_ns: int
@@ -55,7 +55,7 @@ class Asked:
 def asked_of(
     spans: Sequence[tuple[int, int | None]], traces: Sequence[Trace], bins: int | None, csv: str | None,
     picture: str | None,
-) -> list[Asked]:  # fmt: skip
+) -> list[ViewRequest]:  # fmt: skip
     """Convert options to one request for each run, on one scale of time.
 
     spans: begin and end of the part of each run, ns. An end of None is the end of the run.
@@ -64,10 +64,10 @@ def asked_of(
         max((trace.duration_ns if end is None else min(end, trace.duration_ns)) - begin, 0)
         for (begin, end), trace in zip(spans, traces, strict=True)
     ]
-    return [Asked(*span, bins, csv, picture, max(lengths)) for span in spans]
+    return [ViewRequest(*span, bins, csv, picture, max(lengths)) for span in spans]
 
 
-def shared_table(runs: Sequence[ViewRun], file: ViewFile, asked: Sequence[Asked]) -> ViewFile:
+def shared_table(runs: Sequence[ViewRun], file: ViewFile, asked: Sequence[ViewRequest]) -> ViewFile:
     """A histogram of several runs has the same columns in all of them, unless these have names."""
     if len(runs) < 2 or file.show != "histogram" or file.table.columns or file.table.partners:
         return file
@@ -78,7 +78,7 @@ def shared_table(runs: Sequence[ViewRun], file: ViewFile, asked: Sequence[Asked]
 class ShownView:
     """A view of a run, computed as its file says."""
 
-    def __init__(self, run: ViewRun, file: ViewFile, asked: Asked) -> None:
+    def __init__(self, run: ViewRun, file: ViewFile, asked: ViewRequest) -> None:
         """Raises TracelibError where the run does not have what the view looks at."""
         self.run, self.file, self.asked = run, file, asked
         begin, end = asked.begin_s, asked.end_s

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from analyzer.efficiency.cpu_use import Cpus, CpuUse, Switches
+from analyzer.efficiency.cpu_use import CpuSharing, RankCpuUse, Switches
 from analyzer.report.words.units import count, percent, plural, time
 from analyzer.trace.description import ranks_named
 from analyzer.trace.sharing import Crowd, Sharing
@@ -33,7 +33,7 @@ def crowds_of_threads(found: Sequence[Crowd]) -> str:
     return f"{who}{ranks_named(ranks)}; {advice}"
 
 
-def waiting_for_cpus(cpus: Cpus) -> list[str]:
+def waiting_for_cpus(cpus: CpuSharing) -> list[str]:
     """How long ranks waited for a CPU and slept, one line each; none where they had one."""
     who, use = crowds(cpus.sharing), cpus.use
     if use is None:
@@ -42,7 +42,7 @@ def waiting_for_cpus(cpus: Cpus) -> list[str]:
     return [*waiting, *(_taken(cpus.switches) if waiting and cpus.switches else []), *_asleep(use)]
 
 
-def _waiting(who: str, use: CpuUse) -> list[str]:
+def _waiting(who: str, use: RankCpuUse) -> list[str]:
     waits, computing = int(use.computing_waits_ns.sum()), int(use.computing_ns.sum())
     if not who and waits < max(_NOTEWORTHY * computing, 1):
         return []
@@ -67,7 +67,7 @@ def _taken(switches: Switches) -> list[str]:
     return [f"The kernel took the CPU from their threads {plural(times, 'time')}{most}, and gave it to others."]
 
 
-def _asleep(use: CpuUse) -> list[str]:
+def _asleep(use: RankCpuUse) -> list[str]:
     asleep, computing = int(use.computing_asleep_ns.sum()), int(use.computing_ns.sum())
     if asleep < max(_NOTEWORTHY * computing, 1):
         return []
@@ -80,7 +80,7 @@ def _part(ns: int, whole_ns: int) -> str:
     return f"{time(ns)} ({percent(ns / whole_ns)}) of the {time(whole_ns)}"
 
 
-def cpus_json(cpus: Cpus) -> dict[str, Any]:
+def cpus_json(cpus: CpuSharing) -> dict[str, Any]:
     """Seconds, summed over the ranks; null where they were not recorded. Where sleep was not told from waiting for a
     CPU, what waits is the time without one, and what sleeps is null."""
     use = cpus.use

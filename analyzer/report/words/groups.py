@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from analyzer.metrics.clusters import Column, Groups, Outlier, groups_of
+from analyzer.metrics.clusters import Outlier, RankClusters, RankMeasure, groups_of
 from analyzer.report.words import units
 from analyzer.report.words.table import plain_table
 from analyzer.trace.description import ranks_named, ranks_text
@@ -31,8 +31,8 @@ _NUMBER = re.compile(r"(?<!\w:)(?<!\d)\d+(\.\d+)?")
 class AlikeRanks:
     """Groups with the columns that they were found by."""
 
-    columns: Sequence[Column]
-    found: Groups
+    columns: Sequence[RankMeasure]
+    found: RankClusters
 
     def table(self) -> Table:
         """A row for each group."""
@@ -58,11 +58,11 @@ class AlikeRanks:
         return f"rank {one.rank} stands out: {column.name} {value}, {times} the {mean} of ranks like {group.typical}"
 
 
-def _text(column: Column, value: float) -> str:
+def _text(column: RankMeasure, value: float) -> str:
     return _TEXTS.get(column.unit, units.count)(value)
 
 
-def alike_ranks(ranks: np.ndarray, *columns: Column) -> AlikeRanks | None:
+def alike_ranks(ranks: np.ndarray, *columns: RankMeasure) -> AlikeRanks | None:
     """Groups of these ranks, of whose values the columns hold one each; None where they are few enough to be shown one
     by one."""
     if len(ranks) <= FEW:

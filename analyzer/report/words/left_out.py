@@ -16,7 +16,7 @@ _NAMED = 3
 IDEAL = Machine.ideal()
 
 
-class Replayed(Protocol):
+class ReplayedRun(Protocol):
     """A run as it is replayed."""
 
     @property
@@ -51,7 +51,7 @@ def applications_joined(trace: Trace) -> list[str]:
     return [f"{Path(trace.path).name}: its {count} applications are written as one"] if count > 1 else []
 
 
-def left_out_text(replayed: Replayed, machine: Machine = IDEAL) -> str:
+def left_out_text(replayed: ReplayedRun, machine: Machine = IDEAL) -> str:
     """Say which calls of the traced run take no time in its replay though they move data, and which, on files of which
     the machine says nothing, the time that they took; "": none.
 
@@ -61,12 +61,12 @@ def left_out_text(replayed: Replayed, machine: Machine = IDEAL) -> str:
     return "; ".join(filter(None, parts))
 
 
-def _without_time(replayed: Replayed) -> str:
+def _without_time(replayed: ReplayedRun) -> str:
     said = _calls_text([row for row in replayed.left_out if not is_of_files(row.procedure)], replayed.ranks)
     return said and f"{said[0]} without a model took no time; {said[1]}"
 
 
-def _as_they_were(replayed: Replayed) -> str:
+def _as_they_were(replayed: ReplayedRun) -> str:
     said = _calls_text([row for row in replayed.left_out if is_of_files(row.procedure)], replayed.ranks)
     return said and f"{said[0]} on files took as long as in the run; {said[1]}"
 
@@ -88,14 +88,14 @@ def left_out_lines(programs: Sequence[Program], machine: Machine) -> list[str]:
     return [f"{program.name}: {text}" for program in programs if (text := left_out_text(program, machine))]
 
 
-def not_replayed(lacking: str, replays: Sequence[Replayed], machine: Machine) -> str:
+def not_replayed(lacking: str, replays: Sequence[ReplayedRun], machine: Machine) -> str:
     """All reasons why replays are not of the whole run, in one line: what the traces lack, and what the machine does
     not say of them; "": none is known."""
     texts = (left_out_text(replayed, machine) for replayed in replays)
     return "; ".join(dict.fromkeys(filter(None, (lacking, *texts))))
 
 
-def ideal_note(replayed: Replayed, factor: str, rest: str = "Serialization") -> str:
+def ideal_note(replayed: ReplayedRun, factor: str, rest: str = "Serialization") -> str:
     """The sentences on the calls whose data the ideal network does not move; "": there are none.
 
     factor: which one is the ideal time over the time that the run took; rest: which one is the longest computation over

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from analyzer.efficiency.factors import Efficiency
-from analyzer.efficiency.ideal import EAGER_LIMIT, Ideal
+from analyzer.efficiency.ideal import EAGER_LIMIT, IdealReplay
 from analyzer.machine.parameters import Variable
 from analyzer.report.words import units
 from analyzer.report.words.left_out import ideal_note
@@ -58,7 +58,7 @@ def transfer_text(efficiency: Efficiency, waits_ns: int | None = None) -> str:
     return f"on an ideal network the run takes {time(runtime)} ({basis_phrase(cpu_time=False)}), {less}{waits}"
 
 
-def ideal_notes(ideal: Ideal) -> list[str]:
+def ideal_notes(ideal: IdealReplay) -> list[str]:
     """List notes on the replay on the ideal network, one sentence each."""
     said = (
         _eager(ideal) if ideal.eager_shown else "",
@@ -69,7 +69,7 @@ def ideal_notes(ideal: Ideal) -> list[str]:
     return [*filter(None, said)]
 
 
-def _eager(ideal: Ideal) -> str:
+def _eager(ideal: IdealReplay) -> str:
     return (
         f"On the ideal network sends of {size(ideal.eager_limit or 0)} or more wait for their receive. In the run "
         f"smaller ones did not wait: with a limit of {size(EAGER_LIMIT)} it could not have ended."

@@ -14,7 +14,7 @@ from tracelib.schema import Peer
 
 
 @dataclass(frozen=True)
-class Names:
+class Otf2Names:
     """Regions and communicators by OTF2's numbers ("refs")."""
 
     refs: np.ndarray  # refs of regions, ascending
@@ -49,11 +49,11 @@ def _rows(known: np.ndarray, refs: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Definitions:
+class ArchiveDefinitions:
     """Definitions of one archive."""
 
     ranks: list[list[Any]]  # locations of each rank, first the one that MPI knows
-    names: Names
+    names: Otf2Names
     procedures: tuple[str, ...]
     regions: tuple[str, ...]
     communicators: tuple[Communicator, ...]
@@ -70,7 +70,7 @@ class Definitions:
         return whole * 10**9 + np.rint(rest * (1e9 / self.ticks_a_s)).astype(np.int64)
 
 
-def definitions(otf2: Any, said: Any) -> Definitions:
+def definitions(otf2: Any, said: Any) -> ArchiveDefinitions:
     """Convert the definitions that the package otf2 gives (`said`). Raises TracelibError if there are no threads."""
     ranks = _ranks(otf2, said)
     names, procedures, regions = _names(otf2, said, {one._ref: rank for rank, of in enumerate(ranks) for one in of})
@@ -80,7 +80,7 @@ def definitions(otf2: Any, said: Any) -> Definitions:
         for at, (ref, members) in enumerate(zip(names.comm_refs, names.members, strict=True))
     ] or [Communicator(1, tuple(range(len(ranks))), name=WORLD)]
     clock = said.clock_properties
-    return Definitions(
+    return ArchiveDefinitions(
         ranks,
         names,
         tuple(procedures),
@@ -106,7 +106,7 @@ def _ranks(otf2: Any, said: Any) -> list[list[Any]]:
     return [[one, *(other for other in threads if other.group is one.group and other is not one)] for one in first]
 
 
-def _names(otf2: Any, said: Any, rank_of: dict[int, int]) -> tuple[Names, list[str], list[str]]:
+def _names(otf2: Any, said: Any, rank_of: dict[int, int]) -> tuple[Otf2Names, list[str], list[str]]:
     """Return the names by refs, the names of procedures, and the names of the program's regions."""
     procedures: dict[str, int] = {}
     regions: dict[str, int] = {}
@@ -120,7 +120,7 @@ def _names(otf2: Any, said: Any, rank_of: dict[int, int]) -> tuple[Names, list[s
     comms = sorted((one for one in said.comms if hasattr(one, "group")), key=lambda one: one._ref)
     members = tuple(np.array([rank_of[of._ref] for of in one.group.members], np.int64) for one in comms)
     comm_refs = np.array([one._ref for one in comms], np.int64)
-    return Names(refs, procedure, number, comm_refs, members), list(procedures), list(regions)
+    return Otf2Names(refs, procedure, number, comm_refs, members), list(procedures), list(regions)
 
 
 def _nodes(ranks: list[list[Any]]) -> Nodes:

@@ -11,7 +11,7 @@ from analyzer._kernels import lib
 from analyzer.columns.arrays import joined
 from analyzer.errors import TracelibError
 from analyzer.otf2_library import EVENT, NOBODY
-from analyzer.sources.otf2.definitions import Names
+from analyzer.sources.otf2.definitions import Otf2Names
 from analyzer.trace.records import CALL, MARK, Mark
 from tracelib.schema import Peer
 
@@ -32,7 +32,7 @@ Entered = Callable[[np.ndarray], np.ndarray]
 """Function that returns, for rows of events, when the call around each of them was entered."""
 
 
-class Sends:
+class ThreadSends:
     """Sends (HALF) of a thread. A nonblocking send is complete when an event says so."""
 
     def __init__(self, rank: int, thread: int) -> None:
@@ -40,7 +40,14 @@ class Sends:
         self._pending, self._requests = np.zeros(0, HALF), np.zeros(0, np.int64)
 
     def take(
-        self, rows: np.ndarray, order: np.ndarray, kinds: tuple[int, int], entered: Entered, names: Names, *, last: bool
+        self,
+        rows: np.ndarray,
+        order: np.ndarray,
+        kinds: tuple[int, int],
+        entered: Entered,
+        names: Otf2Names,
+        *,
+        last: bool,
     ) -> np.ndarray:
         """Return the sends that these events settle; `last`: all sends."""
         at = np.flatnonzero(np.isin(rows["kind"], kinds))
@@ -58,7 +65,7 @@ class Sends:
         return joined([made[~immediate], waiting[settled]], HALF)
 
 
-class Receives:
+class ThreadReceives:
     """Receives (HALF) of a thread. A nonblocking receive was posted in an earlier event."""
 
     def __init__(self, rank: int, thread: int) -> None:
@@ -66,7 +73,7 @@ class Receives:
         self._posted = np.zeros(0, _REQUEST)
 
     def take(
-        self, rows: np.ndarray, order: np.ndarray, kinds: tuple[int, int], entered: Entered, names: Names
+        self, rows: np.ndarray, order: np.ndarray, kinds: tuple[int, int], entered: Entered, names: Otf2Names
     ) -> np.ndarray:
         """Return the receives that these events complete."""
         at = np.flatnonzero(np.isin(rows["kind"], kinds))
@@ -86,7 +93,7 @@ class Receives:
         return found
 
 
-def _halves(rows: np.ndarray, at: np.ndarray, names: Names, rank: int, thread: int) -> np.ndarray:
+def _halves(rows: np.ndarray, at: np.ndarray, names: Otf2Names, rank: int, thread: int) -> np.ndarray:
     found = np.zeros(len(at), HALF)
     found["physical"], found["size"] = rows["time"][at], rows["length"][at]
     found["comm"] = names.comm_rows(rows["comm"][at])
@@ -119,7 +126,7 @@ _NOTHING = np.zeros(0, EVENT)
 
 
 @dataclass(frozen=True)
-class Did:
+class LocationActivity:
     """Calls, marks and messages of one thread in a stretch of its time."""
 
     calls: np.ndarray  # CALL, in order
@@ -142,21 +149,21 @@ class _Visits:
         return _Visits(self.begin[:count], self.end[:count], self.procedure[:count], self.region[:count])
 
 
-class Location:
+class LocationTranslator:
     """Translator of one location's events. Calls are the outermost visits of MPI procedures, regions all other visits.
 
     Between two pieces it keeps the regions that are open, the events of an open call, and requests that are not done.
     """
 
-    def __init__(self, names: Names, rank: int, thread: int, path: str) -> None:
+    def __init__(self, names: Otf2Names, rank: int, thread: int, path: str) -> None:
         self._names, self._thread, self._path = names, thread, path
         self._open, self._held = _NOTHING, _NOTHING
         self._done = 0  # number of events before the held ones
-        self._sends, self._receives = Sends(rank, thread), Receives(rank, thread)
+        self._sends, self._receives = ThreadSends(rank, thread), ThreadReceives(rank, thread)
         self.begin: int | None = None  # time of the first event, which is ProgramBegin where the location has one
         self.end = 0  # time of the last event
 
-    def take(self, events: np.ndarray, *, last: bool = False) -> Did:
+    def take(self, events: np.ndarray, *, last: bool = False) -> LocationActivity:
         """Translate the next events (EVENT, times in ns). `last`: what is still open after them ends with them.
 
         Raises TracelibError if the events contradict each other.
@@ -209,13 +216,13 @@ class Location:
             raise TracelibError(f"{self._path}: an event names a region that is not defined")
         return _Visits(begin, end, self._names.procedure[kind], self._names.region[kind])
 
-    def _did(self, rows: np.ndarray, visits: _Visits, known: int, order: np.ndarray, *, last: bool) -> Did:
+    def _did(self, rows: np.ndarray, visits: _Visits, known: int, order: np.ndarray, *, last: bool) -> LocationActivity:
         """Translate events whose visits are known. `known`: number of visits that were open before these events."""
         calls = np.flatnonzero(visits.procedure >= 0)
         ends = visits.end[calls]
         outer = calls[ends > np.maximum.accumulate(np.append(-1, ends[:-1]))] if len(calls) else calls
         begin, end = visits.begin[outer], visits.end[outer]
-        return Did(
+        return LocationActivity(
             self._calls(rows, begin, end, visits.procedure[outer]),
             self._marks(rows, visits, known),
             self._sends.take(rows, order, _SENDS, lambda at: _entered(rows, at, begin, end), self._names, last=last),

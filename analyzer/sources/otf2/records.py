@@ -9,7 +9,7 @@ import numpy as np
 
 from analyzer.columns.arrays import joined
 from analyzer.columns.sorted_runs import INDEX_ROWS, RankRuns, SortedRuns
-from analyzer.sources.otf2.location import HALF, Did
+from analyzer.sources.otf2.location import HALF, LocationActivity
 from analyzer.trace.call_trace import call_events, call_states, running
 from analyzer.trace.records import CALL, EVENT, MARK, MESSAGE, REQUEST, STATE
 from tracelib.schema import What
@@ -19,7 +19,7 @@ _AT_ONCE = 1 << 18
 _EVER = 2**62
 
 
-class Records:
+class RecordSpill:
     """Records that are first filled, thread by thread, each in order of time; then `finish`ed, and read.
 
     `calls`, `requests` and `marks` are read by rank and window; `states`, `events` and `messages` by window.
@@ -34,12 +34,12 @@ class Records:
         self.events = SortedRuns(EVENT, "time", "rank", "thread")
         self.messages = SortedRuns(MESSAGE, "logical_send", "source")
         self._sends, self._receives = (SortedRuns(HALF, "logical", "rank", "thread") for _ in range(2))
-        self._waiting: list[tuple[int, Did]] = []
+        self._waiting: list[tuple[int, LocationActivity]] = []
         self._before: dict[tuple[int, int], int] = {}  # by (rank, thread): end of its last call, or its begin
         self._computed = [np.zeros(0, STATE)]
         self._sample: list[np.ndarray] = [np.zeros(0, np.int64)]
 
-    def append(self, rank: int, thread: int, begin: int, did: Did) -> None:
+    def append(self, rank: int, thread: int, begin: int, did: LocationActivity) -> None:
         """Add a thread's next records. The main thread computes from `begin` (ns) on, others from their first call."""
         begins = did.calls["exit"]
         if thread == 0:
@@ -137,7 +137,7 @@ def _channels(rows: np.ndarray, source: str, destination: str) -> np.ndarray:
     return np.stack([rows[name].astype(np.int64) for name in (source, destination, "comm", "tag")], axis=1)
 
 
-def _requests(did: Did) -> np.ndarray:
+def _requests(did: LocationActivity) -> np.ndarray:
     """Return REQUEST of the sends and receives that do not block."""
     parts = []
     for rows, what in ((did.sends, What.SEND_DONE), (did.receives, What.RECV_DONE)):

@@ -19,10 +19,10 @@ import numpy as np
 
 from analyzer.errors import TracelibError
 from analyzer.otf2_library import errors, package
-from analyzer.sources.otf2.definitions import Definitions, definitions
+from analyzer.sources.otf2.definitions import ArchiveDefinitions, definitions
 from analyzer.sources.otf2.events import pieces
-from analyzer.sources.otf2.location import Location
-from analyzer.sources.otf2.records import Records
+from analyzer.sources.otf2.location import LocationTranslator
+from analyzer.sources.otf2.records import RecordSpill
 from analyzer.trace import EVENT, Origin, Problem, Regions, Trace
 
 _EVER = 2**62
@@ -32,7 +32,7 @@ _EVER = 2**62
 class ArchiveRegions(Regions):
     """Regions of the program."""
 
-    records: Records
+    records: RecordSpill
 
     def marks(self, rank: int, begin: int = 0, end: int | None = None) -> np.ndarray:
         rows = self.records.marks.read(rank, begin, _EVER if end is None else end)
@@ -45,7 +45,7 @@ class ArchiveRegions(Regions):
 class ArchiveTrace(Trace):
     """Trace of the records of an archive and of its definitions."""
 
-    def __init__(self, path: str, said: Definitions, records: Records, spans: list[tuple[int, int]]) -> None:
+    def __init__(self, path: str, said: ArchiveDefinitions, records: RecordSpill, spans: list[tuple[int, int]]) -> None:
         """Set up the trace. `spans`: times of the first and the last event of each rank (ns)."""
         self.path, self.size, self.procedures = path, len(said.ranks), said.procedures
         self.threads = np.array([len(threads) for threads in said.ranks], np.int32)
@@ -118,8 +118,8 @@ def _damage() -> tuple[type[Exception], ...]:
     return (*errors(), AttributeError, KeyError, TypeError, ValueError)
 
 
-def _trace(path: str, said: Definitions, reader: Any) -> ArchiveTrace:
-    records = Records(len(said.ranks), said.procedures)
+def _trace(path: str, said: ArchiveDefinitions, reader: Any) -> ArchiveTrace:
+    records = RecordSpill(len(said.ranks), said.procedures)
     found = {
         location._ref: (rank, thread)
         for rank, threads in enumerate(said.ranks)
@@ -128,7 +128,7 @@ def _trace(path: str, said: Definitions, reader: Any) -> ArchiveTrace:
     begins, ends = [_EVER] * len(said.ranks), [0] * len(said.ranks)
     for ref, events in pieces(reader, list(found)):
         rank, thread = found[ref]
-        location = Location(said.names, rank, thread, path)
+        location = LocationTranslator(said.names, rank, thread, path)
         for piece, last in events:
             piece["time"] = said.ns(piece["time"])
             did = location.take(piece, last=last)

@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from analyzer.columns.sorted_runs import SortedRuns
-from analyzer.sources.paraver.body import Body
+from analyzer.sources.paraver.body import TraceBody
 from analyzer.trace import MESSAGE, Arrows, State
 from analyzer.trace.paraver import MPI_TYPES
 
@@ -30,7 +30,7 @@ _OPEN = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
-class Sorted:
+class SortedArrows:
     """Communication records of a trace, separated into messages and arrows."""
 
     messages: SortedRuns  # MESSAGE by logical send
@@ -42,7 +42,7 @@ class Sorted:
         self.arrows.close()
 
 
-def sort_out(body: Body, windows: np.ndarray) -> Sorted:
+def sort_out(body: TraceBody, windows: np.ndarray) -> SortedArrows:
     """Separate messages from arrows inside a task. Reads the records a window of time at a time."""
     messages, arrows = (SortedRuns(MESSAGE, "logical_send", "source") for _ in range(2))
     inside_sender = SortedRuns(MESSAGE, "logical_receive", "destination")
@@ -63,13 +63,13 @@ def sort_out(body: Body, windows: np.ndarray) -> Sorted:
         messages.append(rows[inside])
         arrows.append(rows[~inside])
     inside_sender.close()
-    return Sorted(messages, arrows)
+    return SortedArrows(messages, arrows)
 
 
 class _Threads:
     """Times when each thread is inside MPI, a window of time at a time."""
 
-    def __init__(self, body: Body) -> None:
+    def __init__(self, body: TraceBody) -> None:
         self._body = body
         self._by_events = bool(body.calls.any())
         self._first = np.concatenate(([0], np.cumsum(body.header.threads, dtype=np.int64)))
@@ -122,7 +122,7 @@ class ParaverArrows(Arrows):
     """Arrows of a .prv."""
 
     runs: Callable[[], SortedRuns]
-    body: Body
+    body: TraceBody
 
     def read(self, begin: int = 0, end: int | None = None) -> np.ndarray:
         return self.runs().read(begin, self.body.last_ns + 1 if end is None else end)

@@ -69,7 +69,7 @@ _OLD_STATES = np.array(
 
 
 @dataclass
-class Body:
+class TraceBody:
     """Contents of a trace's text."""
 
     header: Header
@@ -146,7 +146,7 @@ class _Lines:
             yield self._rest + b"\n"
 
 
-def _peel_communicators(text: bytes, body: Body, line: int) -> tuple[bytes, int, bool]:
+def _peel_communicators(text: bytes, body: TraceBody, line: int) -> tuple[bytes, int, bool]:
     """Take communicator and comment lines off the front.
 
     Returns the rest, the number of lines taken, and True if records follow.
@@ -161,7 +161,7 @@ def _peel_communicators(text: bytes, body: Body, line: int) -> tuple[bytes, int,
     return text[at:], taken, at < len(text)
 
 
-def _add_communicator(text: str, body: Body, line: int) -> None:
+def _add_communicator(text: str, body: TraceBody, line: int) -> None:
     applications = body.header.applications
     try:
         application = int(text.split(":")[1]) - 1
@@ -178,7 +178,7 @@ def _add_communicator(text: str, body: Body, line: int) -> None:
 class _Tables:
     """Rows that the kernel fills. A table is handed to the sorted runs when it is full."""
 
-    def __init__(self, body: Body) -> None:
+    def __init__(self, body: TraceBody) -> None:
         self._body = body
         self._rows = [np.empty(RUN_ROWS, dtype) for dtype in (STATE, EVENT, MESSAGE)]
         self._runs = [body.states, body.events, body.messages]
@@ -258,7 +258,7 @@ def _kernel_reader(header: Header) -> object:
     return ffi.gc(reader, lib.prv_reader_free)
 
 
-def _read_records(lines: _Lines, body: Body) -> int:
+def _read_records(lines: _Lines, body: TraceBody) -> int:
     """Read all records into the runs. Returns the number of records."""
     reader = _kernel_reader(body.header)
     tables = _Tables(body)
@@ -278,7 +278,7 @@ def _read_records(lines: _Lines, body: Body) -> int:
     return body.states.rows + body.events.rows + body.messages.rows
 
 
-def _summarize(reader: object, body: Body, header_lines: int) -> None:
+def _summarize(reader: object, body: TraceBody, header_lines: int) -> None:
     size = body.header.size
     begin, last_act, last_other = (np.zeros(size, np.int64) for _ in range(3))
     last, cpu = ffi.new("int64_t *"), ffi.new("int32_t *")
@@ -318,7 +318,7 @@ def _chosen(choice: Choice | None, size: int, path: Path) -> np.ndarray | None:
     return np.isin(np.arange(size), ranks) if len(ranks) < size else None
 
 
-def read_body(path: Path, choice: Choice | None = None) -> Body:
+def read_body(path: Path, choice: Choice | None = None) -> TraceBody:
     """Read header, communicators and records of a .prv or .prv.gz.
 
     Lines in a wrong format are left out and reported with their numbers.
@@ -341,7 +341,7 @@ def read_body(path: Path, choice: Choice | None = None) -> Body:
                 f"{path} is not a Paraver trace: {reason}", "its first line starts '#Paraver ('"
             ) from error
         _check_threads(header, path)
-        body = Body(header, [], [], chosen=_chosen(choice, header.size, path))
+        body = TraceBody(header, [], [], chosen=_chosen(choice, header.size, path))
         records = _read_records(lines, body)
         if lines.problem:
             body.problems.append(Problem(-1, lines.problem))

@@ -17,7 +17,7 @@ import numpy as np
 from analyzer.columns.sorted_runs import RankRuns
 from analyzer.places import NameCache, PathTables, Places
 from analyzer.places.readable_names import readable
-from analyzer.sources.paraver.body import Body
+from analyzer.sources.paraver.body import TraceBody
 from analyzer.sources.paraver.labels import Labels
 from analyzer.trace import CallPaths
 from analyzer.trace.paraver import FUNCTION_TYPE, LINE_TYPE, MOST_LEVELS, NOT_FOUND, UNRESOLVED, are_callers, level_of
@@ -31,10 +31,10 @@ _SHORTENED = re.compile(r"\S*\.\.\S* \[(.+)\]")
 """Form in which Extrae shows a name that is too long for Paraver's windows."""
 
 
-class Callers:
+class ParaverCallers:
     """Paths of all ranks, read in one pass when they are first asked for."""
 
-    def __init__(self, body: Body, labels: Labels, windows: Callable[[], np.ndarray]) -> None:
+    def __init__(self, body: TraceBody, labels: Labels, windows: Callable[[], np.ndarray]) -> None:
         self._body, self._windows, self._names = body, windows, _Names(labels)
         self._rows: list[tuple[int, int, int]] = [(0, 0, 0)]
         self._numbers: dict[tuple[int, int, int], int] = {}
@@ -144,7 +144,7 @@ class _Names:
 class ParaverCallPaths(CallPaths):
     """Call paths from events of callers."""
 
-    callers: Callers
+    callers: ParaverCallers
     calls: Callable[[int, int, int | None], Iterator[np.ndarray]]
 
     @cached_property

@@ -15,7 +15,7 @@ import numpy as np
 
 from analyzer._kernels import ffi, lib
 from analyzer.columns.sorted_runs import RankRuns, SortedRuns
-from analyzer.sources.paraver.body import Body
+from analyzer.sources.paraver.body import TraceBody
 from analyzer.sources.paraver.labels import Labels
 from analyzer.trace import CALL, EVENT, MESSAGE, REQUEST, STATE, State
 from analyzer.trace.paraver import MPI_TYPES, call_name
@@ -53,7 +53,7 @@ _ROLES = (
 )
 
 
-def find_procedures(body: Body, labels: Labels) -> tuple[tuple[str, ...], np.ndarray]:
+def find_procedures(body: TraceBody, labels: Labels) -> tuple[tuple[str, ...], np.ndarray]:
     """Return the MPI procedures that a trace calls, and the index in them of each (MPI type, value), -1: none."""
     table = np.full(body.calls.shape, -1, np.int32)
     rows: dict[str, int] = {}
@@ -70,11 +70,11 @@ def _roles(procedures: tuple[str, ...]) -> np.ndarray:
     return roles
 
 
-class Calls:
+class ParaverCalls:
     """Calls and requests of all ranks in temporary files, built in one pass over the windows of the trace."""
 
     def __init__(
-        self, body: Body, messages: SortedRuns, procedures: tuple[str, ...], table: np.ndarray, windows: np.ndarray
+        self, body: TraceBody, messages: SortedRuns, procedures: tuple[str, ...], table: np.ndarray, windows: np.ndarray
     ) -> None:
         """Rebuild the calls from the events of `body` and from `messages` (MESSAGE), without arrows inside a task."""
         self.calls = RankRuns(CALL, "enter", body.header.size)

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from analyzer.columns.sorted_runs import RankRuns, sort_rows
-from analyzer.sources.paraver.body import Body
+from analyzer.sources.paraver.body import TraceBody
 from analyzer.sources.paraver.labels import Labels
 from analyzer.trace import EVENT, FLUSH, MARK, Chosen, CpuWaits, Losses, Mark, Regions, State, TracerTime
 from analyzer.trace.region_labels import ended, is_program_event
@@ -63,10 +63,10 @@ def _open(is_begin: np.ndarray, is_region: np.ndarray) -> np.ndarray:
 _EVER = 2**62
 
 
-class Noted:
+class NotedEvents:
     """Events of the program by rank: a reader of one rank does not read the events of all others."""
 
-    def __init__(self, body: Body, windows: np.ndarray, ranks: int) -> None:
+    def __init__(self, body: TraceBody, windows: np.ndarray, ranks: int) -> None:
         self._body, self._windows, self._ranks = body, windows, ranks
 
     @cached_property
@@ -99,7 +99,7 @@ class Noted:
 class ParaverRegions(Regions):
     """Regions and events that the program recorded."""
 
-    noted: Noted
+    noted: NotedEvents
     last: np.ndarray  # ns of each rank's last record
 
     def events(self, rank: int, begin: int = 0, end: int | None = None) -> np.ndarray:
@@ -116,7 +116,7 @@ class ParaverRegions(Regions):
 class ParaverTracerTime(TracerTime):
     """Flushes. In a trace of ours (`ours`) also times when the tracer measured clocks and looked for callers."""
 
-    body: Body
+    body: TraceBody
     ours: bool
 
     def flushes(self, rank: int) -> np.ndarray:
@@ -135,7 +135,7 @@ class ParaverTracerTime(TracerTime):
 class ParaverLosses(Losses):
     """Times when a trace of ours says that it recorded nothing."""
 
-    body: Body
+    body: TraceBody
 
     def unrecorded(self, rank: int) -> np.ndarray:
         rows = [rows[rows["rank"] == rank] for rows in self.body.disabled]
@@ -149,7 +149,7 @@ class ParaverLosses(Losses):
 class ParaverChosen(Chosen):
     """Ranks whose records were kept."""
 
-    body: Body
+    body: TraceBody
 
     def one_sided(self) -> int:
         return self.body.one_sided
@@ -159,7 +159,7 @@ class ParaverChosen(Chosen):
 class ParaverCpuWaits(CpuWaits):
     """Waits for CPUs of a prediction of ours."""
 
-    body: Body
+    body: TraceBody
 
     def of(self, rank: int) -> np.ndarray:
         waits = _intervals(self.body, rank, self.body.cpu_waits)
@@ -168,7 +168,7 @@ class ParaverCpuWaits(CpuWaits):
         return outside
 
 
-def _intervals(body: Body, rank: int, blocks: list[np.ndarray]) -> np.ndarray:
+def _intervals(body: TraceBody, rank: int, blocks: list[np.ndarray]) -> np.ndarray:
     """Return FLUSH in order, with the value of the event that begins each in place of a state."""
     last = int(body.end[rank])
     rows = [_pair_flushes(events, thread, last) for thread, events in _by_thread(rank, blocks)]

@@ -12,12 +12,12 @@ import numpy as np
 
 from analyzer.columns.sorted_runs import INDEX_ROWS, SortedRuns
 from analyzer.parallel import Team
-from analyzer.sources.paraver.arrows import ParaverArrows, Sorted, sort_out
-from analyzer.sources.paraver.body import Body, read_body
-from analyzer.sources.paraver.callers import Callers, ParaverCallPaths
-from analyzer.sources.paraver.calls import Calls, find_procedures
+from analyzer.sources.paraver.arrows import ParaverArrows, SortedArrows, sort_out
+from analyzer.sources.paraver.body import TraceBody, read_body
+from analyzer.sources.paraver.callers import ParaverCallers, ParaverCallPaths
+from analyzer.sources.paraver.calls import ParaverCalls, find_procedures
 from analyzer.sources.paraver.extras import (
-    Noted,
+    NotedEvents,
     ParaverChosen,
     ParaverCpuWaits,
     ParaverLosses,
@@ -75,7 +75,7 @@ class ParaverTrace(Trace):
         if not self.origin.has_states:
             self.problems.append(Problem(-1, f"{NOT_KNOWN}: the trace has events only, no states", note=True))
         self.procedures, self._procedure_table = find_procedures(body, self.event_labels)
-        noted = Noted(self._body, self.windows(), self.size)
+        noted = NotedEvents(self._body, self.windows(), self.size)
         names = named_regions(self.event_labels, noted.regions()) if REGION_TYPE in self.event_labels else ()
         self.put(
             ParaverRegions(names, noted=noted, last=body.end),
@@ -96,19 +96,19 @@ class ParaverTrace(Trace):
         if body.chosen is not None:
             self.put(ParaverChosen(tuple(np.flatnonzero(body.chosen).tolist()), body=body))
         self._noted = noted
-        self._callers = Callers(body, self.event_labels, self.windows)
+        self._callers = ParaverCallers(body, self.event_labels, self.windows)
         self.put(ParaverCallPaths(body.callers, callers=self._callers, calls=self.calls))
 
     @cached_property
-    def _sorted(self) -> Sorted:
+    def _sorted(self) -> SortedArrows:
         """Messages, and arrows inside a task."""
         if not self._body.inside_tasks:
-            return Sorted(self._body.messages, SortedRuns(MESSAGE, "logical_send"))
+            return SortedArrows(self._body.messages, SortedRuns(MESSAGE, "logical_send"))
         return sort_out(self._body, self.windows())
 
     @cached_property
-    def _calls(self) -> Calls:
-        calls = Calls(self._body, self._sorted.messages, self.procedures, self._procedure_table, self.windows())
+    def _calls(self) -> ParaverCalls:
+        calls = ParaverCalls(self._body, self._sorted.messages, self.procedures, self._procedure_table, self.windows())
         if calls.broken:
             self.problems.append(
                 Problem(
@@ -170,14 +170,14 @@ class ParaverTrace(Trace):
             self._calls.close()
 
 
-def _cpus(body: Body) -> tuple[int, ...]:
+def _cpus(body: TraceBody) -> tuple[int, ...]:
     """Return the CPUs of each node. If the header gave a plain number, CPUs that the records name are added."""
     *others, last = body.header.cpus
     missing = body.largest_cpu - sum(body.header.cpus) if body.largest_cpu else 0
     return (*others, last + max(0, missing))
 
 
-def _communicators(body: Body) -> tuple[Communicator, ...]:
+def _communicators(body: TraceBody) -> tuple[Communicator, ...]:
     """Return the trace's communicators, and each application's world where the trace lists none."""
     first = 0
     for application, size in enumerate(body.header.applications):
@@ -189,7 +189,7 @@ def _communicators(body: Body) -> tuple[Communicator, ...]:
     return tuple(body.communicators)
 
 
-def _free_id(body: Body, application: int) -> int:
+def _free_id(body: TraceBody, application: int) -> int:
     """Return 1, as Extrae numbers the world, unless the trace uses it for another communicator."""
     used = {number for owner, number in body.communicator_keys if owner == application}
     return 1 if 1 not in used else max(used) + 1

@@ -20,7 +20,7 @@ MOST_SLOTS, MOST_COUNTS, MOST_CLASSES = 256, 48, 6
 
 
 @dataclass(frozen=True)
-class Candidate:
+class LoopCandidate:
     """Slots that take turns: between two of one there is one of each other."""
 
     at: np.ndarray  # int64 (count,): where the first of them occurs in the sequence
@@ -33,7 +33,7 @@ class Candidate:
         return len(self.at)
 
 
-def candidates(symbols: np.ndarray) -> list[Candidate]:
+def candidates(symbols: np.ndarray) -> list[LoopCandidate]:
     """List all classes of slots; for each count and place the class of the shortest context with most slots.
 
     Linear: all calls are numbered once for each of CONTEXTS.
@@ -41,7 +41,7 @@ def candidates(symbols: np.ndarray) -> list[Candidate]:
     Args:
         symbols: Symbol of each call, dense from 0, shape (calls,).
     """
-    best: dict[tuple[int, int], Candidate] = {}
+    best: dict[tuple[int, int], LoopCandidate] = {}
     for context in CONTEXTS:
         if context * FEWEST > len(symbols):
             break
@@ -52,7 +52,7 @@ def candidates(symbols: np.ndarray) -> list[Candidate]:
     return list(best.values())
 
 
-def longest_first(found: list[Candidate], time: np.ndarray) -> list[Candidate]:
+def longest_first(found: list[LoopCandidate], time: np.ndarray) -> list[LoopCandidate]:
     """Sort candidates by the time that they cover, longest first. time: (calls,) ns, ascending."""
     return sorted(found, key=lambda one: -(int(time[one.at[-1]]) - int(time[one.at[0]])))
 
@@ -76,7 +76,7 @@ def _places(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return places, begin
 
 
-def _classes(ids: np.ndarray, context: int) -> Iterator[Candidate]:
+def _classes(ids: np.ndarray, context: int) -> Iterator[LoopCandidate]:
     """Classes of slots of one context."""
     places, begin = _places(ids)
     count = np.diff(begin)
@@ -91,12 +91,12 @@ def _classes(ids: np.ndarray, context: int) -> Iterator[Candidate]:
         yield from _turns(np.stack([places[one : one + number] for one in first.tolist()]), context)
 
 
-def _turns(places: np.ndarray, context: int) -> Iterator[Candidate]:
+def _turns(places: np.ndarray, context: int) -> Iterator[LoopCandidate]:
     """Classes of slots that all occur equally often; `places` (slots, count), by first occurrence."""
     for _ in range(MOST_CLASSES):
         if not len(places):
             return
         first = places[0]
         inside = (places >= first).all(axis=1) & (places[:, :-1] < first[1:]).all(axis=1)
-        yield Candidate(first.astype(np.int64), int(inside.sum()), context)
+        yield LoopCandidate(first.astype(np.int64), int(inside.sum()), context)
         places = places[~inside]

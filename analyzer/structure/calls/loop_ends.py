@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analyzer.structure.calls.passes import Passes
+from analyzer.structure.calls.passes import LoopPasses
 
 LEAST, FIRST_LEAST = 0.6, 0.4
 """A stretch at an end is a pass if it has this share of the typical one's calls; second: at the begin, where paths are
@@ -21,14 +21,14 @@ MOST_WALKED = 1 << 12
 """Number of calls around an occurrence that are compared one by one."""
 
 
-class Bounds(NamedTuple):
+class LoopBounds(NamedTuple):
     """A loop's passes as places in the sequence."""
 
     begins: np.ndarray  # int64 (count,): the first call of each pass
     end: int  # behind the last call of the last one
 
 
-def bounded(symbols: np.ndarray, loop: Passes, clocks: np.ndarray, *, knows_paths: bool) -> Bounds:
+def bounded(symbols: np.ndarray, loop: LoopPasses, clocks: np.ndarray, *, knows_paths: bool) -> LoopBounds:
     """Return the passes of a loop. A pass begins with the call that comes first in the first one.
 
     Where paths are not known, a pass that was made before the loop (to warm up) looks like one of the loop. `clocks`:
@@ -52,13 +52,13 @@ def bounded(symbols: np.ndarray, loop: Passes, clocks: np.ndarray, *, knows_path
         at, first, lead, end = _turned(symbols, at, pattern, lead, int(_fixed(loop).sum()))
     if knows_paths:
         at, end = _to_its_last_call(symbols, loop, at, end, lead)
-        return Bounds(np.concatenate([[first], at[1:] - lead]), end)
+        return LoopBounds(np.concatenate([[first], at[1:] - lead]), end)
     begins = np.concatenate([[first], at[1:] - lead])
     if is_regular:
         run = _cut_run(symbols, end, np.roll(pattern, lead))
         begins, end, lead = begins + run, end + run, lead - run
     warms_up = _warms_up(symbols, begins, end, pattern, lead, clocks)
-    return Bounds(begins[1:] if warms_up else begins, end)
+    return LoopBounds(begins[1:] if warms_up else begins, end)
 
 
 def _is_odd_only_at_begin(symbols: np.ndarray, at: np.ndarray, pattern: np.ndarray) -> bool:
@@ -71,7 +71,7 @@ def _is_odd_only_at_begin(symbols: np.ndarray, at: np.ndarray, pattern: np.ndarr
     return all(np.array_equal(symbols[place : place + len(pattern)], pattern) for place in some.tolist())
 
 
-def _behind_what_varies(symbols: np.ndarray, loop: Passes, end: int) -> Bounds | None:
+def _behind_what_varies(symbols: np.ndarray, loop: LoopPasses, end: int) -> LoopBounds | None:
     """Return the passes of a loop that ends with its own calls, after a loop inside that is passed more or less often:
     as many calls follow all its occurrences as follow the last one. None: it begins with its own calls, or cannot be
     told."""
@@ -82,10 +82,10 @@ def _behind_what_varies(symbols: np.ndarray, loop: Passes, end: int) -> Bounds |
     after = end - int(at[-1])
     if after > min(MOST_WALKED, int(np.diff(at).min())) or _shared_run(symbols, at, after, 1) < after:
         return None
-    return Bounds(np.concatenate([[int(at[0]) - before], at[:-1] + after]), end)
+    return LoopBounds(np.concatenate([[int(at[0]) - before], at[:-1] + after]), end)
 
 
-def _kinds_before(symbols: np.ndarray, loop: Passes, at: int, most: int) -> int:
+def _kinds_before(symbols: np.ndarray, loop: LoopPasses, at: int, most: int) -> int:
     """Count calls up to `at` that passes of the loop make; at most `most`."""
     foreign = np.flatnonzero(loop.typical[symbols[max(at - most, 0) : at][::-1]] == 0)
     return int(foreign[0]) if len(foreign) else min(at, most)
@@ -100,7 +100,7 @@ def _shared_run(symbols: np.ndarray, at: np.ndarray, most: int, step: int) -> in
     return most
 
 
-def _around_first(symbols: np.ndarray, at: np.ndarray, pattern: np.ndarray, lead: int) -> Bounds | None:
+def _around_first(symbols: np.ndarray, at: np.ndarray, pattern: np.ndarray, lead: int) -> LoopBounds | None:
     """Find the passes of a loop whose first pass makes calls of its own in the middle, as MEEP, which sets its exchange
     up in the first step that needs it. Passes that are alike then begin in the middle, too. Calls of a part of a pass
     follow them, and most calls of the other part come before them: together these are one pass more. None: there is no
@@ -115,7 +115,7 @@ def _around_first(symbols: np.ndarray, at: np.ndarray, pattern: np.ndarray, lead
     if made is None:
         return None
     begins = np.concatenate([[begin - made], at - lead + follows])
-    return Bounds(begins, int(begins[-1]) + length)
+    return LoopBounds(begins, int(begins[-1]) + length)
 
 
 def _turned(
@@ -152,7 +152,9 @@ def _turned(
     return at, first, lead, int(at[-1]) + min(follows, length - lead)
 
 
-def _to_its_last_call(symbols: np.ndarray, loop: Passes, at: np.ndarray, end: int, lead: int) -> tuple[np.ndarray, int]:
+def _to_its_last_call(
+    symbols: np.ndarray, loop: LoopPasses, at: np.ndarray, end: int, lead: int
+) -> tuple[np.ndarray, int]:
     """Return the occurrences, and the end, of a loop whose last pass is one, however often what lies inside is passed:
     it ends with the call that passes end with, if they make that once each; else, if passes are of different lengths,
     where calls are made that they do not make."""
@@ -234,18 +236,18 @@ def _preceded(symbols: np.ndarray, pattern: np.ndarray, at: int) -> int:
     return int(differs[0]) if len(differs) else len(there)
 
 
-def _of_the_kinds(symbols: np.ndarray, loop: Passes, at: int) -> int:
+def _of_the_kinds(symbols: np.ndarray, loop: LoopPasses, at: int) -> int:
     """Count calls from `at` on that passes of the loop make."""
     foreign = np.flatnonzero(loop.typical[symbols[at:]] == 0)
     return int(foreign[0]) if len(foreign) else len(symbols) - at
 
 
-def _fixed(loop: Passes) -> np.ndarray:
+def _fixed(loop: LoopPasses) -> np.ndarray:
     """Count the calls of each symbol that every pass makes; a symbol whose number varies counts once."""
     return np.where(loop.varying, np.minimum(loop.typical, 1), loop.typical)
 
 
-def _without_odd_begin(symbols: np.ndarray, loop: Passes, *, knows_paths: bool) -> np.ndarray:
+def _without_odd_begin(symbols: np.ndarray, loop: LoopPasses, *, knows_paths: bool) -> np.ndarray:
     """Return the occurrences less those at the begin whose stretch has less of what all others have than a pass. Where
     paths are known it is one, however short, if it makes all that they do in the same order: what lies inside is passed
     less often."""

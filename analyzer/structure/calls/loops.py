@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analyzer.structure.calls.candidates import FEWEST, Candidate, longest_first
+from analyzer.structure.calls.candidates import FEWEST, LoopCandidate, longest_first
 from analyzer.structure.calls.loop_ends import FIRST_LEAST, bounded
 from analyzer.structure.calls.nested import begins_with, is_nested
-from analyzer.structure.calls.passes import MOST_PASSES, REGULAR, Passes, counts_of
+from analyzer.structure.calls.passes import MOST_PASSES, REGULAR, LoopPasses, counts_of
 from analyzer.structure.calls.repeated import repeated
-from analyzer.structure.calls.sequence import Output
+from analyzer.structure.calls.sequence import OutputKind
 
 MOST_JUDGED = 40
 """Number of candidates that are examined: those that cover most time."""
@@ -44,16 +44,18 @@ this share of it. The first stretch may be shorter: many programs do at the begi
 
 
 @dataclass(frozen=True)
-class Loop:
+class SequenceLoop:
     """A loop of a rank: its passes as places in the sequence."""
 
     begins: np.ndarray  # int64 (count,): the first call of each pass
     end: int  # behind the last call of the last pass
     regularity: float  # share of calls that passes have in common, in their order: 1 if all are the same
     every: tuple[int, ...] = ()  # each so many-th pass does something more; the commonest distance
-    around: tuple[Loop, ...] = ()  # loops that what is done now and then would make if it were done around this one
+    around: tuple[
+        SequenceLoop, ...
+    ] = ()  # loops that what is done now and then would make if it were done around this one
     stages: tuple[int, ...] = ()  # ns that each part of a pass computes, where passes of `parts` were grouped
-    parts: Loop | None = None  # the loop before its passes were grouped
+    parts: SequenceLoop | None = None  # the loop before its passes were grouped
 
     @property
     def count(self) -> int:
@@ -64,13 +66,13 @@ class Loop:
         last = self.end if number == self.count - 1 else int(self.begins[number + 1])
         return int(self.begins[number]), last
 
-    def moved(self, places: np.ndarray) -> Loop:
+    def moved(self, places: np.ndarray) -> SequenceLoop:
         """Return the loop in a sequence in which its call n is call places[n]; with the end of both."""
         around = tuple(one.moved(places) for one in self.around)
         parts = self.parts.moved(places) if self.parts else None
         return replace(self, begins=places[self.begins], end=int(places[self.end]), around=around, parts=parts)
 
-    def shifted(self, by: int) -> Loop:
+    def shifted(self, by: int) -> SequenceLoop:
         """Return the loop in a sequence in which `by` calls come before."""
         around = tuple(one.shifted(by) for one in self.around)
         parts = self.parts.shifted(by) if self.parts else None
@@ -80,7 +82,7 @@ class Loop:
 def outermost(
     symbols: np.ndarray, enter: np.ndarray, burst: np.ndarray, clocks: np.ndarray, length_ns: int, *,
     knows_paths: bool, output: np.ndarray,
-) -> Loop | None:  # fmt: skip
+) -> SequenceLoop | None:  # fmt: skip
     """Return the outermost loop of a sequence that covers most time; None: nothing repeats.
 
     symbols: (calls,), dense from 0; enter: ns; burst: ns computed before each call; clocks: looks at the clock up
@@ -101,39 +103,39 @@ def outermost(
     return None
 
 
-def _bounded(one: Passes, symbols: np.ndarray, clocks: np.ndarray, *, knows_paths: bool) -> Loop | None:
+def _bounded(one: LoopPasses, symbols: np.ndarray, clocks: np.ndarray, *, knows_paths: bool) -> SequenceLoop | None:
     bounds = bounded(symbols, one, clocks, knows_paths=knows_paths)
-    return Loop(*bounds, repeated(symbols).in_order(bounds)) if len(bounds.begins) >= FEWEST else None
+    return SequenceLoop(*bounds, repeated(symbols).in_order(bounds)) if len(bounds.begins) >= FEWEST else None
 
 
-def _distance(loop: Passes, step: Passes) -> int:
+def _distance(loop: LoopPasses, step: LoopPasses) -> int:
     """Return the commonest number of passes from one step to the next."""
     return round(float(np.median(np.diff(np.searchsorted(loop.at, step.at)))))
 
 
-def _regular(symbols: np.ndarray, enter: np.ndarray, length_ns: int, *, knows_paths: bool) -> list[Passes]:
+def _regular(symbols: np.ndarray, enter: np.ndarray, length_ns: int, *, knows_paths: bool) -> list[LoopPasses]:
     """Candidates whose stretches are passes; the one that covers most time first, and of those that cover as much those
     with fewer passes."""
     known = repeated(symbols)
     possible = longest_first(known.candidates, enter)
     possible = [one for one in possible if _time(one, enter) >= LEAST_TIME * length_ns][:MOST_JUDGED]
     judged = [known.compared(one) for one in sorted(possible, key=lambda one: -one.count)]
-    accepted: list[Passes] = []
+    accepted: list[LoopPasses] = []
     for one in judged:
         if one.is_regular or one.is_regular_around(accepted) or (knows_paths and one.is_of_a_place):
             accepted.append(one)
     return accepted
 
 
-def _time(one: Candidate | Passes, enter: np.ndarray) -> int:
+def _time(one: LoopCandidate | LoopPasses, enter: np.ndarray) -> int:
     """Time from the first occurrence to the last, and one stretch more, ns."""
     at = one.at
     return int((enter[at[-1]] - enter[at[0]]) * (1 + 1 / (len(at) - 1)))
 
 
 def _main(
-    found: list[Passes], symbols: np.ndarray, burst: np.ndarray, output: np.ndarray, *, knows_paths: bool
-) -> tuple[Passes, list[Passes]]:
+    found: list[LoopPasses], symbols: np.ndarray, burst: np.ndarray, output: np.ndarray, *, knows_paths: bool
+) -> tuple[LoopPasses, list[LoopPasses]]:
     """Return the outermost loop. Of loops that cover the same calls it has the fewest passes, unless these are but
     steps that an inner loop makes now and then: these steps, too."""
     computed = np.concatenate([[0], np.cumsum(burst)])
@@ -142,7 +144,7 @@ def _main(
     span = max(found, key=lambda one: _covered(one))
     around = [one for one in found if _covered(one) >= 0.5 * _covered(span) and _overlap(one, span) > 0.5]
     around.sort(key=lambda one: (one.count, -one.slots))
-    loop, steps = _fuller(around[0], around), list[Passes]()
+    loop, steps = _fuller(around[0], around), list[LoopPasses]()
     while True:
         inner = [one for one in around if one.count >= SEVERAL * loop.count]
         inner = [one for one in inner if one.is_alike or (knows_paths and _is_often(one, loop))]
@@ -158,12 +160,12 @@ def _main(
     return loop, steps
 
 
-def _is_often(inner: Passes, outer: Passes) -> bool:
+def _is_often(inner: LoopPasses, outer: LoopPasses) -> bool:
     """Check whether a place is passed many times as often: its passes may do different things."""
     return inner.is_of_a_place and inner.count > NESTED * outer.count
 
 
-def _fuller(loop: Passes, others: list[Passes]) -> Passes:
+def _fuller(loop: LoopPasses, others: list[LoopPasses]) -> LoopPasses:
     """Return the loop, or the same one found by other calls, if these are made in more of its passes: some passes may
     make others in place of those that it was found by, such as an exchange of lists instead of one of values."""
     low, high = loop.at[0], loop.at[-1]
@@ -177,7 +179,7 @@ def _fuller(loop: Passes, others: list[Passes]) -> Passes:
     return loop
 
 
-def _with_first(loop: Passes, others: list[Passes]) -> Passes:
+def _with_first(loop: LoopPasses, others: list[LoopPasses]) -> LoopPasses:
     """Return the loop, or the same one found by other calls, if these are made in one pass before it, too: a first step
     may make other calls, as it has no step before it."""
     for one in others:
@@ -189,22 +191,22 @@ def _with_first(loop: Passes, others: list[Passes]) -> Passes:
     return loop
 
 
-def _plainest(loops: list[Passes]) -> list[Passes]:
+def _plainest(loops: list[LoopPasses]) -> list[LoopPasses]:
     """Choose among loops with nearly equal numbers of passes the one with most slots.
 
     Where paths are not known, the others may take calls of the loop around for passes of their own.
     """
-    kept: list[Passes] = []
+    kept: list[LoopPasses] = []
     for one in sorted(loops, key=lambda one: -one.slots):
         if all(max(one.count, other.count) > PARTIAL * min(one.count, other.count) for other in kept):
             kept.append(one)
     return sorted(kept, key=lambda one: one.count)
 
 
-def _not_partial(loops: list[Passes]) -> list[Passes]:
+def _not_partial(loops: list[LoopPasses]) -> list[LoopPasses]:
     """Without those that are others, less the passes that something else comes before: slots of many calls in a row
     miss these. Of those with as many passes, or with passes as long, the one with most slots is kept."""
-    kept: list[Passes] = []
+    kept: list[LoopPasses] = []
     for one in sorted(loops, key=lambda one: (one.context, -one.slots, -one.regularity - one.kinds)):
         more = [other for other in kept if one.count <= other.count and _overlap(one, other) > 0.5]
         if not any(other.count <= PARTIAL * one.count + 2 or other.length == one.length for other in more):
@@ -212,13 +214,13 @@ def _not_partial(loops: list[Passes]) -> list[Passes]:
     return kept
 
 
-def _own(loops: list[Passes], symbols: np.ndarray) -> list[Passes]:
+def _own(loops: list[LoopPasses], symbols: np.ndarray) -> list[LoopPasses]:
     """Without those whose slots are several calls in a row that come about where a loop inside another one happens to
     be passed so or so often: they make no call that the passes of that one do not make. Of a loop that one call alone
     tells they may be a loop around, if as many of its passes lie between them each time."""
     places = [one for one in loops if one.context == 1]
 
-    def is_chance(one: Passes) -> bool:
+    def is_chance(one: LoopPasses) -> bool:
         around = (other for other in places if other.count >= one.count and _overlap(one, other) > 0.5)
         around = (other for other in around if other.takes_turns or other.slots > 1 or not _is_around(one, other))
         return one.context > 1 and any(_makes_no_others(one, other, symbols) for other in around)
@@ -226,13 +228,13 @@ def _own(loops: list[Passes], symbols: np.ndarray) -> list[Passes]:
     return [one for one in loops if not is_chance(one)]
 
 
-def _is_around(outer: Passes, inner: Passes) -> bool:
+def _is_around(outer: LoopPasses, inner: LoopPasses) -> bool:
     """Check whether equally many passes of `inner`, more than one, lie between all neighbouring passes of `outer`."""
     between = np.diff(np.searchsorted(inner.at, outer.at))
     return bool(1 < between.min() == between.max())
 
 
-def _makes_no_others(outer: Passes, inner: Passes, symbols: np.ndarray) -> bool:
+def _makes_no_others(outer: LoopPasses, inner: LoopPasses, symbols: np.ndarray) -> bool:
     """Check whether the passes of `inner` that hold calls of `outer` make the calls of other passes, be it more
     often."""
     number = _special(outer, inner, symbols)
@@ -243,16 +245,16 @@ def _makes_no_others(outer: Passes, inner: Passes, symbols: np.ndarray) -> bool:
     return not ((common > 0) != (there > 0)).any()
 
 
-def _covered(one: Passes) -> int:
+def _covered(one: LoopPasses) -> int:
     return int(one.at[-1] - one.at[0])
 
 
-def _overlap(one: Passes, other: Passes) -> float:
+def _overlap(one: LoopPasses, other: LoopPasses) -> float:
     low, high = max(one.at[0], other.at[0]), min(one.at[-1], other.at[-1])
     return (high - low) / max(min(_covered(one), _covered(other)), 1)
 
 
-def _special(outer: Passes, inner: Passes, symbols: np.ndarray) -> np.ndarray:
+def _special(outer: LoopPasses, inner: LoopPasses, symbols: np.ndarray) -> np.ndarray:
     """Return the passes of `inner`, by number, that hold what `outer` does once a pass. Its slot is several calls in a
     row: of the passes that hold the first and the last of them those that differ more from the typical one."""
     found = []
@@ -269,13 +271,18 @@ def _spread(numbers: np.ndarray) -> np.ndarray:
     return numbers[np.unique(np.linspace(0, len(numbers) - 1, min(len(numbers), MOST_PASSES)).astype(np.int64))]
 
 
-def _median_pass(symbols: np.ndarray, loop: Passes, numbers: np.ndarray) -> np.ndarray:
+def _median_pass(symbols: np.ndarray, loop: LoopPasses, numbers: np.ndarray) -> np.ndarray:
     """Count the calls of each symbol in the median of these passes of a loop."""
     return np.median(counts_of(symbols, loop.at[numbers], loop.at[numbers + 1], len(loop.typical)), axis=0)
 
 
 def _is_now_and_then(
-    outer: Passes, inner: Passes, symbols: np.ndarray, computed: np.ndarray, outputs: np.ndarray, knows_paths: bool
+    outer: LoopPasses,
+    inner: LoopPasses,
+    symbols: np.ndarray,
+    computed: np.ndarray,
+    outputs: np.ndarray,
+    knows_paths: bool,
 ) -> bool:
     """Check whether passes of `outer` are only special passes of `inner`.
 
@@ -354,8 +361,8 @@ def _outweighs(usual_work: np.ndarray, special_work: np.ndarray, between: np.nda
 
 
 def _hands_out(outputs: np.ndarray) -> bool:
-    """Check whether calls (Output of each) hand out a program's results."""
-    return bool((outputs > Output.NONE).all() and (outputs == Output.RESULTS).any())
+    """Check whether calls (OutputKind of each) hand out a program's results."""
+    return bool((outputs > OutputKind.NONE).all() and (outputs == OutputKind.RESULTS).any())
 
 
 def varies(between: np.ndarray) -> bool:

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from analyzer.structure.calls.loops import FEWEST, STEP_WORK, Loop
-from analyzer.structure.calls.sequence import Detail, Sequence
+from analyzer.structure.calls.loops import FEWEST, STEP_WORK, SequenceLoop
+from analyzer.structure.calls.sequence import Sequence, SymbolDetail
 from analyzer.structure.period import period_of
 
 MOST_TURNS = 64
@@ -35,7 +35,7 @@ REPEATS = 0.7
 """Least correlation of the computation of passes with that one group later."""
 
 
-def with_peeled_pass(calls: Sequence, part: slice, loop: Loop) -> Loop:
+def with_peeled_pass(calls: Sequence, part: slice, loop: SequenceLoop) -> SequenceLoop:
     """Add the first pass of a loop if the compiler took it out of the loop: it then has call paths of its own.
 
     The pass stands directly before the loop, makes the same calls in the same order, and the clock is not read between
@@ -53,11 +53,11 @@ def with_peeled_pass(calls: Sequence, part: slice, loop: Loop) -> Loop:
     return replace(loop, begins=np.append(first - length, loop.begins))
 
 
-def around_if_lengths_change(calls: Sequence, part: slice, loop: Loop) -> Loop:
+def around_if_lengths_change(calls: Sequence, part: slice, loop: SequenceLoop) -> SequenceLoop:
     """Take the loop around, if partners or lengths of messages change only where that begins a pass: a benchmark tries
     one length after the other, say."""
     ends = np.append(loop.begins[1:], loop.end)
-    symbols = calls.symbols[Detail.SIZE][part]
+    symbols = calls.symbols[SymbolDetail.SIZE][part]
     compared = int((ends - loop.begins).min())
     made = symbols[loop.begins[:, None] + np.arange(compared)]
     changes = 1 + np.flatnonzero((made[1:] != made[:-1]).any(axis=1))
@@ -69,7 +69,7 @@ def around_if_lengths_change(calls: Sequence, part: slice, loop: Loop) -> Loop:
     return loop
 
 
-def split_by_turns(calls: Sequence, part: slice, loop: Loop) -> Loop:
+def split_by_turns(calls: Sequence, part: slice, loop: SequenceLoop) -> SequenceLoop:
     """Split passes in which partners, roots or branches take turns, so that each alternative is one pass.
 
     Alternatives make the same procedures in the same order and compute about as long before them. Where call paths are
@@ -81,7 +81,7 @@ def split_by_turns(calls: Sequence, part: slice, loop: Loop) -> Loop:
     if (lengths != length).any():
         return loop
     made, knows_paths = calls.call[part], bool(calls.path[part].any())
-    symbols = calls.symbols[Detail.PROCEDURE if knows_paths else Detail.PEER][part]
+    symbols = calls.symbols[SymbolDetail.PROCEDURE if knows_paths else SymbolDetail.PEER][part]
     first = loop.stretch(0)[0]
     for turns in _divisors(length):
         procedures = made[first : first + length].reshape(turns, -1)
@@ -105,7 +105,7 @@ def _has_no_loop(symbols: np.ndarray) -> bool:
     return len(np.unique(symbols)) == np.count_nonzero(np.diff(symbols)) + 1
 
 
-def _compute_alike(burst: np.ndarray, loop: Loop, turns: int) -> bool:
+def _compute_alike(burst: np.ndarray, loop: SequenceLoop, turns: int) -> bool:
     """Check whether all alternatives compute about equally long, and before the same call."""
     length = (loop.end - int(loop.begins[0])) // loop.count
     usual = np.median(burst[loop.begins[:, None] + np.arange(length)][1:], axis=0).reshape(turns, -1)
@@ -113,7 +113,7 @@ def _compute_alike(burst: np.ndarray, loop: Loop, turns: int) -> bool:
     return bool(total.min() >= AS_LONG * total.max() and len(np.unique(usual.argmax(axis=1))) == 1)
 
 
-def _split(made: np.ndarray, loop: Loop, turns: int) -> Loop:
+def _split(made: np.ndarray, loop: SequenceLoop, turns: int) -> SequenceLoop:
     """Return the loop with that many passes in each of its passes, and with those that stand before and behind it."""
     begin, end = int(loop.begins[0]), loop.end
     length = (end - begin) // (loop.count * turns)
@@ -125,7 +125,7 @@ def _split(made: np.ndarray, loop: Loop, turns: int) -> Loop:
     return replace(loop, begins=np.arange(begin, end, length), end=end, every=(), around=())
 
 
-def grouped_by_computing(loop: Loop, burst: np.ndarray, *, is_one_call: bool = False) -> Loop:
+def grouped_by_computing(loop: SequenceLoop, burst: np.ndarray, *, is_one_call: bool = False) -> SequenceLoop:
     """Group passes that make the same calls by what is computed in them: stages of a step, say.
 
     burst: what was computed before each call, ns. is_one_call: the loop makes one call a pass and its call path is not
@@ -136,7 +136,7 @@ def grouped_by_computing(loop: Loop, burst: np.ndarray, *, is_one_call: bool = F
     return loop if size is None else _grouped(loop, computed, size)
 
 
-def grouped_by_begin(loop: Loop, burst: np.ndarray) -> Loop:
+def grouped_by_begin(loop: SequenceLoop, burst: np.ndarray) -> SequenceLoop:
     """Group passes of several calls by what is computed before their first or second one: a loop around may prepare the
     one inside.
 
@@ -152,7 +152,7 @@ def grouped_by_begin(loop: Loop, burst: np.ndarray) -> Loop:
     return loop
 
 
-def _grouped(loop: Loop, computed: np.ndarray, size: int) -> Loop:
+def _grouped(loop: SequenceLoop, computed: np.ndarray, size: int) -> SequenceLoop:
     """Return the loop with that many passes in each of its passes. computed: in each pass, ns; a group begins with
     most."""
     left = loop.count % size
@@ -162,7 +162,7 @@ def _grouped(loop: Loop, computed: np.ndarray, size: int) -> Loop:
     behind = first + len(begins) * size
     end = int(loop.begins[behind]) if behind < loop.count else loop.end
     stages = tuple(_usual(computed, size).round().astype(np.int64).tolist())
-    return Loop(begins, end, loop.regularity, stages=stages, parts=loop)
+    return SequenceLoop(begins, end, loop.regularity, stages=stages, parts=loop)
 
 
 def _usual(computed: np.ndarray, size: int) -> np.ndarray:

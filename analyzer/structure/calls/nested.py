@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.structure.calls.passes import Passes
+from analyzer.structure.calls.passes import LoopPasses
 
 FEW = 4
 """Distance in passes up to which calls between passes are of a loop around: of stages, directions, substeps. Steps that
 are made now and then are more seldom."""
 
 
-def is_nested(outer: Passes, inner: Passes, symbols: np.ndarray) -> bool | None:
+def is_nested(outer: LoopPasses, inner: LoopPasses, symbols: np.ndarray) -> bool | None:
     """Check whether `outer` is a loop around `inner`. None: the places of its calls do not tell.
 
     It is if some of its calls come before the first pass of `inner`, the others behind the last pass, and all of them
@@ -43,7 +43,7 @@ def is_nested(outer: Passes, inner: Passes, symbols: np.ndarray) -> bool | None:
     return None
 
 
-def begins_with(outer: Passes, inner: Passes, symbols: np.ndarray, more: np.ndarray) -> bool:
+def begins_with(outer: LoopPasses, inner: LoopPasses, symbols: np.ndarray, more: np.ndarray) -> bool:
     """Check whether the calls that passes of `outer` add begin the passes of a loop around.
 
     They do if they come before the first pass of `inner` and at a fixed number of passes, but not behind the last one.
@@ -62,7 +62,7 @@ def begins_with(outer: Passes, inner: Passes, symbols: np.ndarray, more: np.ndar
     return bool((ahead == more).all() and (behind < inner.typical + more)[more > 0].any())
 
 
-def _is_amid(outer: Passes, inner: Passes, symbols: np.ndarray, made: np.ndarray) -> bool:
+def _is_amid(outer: LoopPasses, inner: LoopPasses, symbols: np.ndarray, made: np.ndarray) -> bool:
     """Check whether the calls that a special pass of `inner` has in place of usual ones lie between its first and last
     pass.
 
@@ -89,7 +89,7 @@ class _Own:
     is_around: bool  # some come before the first pass, the others behind the last one
 
 
-def _own_calls(outer: Passes, inner: Passes, symbols: np.ndarray, made: np.ndarray) -> _Own | None:
+def _own_calls(outer: LoopPasses, inner: LoopPasses, symbols: np.ndarray, made: np.ndarray) -> _Own | None:
     """Find the calls beside the usual ones in the pass of `inner` in the middle of the run in which `outer` is passed.
 
     None: other passes have such calls, too, or they are at several places.
@@ -116,7 +116,7 @@ def _own_calls(outer: Passes, inner: Passes, symbols: np.ndarray, made: np.ndarr
     return _Own(is_between, is_between and 0 < ahead < len(block) and np.array_equal(both, block))
 
 
-def _extent(known: np.ndarray, symbols: np.ndarray, inner: Passes, more: int) -> tuple[int, int]:
+def _extent(known: np.ndarray, symbols: np.ndarray, inner: LoopPasses, more: int) -> tuple[int, int]:
     """Find the first and the last call of a loop: around its known occurrences, up to a pass and `more` calls."""
     most = inner.length + more
     return _reach(known, symbols, int(inner.at[0]), most, -1), _reach(known, symbols, int(inner.at[-1]), most, 1)

@@ -8,7 +8,7 @@ from math import lgamma
 
 import numpy as np
 
-from analyzer.structure.calls.candidates import Candidate
+from analyzer.structure.calls.candidates import LoopCandidate
 
 MOST_PASSES = 96
 """Number of stretches, spread over all, that are compared."""
@@ -33,7 +33,7 @@ EXPLAINED = 0.7
 
 
 @dataclass(frozen=True)
-class Passes:
+class LoopPasses:
     """The stretches between occurrences of a call, compared. Symbols are the sequence's."""
 
     at: np.ndarray  # int64 (count,): where the stretches begin
@@ -80,7 +80,7 @@ class Passes:
         orders = lgamma(self.slots * self.count + 1) - self.slots * lgamma(self.count + 1) - lgamma(self.slots + 1)
         return self.context == 1 and bool(orders > LN_ORDERS)
 
-    def is_regular_around(self, inner: list[Passes]) -> bool:
+    def is_regular_around(self, inner: list[LoopPasses]) -> bool:
         """Check whether stretches are regular apart from inner loops, which are passed more or less often."""
         if self.order < IN_ORDER or self.kinds < SAME_KINDS or not (self.typical.astype(bool) & ~self.varying).any():
             return False
@@ -93,7 +93,7 @@ class Passes:
         return has_own and self.off[made].sum() >= EXPLAINED * self.off.sum() > 0
 
 
-def compared(symbols: np.ndarray, groups: np.ndarray, one: Candidate) -> Passes:
+def compared(symbols: np.ndarray, groups: np.ndarray, one: LoopCandidate) -> LoopPasses:
     """Return the stretches that a candidate cuts a sequence into; the last one has no known end and is left out.
     groups: the number of the symbols in a row, at least four, up to each call."""
     at = one.at
@@ -112,7 +112,7 @@ def compared(symbols: np.ndarray, groups: np.ndarray, one: Candidate) -> Passes:
     regularity = float(common.sum() / max(either.sum(), 1))
     kinds_shared = float(in_common / max(in_either, 1))
     order = _in_common(groups, at)
-    return Passes(at, one.slots, one.context, typical, regularity, kinds_shared, order, varying, off)
+    return LoopPasses(at, one.slots, one.context, typical, regularity, kinds_shared, order, varying, off)
 
 
 def _in_common(groups: np.ndarray, at: np.ndarray) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from analyzer.structure.calls.candidates import FEWEST
-from analyzer.structure.calls.loops import PARTIAL, Loop, outermost
+from analyzer.structure.calls.loops import PARTIAL, SequenceLoop, outermost
 from analyzer.structure.calls.multiples import (
     around_if_lengths_change,
     grouped_by_begin,
@@ -16,7 +16,7 @@ from analyzer.structure.calls.multiples import (
     with_peeled_pass,
 )
 from analyzer.structure.calls.passes import MOST_PASSES, SAME_KINDS, counts_of
-from analyzer.structure.calls.sequence import Detail, Sequence
+from analyzer.structure.calls.sequence import Sequence, SymbolDetail
 from analyzer.structure.calls.state_loops import (
     are_alike,
     around_by_steps,
@@ -26,8 +26,8 @@ from analyzer.structure.calls.state_loops import (
     with_usual_ends,
 )
 
-WITH_PATHS = (Detail.PEER, Detail.PROCEDURE, Detail.SIZE)
-WITHOUT_PATHS = (Detail.SIZE, Detail.PEER, Detail.PROCEDURE)
+WITH_PATHS = (SymbolDetail.PEER, SymbolDetail.PROCEDURE, SymbolDetail.SIZE)
+WITHOUT_PATHS = (SymbolDetail.SIZE, SymbolDetail.PEER, SymbolDetail.PROCEDURE)
 """In this order. The length of a message tells places of a program apart only if nothing better does."""
 CLEAR = 0.9
 """Passes that have this share of their calls in common are as alike as they need be: no coarser look is taken."""
@@ -46,13 +46,13 @@ RUNS = 0.55
 """Least share of common calls of passes where calls that are made again at once count as one."""
 
 
-def loop_of(calls: Sequence, first: int = 0, last: int | None = None) -> Loop | None:
+def loop_of(calls: Sequence, first: int = 0, last: int | None = None) -> SequenceLoop | None:
     """Return the outermost loop of a rank's calls from `first` to before `last`; None: nothing repeats."""
     part = slice(first, len(calls) if last is None else last)
     enter, knows_paths = calls.enter[part], bool(calls.path[part].any())
-    found: Loop | None = None
+    found: SequenceLoop | None = None
     for detail, one in _seen(calls, part):
-        may_be_whole = knows_paths or detail is Detail.PEER
+        may_be_whole = knows_paths or detail is SymbolDetail.PEER
         if one is not None and (found is None or _is_better(one, found, enter, may_be_whole=may_be_whole)):
             found = one
         if found is not None and found.regularity >= CLEAR and _covers(found, enter):
@@ -75,7 +75,7 @@ def loop_of(calls: Sequence, first: int = 0, last: int | None = None) -> Loop | 
     return found.shifted(part.start)
 
 
-def _of_steps(calls: Sequence, part: slice, loop: Loop) -> Loop | None:
+def _of_steps(calls: Sequence, part: slice, loop: SequenceLoop) -> SequenceLoop | None:
     """A loop of steps whose kinds alone are known, or one around it, whichever has passes that are alike first."""
     for one in (loop, *loop.around):
         grouped = grouped_by_begin(one, calls.burst[part]) if one.parts is None else one
@@ -84,7 +84,7 @@ def _of_steps(calls: Sequence, part: slice, loop: Loop) -> Loop | None:
     return None
 
 
-def _seen(calls: Sequence, part: slice) -> Iterator[tuple[Detail, Loop | None]]:
+def _seen(calls: Sequence, part: slice) -> Iterator[tuple[SymbolDetail, SequenceLoop | None]]:
     """Yield the loop of a part of the calls in each detail: of all calls, then with those that are made again at once
     as one."""
     enter, burst, clocks = calls.enter[part], calls.burst[part], calls.clocks[part]
@@ -107,7 +107,7 @@ def _seen(calls: Sequence, part: slice) -> Iterator[tuple[Detail, Loop | None]]:
             yield detail, runs if knows_paths or _shared(symbols, runs) >= RUNS else None
 
 
-def _of_all(calls: Sequence, part: slice, symbols: np.ndarray, *, knows_paths: bool) -> Loop | None:
+def _of_all(calls: Sequence, part: slice, symbols: np.ndarray, *, knows_paths: bool) -> SequenceLoop | None:
     """Return the outermost loop of a part of the calls, all of them, which is not empty."""
     enter = calls.enter[part]
     return outermost(
@@ -116,7 +116,7 @@ def _of_all(calls: Sequence, part: slice, symbols: np.ndarray, *, knows_paths: b
     )  # fmt: skip
 
 
-def _of_collectives(calls: Sequence, part: slice, other: Loop | None) -> Loop | None:
+def _of_collectives(calls: Sequence, part: slice, other: SequenceLoop | None) -> SequenceLoop | None:
     """Return the outermost loop of the collectives alone, where that of all calls is none, poor, or misses a few
     passes."""
     enter, places = calls.enter[part], np.flatnonzero(calls.together[part])
@@ -124,7 +124,7 @@ def _of_collectives(calls: Sequence, part: slice, other: Loop | None) -> Loop | 
         return other
     knows_paths, bounds = bool(calls.path[part].any()), np.append(places, len(enter))
     found = outermost(
-        by_occurrence(calls.symbols[Detail.PROCEDURE][part][places]), enter[places],
+        by_occurrence(calls.symbols[SymbolDetail.PROCEDURE][part][places]), enter[places],
         np.add.reduceat(calls.burst[part], places), calls.clocks[part][places], int(enter[-1] - enter[0]),
         knows_paths=knows_paths, output=calls.output[part][places],
     )  # fmt: skip
@@ -133,7 +133,7 @@ def _of_collectives(calls: Sequence, part: slice, other: Loop | None) -> Loop | 
     if found.count < FEWEST_ALIKE or found.regularity < 1 or len(np.unique(np.diff(found.begins))) > 1:
         return other
     found = found.moved(bounds)
-    if not _have_kinds_in_common(by_occurrence(calls.symbols[Detail.PROCEDURE][part]), found):
+    if not _have_kinds_in_common(by_occurrence(calls.symbols[SymbolDetail.PROCEDURE][part]), found):
         return other
     if other is None:
         return found
@@ -142,7 +142,7 @@ def _of_collectives(calls: Sequence, part: slice, other: Loop | None) -> Loop | 
     return other if is_longer or is_another else found
 
 
-def _have_kinds_in_common(symbols: np.ndarray, loop: Loop) -> bool:
+def _have_kinds_in_common(symbols: np.ndarray, loop: SequenceLoop) -> bool:
     """Check whether passes make the same kinds of calls, be it more or less often."""
     some = np.unique(np.linspace(0, loop.count - 1, MOST_PASSES).astype(np.int64))
     begin, end = np.array([loop.stretch(number) for number in some.tolist()]).T
@@ -151,11 +151,13 @@ def _have_kinds_in_common(symbols: np.ndarray, loop: Loop) -> bool:
     return bool((made & usual).sum() >= SAME_KINDS * (made | usual).sum())
 
 
-def _whoever_it_is(calls: Sequence, part: slice, loop: Loop) -> Loop:
+def _whoever_it_is(calls: Sequence, part: slice, loop: SequenceLoop) -> SequenceLoop:
     """Return the loop by places of the program alone, if its passes are shorter by a few times because partners take
     turns: the neighbours on the left and on the right, say. What is computed before them tells directions of one
     pass."""
-    symbols, with_partners = (by_occurrence(calls.symbols[one][part]) for one in (Detail.PROCEDURE, Detail.PEER))
+    symbols, with_partners = (
+        by_occurrence(calls.symbols[one][part]) for one in (SymbolDetail.PROCEDURE, SymbolDetail.PEER)
+    )
     if np.array_equal(symbols, with_partners):
         return loop
     enter, burst = calls.enter[part], calls.burst[part]
@@ -180,7 +182,7 @@ def by_occurrence(numbers: np.ndarray) -> np.ndarray:
     return place[numbers]
 
 
-def _is_better(one: Loop, other: Loop, enter: np.ndarray, *, may_be_whole: bool) -> bool:
+def _is_better(one: SequenceLoop, other: SequenceLoop, enter: np.ndarray, *, may_be_whole: bool) -> bool:
     """Return True if its passes are more alike. may_be_whole: of what is compared, a loop that covers much more time is
     the whole one. Where paths tell places apart, partners and communicators changed on its way; else lengths did."""
     if may_be_whole and _time(one, enter) >= MUCH_MORE * _time(other, enter):
@@ -188,16 +190,16 @@ def _is_better(one: Loop, other: Loop, enter: np.ndarray, *, may_be_whole: bool)
     return one.regularity > other.regularity and _time(other, enter) < MUCH_MORE * _time(one, enter)
 
 
-def _covers(loop: Loop, enter: np.ndarray) -> bool:
+def _covers(loop: SequenceLoop, enter: np.ndarray) -> bool:
     """Check that no other loop can cover much more time."""
     return MUCH_MORE * _time(loop, enter) > int(enter[-1] - enter[0])
 
 
-def _time(loop: Loop, enter: np.ndarray) -> int:
+def _time(loop: SequenceLoop, enter: np.ndarray) -> int:
     return int(enter[min(loop.end, len(enter) - 1)] - enter[loop.begins[0]])
 
 
-def _shared(symbols: np.ndarray, loop: Loop) -> float:
+def _shared(symbols: np.ndarray, loop: SequenceLoop) -> float:
     """Share of calls that passes have in common with the typical one, all calls counted."""
     some = np.unique(np.linspace(0, loop.count - 1, 64).astype(np.int64)).tolist()
     kinds = int(symbols.max()) + 1
@@ -206,7 +208,7 @@ def _shared(symbols: np.ndarray, loop: Loop) -> float:
     return float(np.minimum(table, median).sum() / np.maximum(table, median).sum())
 
 
-def loops_of(calls: Sequence, first: int = 0, last: int | None = None) -> list[Loop]:
+def loops_of(calls: Sequence, first: int = 0, last: int | None = None) -> list[SequenceLoop]:
     """Return the loops of a rank's calls that follow one another, in order of time: the one that covers most time, and
     those before and after it that take more than LEAST_SHARE of the time."""
     last = len(calls) if last is None else last
@@ -216,7 +218,7 @@ def loops_of(calls: Sequence, first: int = 0, last: int | None = None) -> list[L
     return _one_after_another(calls, first, last, least)
 
 
-def _one_after_another(calls: Sequence, first: int, last: int, least_ns: float) -> list[Loop]:
+def _one_after_another(calls: Sequence, first: int, last: int, least_ns: float) -> list[SequenceLoop]:
     if last - first < FEWEST or calls.exit[last - 1] - calls.left[first] < least_ns:
         return []
     main = loop_of(calls, first, last)

@@ -6,9 +6,9 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from analyzer.structure.calls.candidates import Candidate, candidates, in_context
-from analyzer.structure.calls.loop_ends import MOST_COMPARED, Bounds
-from analyzer.structure.calls.passes import Passes, compared
+from analyzer.structure.calls.candidates import LoopCandidate, candidates, in_context
+from analyzer.structure.calls.loop_ends import MOST_COMPARED, LoopBounds
+from analyzer.structure.calls.passes import LoopPasses, compared
 
 GROUPS, RARE = (4, 8, 16), 16
 """Lengths of the groups of calls that are compared, at most a quarter of a stretch; the shortest is taken of which
@@ -18,17 +18,17 @@ MOST_REMEMBERED, LONGEST_REMEMBERED = 32, 1 << 15
 reading it."""
 
 
-class Repeated:
+class RepeatedCalls:
     """Candidates for loops, and the stretches that they cut the sequence into, each found at its first use."""
 
     def __init__(self, symbols: np.ndarray) -> None:
         self._symbols = symbols
-        self._passes: dict[int, Passes] = {}  # by the identity of their candidate, which lives as long
+        self._passes: dict[int, LoopPasses] = {}  # by the identity of their candidate, which lives as long
         self._orders: dict[tuple[bytes, int], float] = {}
         self._in_context: dict[int, np.ndarray] = {}
 
     @cached_property
-    def candidates(self) -> list[Candidate]:
+    def candidates(self) -> list[LoopCandidate]:
         """In any order."""
         return candidates(self._symbols)
 
@@ -46,14 +46,14 @@ class Repeated:
             self._in_context[size] = in_context(self._symbols, size)
         return self._in_context[size]
 
-    def compared(self, one: Candidate) -> Passes:
+    def compared(self, one: LoopCandidate) -> LoopPasses:
         """Return the stretches of one of the candidates."""
         if id(one) not in self._passes:
             length = int(np.median(np.diff(one.at))) if len(one.at) > 1 else 1
             self._passes[id(one)] = compared(self._symbols, self._groups(length), one)
         return self._passes[id(one)]
 
-    def in_order(self, bounds: Bounds) -> float:
+    def in_order(self, bounds: LoopBounds) -> float:
         """See `_in_order`."""
         key = bounds.begins.tobytes(), bounds.end
         if key not in self._orders:
@@ -61,17 +61,17 @@ class Repeated:
         return self._orders[key]
 
 
-def repeated(symbols: np.ndarray) -> Repeated:
+def repeated(symbols: np.ndarray) -> RepeatedCalls:
     """Find the repeats in a sequence of symbols (int32, dense from 0)."""
-    return _remembered(symbols.tobytes()) if len(symbols) <= LONGEST_REMEMBERED else Repeated(symbols)
+    return _remembered(symbols.tobytes()) if len(symbols) <= LONGEST_REMEMBERED else RepeatedCalls(symbols)
 
 
 @lru_cache(maxsize=MOST_REMEMBERED)
-def _remembered(symbols: bytes) -> Repeated:
-    return Repeated(np.frombuffer(symbols, np.int32))
+def _remembered(symbols: bytes) -> RepeatedCalls:
+    return RepeatedCalls(np.frombuffer(symbols, np.int32))
 
 
-def _in_order(symbols: np.ndarray, bounds: Bounds) -> float:
+def _in_order(symbols: np.ndarray, bounds: LoopBounds) -> float:
     """Return the share of calls that the usual pass has in common with the one before, in their order from both ends:
     what is done now and then leaves the others alike."""
     begins, ends = bounds.begins, np.append(bounds.begins[1:], bounds.end)

@@ -41,7 +41,7 @@ _NOT_YET = -(1 << 63)
 """Time at which a thread left the call before its first one."""
 
 
-class Detail(IntEnum):
+class SymbolDetail(IntEnum):
     """Properties that two calls must share to be the same symbol, besides procedure and call path."""
 
     SIZE = 0  # communicator, partner, and length by powers of two; where the path is known, a root is no partner
@@ -49,7 +49,7 @@ class Detail(IntEnum):
     PROCEDURE = 2  # nothing more; where the path is not known, the communicator
 
 
-class Output(IntEnum):
+class OutputKind(IntEnum):
     """Kind of output of a program's results by a call."""
 
     NONE = 0
@@ -62,14 +62,14 @@ class Sequence:
     """The calls of a rank between MPI_Init and MPI_Finalize that do something with other ranks, in order."""
 
     rank: int
-    symbols: np.ndarray  # int32 (details, calls): dense from 0 for each Detail
+    symbols: np.ndarray  # int32 (details, calls): dense from 0 for each SymbolDetail
     enter: np.ndarray  # int64 (calls,) ns
     exit: np.ndarray
     left: np.ndarray  # int64: when the rank came out of the call before this one, whatever that was
     burst: np.ndarray  # int64: computed since the call of the sequence before, ns; CPU time where that was recorded
     clocks: np.ndarray  # int32: looks at the clock up to each call
     call: np.ndarray  # int32: index in Trace.procedures
-    output: np.ndarray  # uint8: values of Output
+    output: np.ndarray  # uint8: values of OutputKind
     together: np.ndarray  # bool: whether it is a collective
     path: np.ndarray  # int64: row of CallPaths.tables; 0: not known
     begin_ns: int  # end of MPI_Init, or of the process' start
@@ -123,7 +123,7 @@ def _of_states(trace: Trace, rank: int, begin_ns: int, end_ns: int | None) -> Se
     _, symbols = np.unique(kind, return_inverse=True)
     zeros = np.zeros(len(enter), np.int64)
     return Sequence(
-        rank, np.tile(symbols.astype(np.int32), (len(Detail), 1)), enter, exit_, left, burst,
+        rank, np.tile(symbols.astype(np.int32), (len(SymbolDetail), 1)), enter, exit_, left, burst,
         clocks=zeros.astype(np.int32), call=(len(trace.procedures) + state).astype(np.int32),
         output=zeros.astype(np.uint8), together=state == State.GROUP_COMMUNICATION, path=zeros,
         begin_ns=max(first, begin_ns), end_ns=last, is_named=False,
@@ -174,7 +174,7 @@ def _testing(procedures: tuple[str, ...]) -> np.ndarray:
 
 @lru_cache(maxsize=8)
 def _outputs(procedures: tuple[str, ...]) -> np.ndarray:
-    """uint8 by procedure: values of Output."""
+    """uint8 by procedure: values of OutputKind."""
     return np.array([_output(base_name(name)) for name in procedures], np.uint8)
 
 
@@ -184,10 +184,10 @@ def _collectives(procedures: tuple[str, ...]) -> np.ndarray:
     return np.array([base_name(name) in COLLECTIVES for name in procedures], bool)
 
 
-def _output(name: str) -> Output:
+def _output(name: str) -> OutputKind:
     if name.startswith("MPI_File_"):
-        return Output.NONE if "read" in name else Output.RESULTS if "write" in name else Output.BESIDE
-    return Output.RESULTS if name in TO_A_ROOT else Output.BESIDE if name in BARRIERS else Output.NONE
+        return OutputKind.NONE if "read" in name else OutputKind.RESULTS if "write" in name else OutputKind.BESIDE
+    return OutputKind.RESULTS if name in TO_A_ROOT else OutputKind.BESIDE if name in BARRIERS else OutputKind.NONE
 
 
 def _busiest(trace: Trace, rank: int, begin_ns: int, end_ns: int | None) -> int:
@@ -258,8 +258,8 @@ class _Columns:
         self._kinds = kinds
         self._state = ffi.new("struct sequence_state *", {"left": _NOT_YET})
         self._parts: dict[str, list[np.ndarray]] = {name: [] for name in (*self._TIMES, *self._NUMBERS)}
-        self._symbols: list[list[np.ndarray]] = [[] for _ in Detail]
-        self._numbering = [ffi.gc(lib.numbering_new(), lib.numbering_free) for _ in Detail]
+        self._symbols: list[list[np.ndarray]] = [[] for _ in SymbolDetail]
+        self._numbering = [ffi.gc(lib.numbering_new(), lib.numbering_free) for _ in SymbolDetail]
         if ffi.NULL in self._numbering:
             raise MemoryError
 
@@ -270,7 +270,7 @@ class _Columns:
         given = [ffi.NULL if column is None else pointer(column, "int64_t *") for column in beside]
         found = {name: np.empty(len(rows), np.int64) for name in self._TIMES}
         found |= {name: np.empty(len(rows), np.int32) for name in self._NUMBERS}
-        keys = np.empty((len(Detail), len(rows)), np.uint64)
+        keys = np.empty((len(SymbolDetail), len(rows)), np.uint64)
         to = ffi.new("struct sequence_columns *")
         for name, column in found.items():
             setattr(to, name, pointer(column, "int64_t *" if name in self._TIMES else "int32_t *"))
@@ -298,7 +298,7 @@ class _Columns:
                 column["left"][0] = begin
             if not has_cpu:
                 column["burst"][0] += max(int(state.first) - begin, 0)
-        symbols = np.empty((len(Detail), len(column["enter"])), np.int32)
+        symbols = np.empty((len(SymbolDetail), len(column["enter"])), np.int32)
         for detail, numbering in enumerate(self._numbering):
             place = np.empty(lib.numbering_count(numbering), np.int32)
             if lib.numbering_order(numbering, pointer(place, "int32_t *")):

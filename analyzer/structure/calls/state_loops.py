@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from analyzer.structure.calls.candidates import FEWEST
-from analyzer.structure.calls.loops import Loop, varies
+from analyzer.structure.calls.loops import SequenceLoop, varies
 from analyzer.structure.calls.multiples import grouped_by_begin, grouped_by_computing
 from analyzer.structure.calls.nested import FEW
-from analyzer.structure.calls.sequence import Detail, Sequence
+from analyzer.structure.calls.sequence import Sequence, SymbolDetail
 
 AT_ENDS, BESIDE = 8, 4
 """Passes at both ends that are looked at, and passes beside each that it is compared with."""
@@ -39,7 +39,7 @@ MANY = 12
 """Number of passes below which passes of more steps must be alike, too."""
 
 
-def with_usual_ends(calls: Sequence, part: slice, loop: Loop) -> Loop | None:
+def with_usual_ends(calls: Sequence, part: slice, loop: SequenceLoop) -> SequenceLoop | None:
     """Find where the passes of a loop begin and end that its steps say, by what is computed before each.
 
     Set-up and end of a program make steps of the same kinds with little computing before. A pass that does not compute
@@ -70,7 +70,7 @@ def with_usual_ends(calls: Sequence, part: slice, loop: Loop) -> Loop | None:
     return replace(loop, begins=begins, end=end)
 
 
-def are_alike(calls: Sequence, part: slice, loop: Loop) -> bool:
+def are_alike(calls: Sequence, part: slice, loop: SequenceLoop) -> bool:
     """Check whether passes compute about as much as the next ones, in total and in their longest burst."""
     has_few_steps = loop.end - int(loop.begins[0]) <= FEW_STEPS * loop.count and loop.parts is None
     if not has_few_steps and loop.count >= MANY:
@@ -90,7 +90,7 @@ def _unlike(computed: np.ndarray, share: float = HALF) -> float:
     return float(np.quantile(np.abs(np.diff(np.log1p(np.maximum(computed, 0)))), share))
 
 
-def _computed(calls: Sequence, part: slice, loop: Loop) -> np.ndarray:
+def _computed(calls: Sequence, part: slice, loop: SequenceLoop) -> np.ndarray:
     """(count,) float64 ns: what each pass computes."""
     return np.add.reduceat(calls.burst[part][: loop.end], loop.begins).astype(np.float64)
 
@@ -105,10 +105,10 @@ def _usual_at_begin(computed: np.ndarray) -> np.ndarray:
     return usual
 
 
-def with_first(calls: Sequence, part: slice, loop: Loop) -> Loop:
+def with_first(calls: Sequence, part: slice, loop: SequenceLoop) -> SequenceLoop:
     """Add the pass before the first one if its steps are of the same kinds in the same order. It may have more of a
     kind in a row: what is done for the first time takes longer, and calls of one exchange are steps of their own."""
-    kinds = calls.symbols[Detail.PROCEDURE][part]
+    kinds = calls.symbols[SymbolDetail.PROCEDURE][part]
     usual = _changes(kinds[slice(*loop.stretch(0))])
     first = int(loop.begins[0])
     ends = np.flatnonzero(np.diff(kinds[:first], prepend=-1))  # where each row of one kind begins
@@ -128,7 +128,7 @@ def _changes(kinds: np.ndarray) -> np.ndarray:
     return kinds[np.flatnonzero(np.diff(kinds, prepend=-1))]
 
 
-def around_by_steps(calls: Sequence, part: slice, loop: Loop) -> Loop:
+def around_by_steps(calls: Sequence, part: slice, loop: SequenceLoop) -> SequenceLoop:
     """Take the loop around, where its passes show in the passes of the loop inside.
 
     Steps that are made now and then come beside the usual steps, at even distances, and compute little. But the last
@@ -160,10 +160,10 @@ def around_by_steps(calls: Sequence, part: slice, loop: Loop) -> Loop:
     return replace(loop, begins=loop.begins[longer], every=(), around=())
 
 
-def around_rows(calls: Sequence, part: slice, loop: Loop) -> Loop:
+def around_rows(calls: Sequence, part: slice, loop: SequenceLoop) -> SequenceLoop:
     """Take the loop whose passes are one step of a kind and a row of another kind, of which there are more or fewer in
     each: a loop inside that converges, or gets shorter."""
-    kinds, burst = calls.symbols[Detail.PROCEDURE][part], calls.burst[part]
+    kinds, burst = calls.symbols[SymbolDetail.PROCEDURE][part], calls.burst[part]
     covered = loop.end - int(loop.begins[0])
     is_grouped = any(group(loop, burst) is not loop for group in (grouped_by_computing, grouped_by_begin))
     for kind in range(int(kinds.max(initial=-1)) + 1):
@@ -176,14 +176,14 @@ def around_rows(calls: Sequence, part: slice, loop: Loop) -> Loop:
         between, inside = np.diff(at), np.setdiff1d(np.arange(at[0], at[-1]), at)
         reaches = max(int(at[0]), len(kinds) - 1 - int(at[-1])) <= between.max()
         if reaches and len(np.unique(kinds[inside])) == 1 and varies(between) and _unlike(burst[inside]) <= UNLIKE:
-            return Loop(at.astype(np.int64), len(kinds), loop.regularity)
+            return SequenceLoop(at.astype(np.int64), len(kinds), loop.regularity)
     return loop
 
 
-def between_steps(calls: Sequence, part: slice, loop: Loop) -> Loop:
+def between_steps(calls: Sequence, part: slice, loop: SequenceLoop) -> SequenceLoop:
     """Take the steps of one kind for passes of their own, if passes consist of many of them, which compute alike, and
     of one step of another kind, which computes little: that is done now and then."""
-    kinds, burst = calls.symbols[Detail.PROCEDURE][part], calls.burst[part]
+    kinds, burst = calls.symbols[SymbolDetail.PROCEDURE][part], calls.burst[part]
     steps = np.diff(loop.begins, append=loop.end)
     size = int(np.bincount(steps).argmax())
     at = loop.begins[steps == size][:, None] + np.arange(size)
@@ -199,10 +199,10 @@ def between_steps(calls: Sequence, part: slice, loop: Loop) -> Loop:
     stop = np.flatnonzero(~np.isin(kinds[loop.end :], kinds[at[0]]))
     end = loop.end + int(stop[0]) if len(stop) else len(kinds)
     begins = begins[begins < end]
-    return Loop(begins.astype(np.int64), end, loop.regularity, every=(size - 1,), around=(loop,))
+    return SequenceLoop(begins.astype(np.int64), end, loop.regularity, every=(size - 1,), around=(loop,))
 
 
-def _behind(calls: Sequence, part: slice, loop: Loop) -> float:
+def _behind(calls: Sequence, part: slice, loop: SequenceLoop) -> float:
     """Return the time computed after the last step of a loop, ns."""
     behind = part.start + loop.end
     return float(calls.burst[behind]) if behind < len(calls) else float(calls.end_ns - calls.exit[-1])

@@ -21,7 +21,7 @@ LENGTH = 0.01
 
 
 @dataclass(frozen=True)
-class Stretch:
+class IterationStretch:
     """Iterations in a row."""
 
     first: int  # from 0
@@ -29,7 +29,7 @@ class Stretch:
     off: float  # by how much parallel efficiency, load balance or communication efficiency differ from the loop's
 
 
-def typical_stretch(trace: Trace, team: Team, iterations: Iterations, count: int | None = None) -> Stretch:
+def typical_stretch(trace: Trace, team: Team, iterations: Iterations, count: int | None = None) -> IterationStretch:
     """Choose iterations in a row that are most like the whole loop. Collective over the team.
 
     Their parallel efficiency, load balance and communication efficiency are nearest to the loop's, among iterations in
@@ -61,7 +61,7 @@ def typical_stretch(trace: Trace, team: Team, iterations: Iterations, count: int
     return best
 
 
-def nearest(edges: np.ndarray, useful: np.ndarray, lost: np.ndarray, count: int) -> Stretch:
+def nearest(edges: np.ndarray, useful: np.ndarray, lost: np.ndarray, count: int) -> IterationStretch:
     """edges, useful: (ranks, iterations + 1) ns, what was computed up to each edge; lost: (iterations,) ns to the
     tracer."""
     first = np.arange(edges.shape[1] - count)
@@ -74,7 +74,7 @@ def nearest(edges: np.ndarray, useful: np.ndarray, lost: np.ndarray, count: int)
     disturbed = np.convolve(lost > 0, np.ones(count), "valid") > 0
     judged = off + LENGTH * np.abs(lengths / usual - 1)
     best = int(np.where(disturbed & ~disturbed.all(), np.inf, judged).argmin())
-    return Stretch(best, count, float(off[best]))
+    return IterationStretch(best, count, float(off[best]))
 
 
 def _factors(computed: np.ndarray, lengths: np.ndarray) -> np.ndarray:

@@ -193,7 +193,7 @@ CLOCK = "cut"
 
 
 @dataclass(frozen=True)
-class Cut:
+class RunCut:
     """Extent of a cut, and what it left out."""
 
     begin_ns: int  # in the whole run
@@ -204,7 +204,7 @@ class Cut:
     collectives: int  # calls of collectives that not all members have inside
 
 
-def write_cut(trace: Trace, team: Team, windows: np.ndarray, path: Path, *, called: Path | None = None) -> Cut:
+def write_cut(trace: Trace, team: Team, windows: np.ndarray, path: Path, *, called: Path | None = None) -> RunCut:
     """Write what each rank does in its window, int64 (ranks, 2) ns, as the run `path`. Times begin with the cut.
 
     A call that goes on over an edge is cut there. A message of which one side lies outside becomes a call with
@@ -220,4 +220,4 @@ def write_cut(trace: Trace, team: Team, windows: np.ndarray, path: Path, *, call
         said = {"cut_from": str(trace.path), "cut": f"{begin} to {end} ns"}
         write_run(trace, records.all(), path, said, called, CLOCK)
     left_out = team.bcast(records.left_out)
-    return Cut(begin, end, crosses.kept, crosses.messages_in, crosses.messages_out, left_out)
+    return RunCut(begin, end, crosses.kept, crosses.messages_in, crosses.messages_out, left_out)

@@ -17,7 +17,7 @@ from scipy.special import fdtrc
 
 from analyzer.metrics.sums import add_up
 from analyzer.parallel import Team
-from analyzer.structure.graph.steps import ENDS, Steps, StepSums
+from analyzer.structure.graph.steps import ENDS, ProgramSteps, StepSums
 from analyzer.trace import CallPaths, Trace
 from analyzer.trace.trace import check_computing
 
@@ -29,14 +29,14 @@ _SURE = 0.001
 """... and equal ones would vary as much with this probability (analysis of variance)."""
 
 
-class Kind(Enum):
+class NodeKind(Enum):
     """Kinds of parts of a program."""
 
     COMPUTING = "computing"
     COMMUNICATION = "communication"
 
 
-class Differs(Enum):
+class DifferingProperty(Enum):
     """Property in which processes differ."""
 
     WHO = "only some execute it"
@@ -46,16 +46,16 @@ class Differs(Enum):
 
 
 @dataclass(frozen=True)
-class Node:
+class GraphNode:
     """A part of the program; arrays by rank."""
 
-    kind: Kind
+    kind: NodeKind
     label: str  # of a communication: the procedure and its place; of computing: ""
     count: np.ndarray  # executions
     ns: np.ndarray  # computed, or inside MPI
     bytes: np.ndarray  # of a communication: sent and received
     first_ns: float  # when it first begins, mean of the ranks
-    differs: tuple[Differs, ...]
+    differs: tuple[DifferingProperty, ...]
 
     @property
     def each_ns(self) -> np.ndarray:
@@ -65,7 +65,7 @@ class Node:
 
 
 @dataclass(frozen=True)
-class Edge:
+class GraphEdge:
     """Edge from one part to the next, or a message from one communication to another; indices of nodes, -1: begin or
     end."""
 
@@ -91,9 +91,9 @@ class ProgramGraph:
     file: str
     ranks: int
     seen: np.ndarray  # the ranks that were looked at, of all
-    nodes: list[Node]
-    flow: list[Edge]
-    messages: list[Edge]
+    nodes: list[GraphNode]
+    flow: list[GraphEdge]
+    messages: list[GraphEdge]
     without_messages: bool  # there were too many calls to say where messages begin and end
 
     def lanes(self) -> list[np.ndarray]:
@@ -116,10 +116,10 @@ def program_graph(trace: Trace, team: Team) -> ProgramGraph:
     return _graph(trace, steps)
 
 
-def _graph(trace: Trace, steps: Steps) -> ProgramGraph:
+def _graph(trace: Trace, steps: ProgramSteps) -> ProgramGraph:
     ranks = trace.size
     seen = np.union1d(steps.visits["rank"], steps.steps["rank"])
-    nodes: dict[tuple[int, int], Node] = {}  # communications as (number, number), computing as (before, after)
+    nodes: dict[tuple[int, int], GraphNode] = {}  # communications as (number, number), computing as (before, after)
     for number, rows in _by(steps.visits, "node"):
         nodes[number, number] = _communication(_label(trace, steps, number), rows, ranks, seen)
     least_ns = _LEAST_COMPUTING * trace.duration_ns
@@ -142,11 +142,12 @@ def _graph(trace: Trace, steps: Steps) -> ProgramGraph:
         for pair in pairwise(way):
             flow[pair] = flow.get(pair, np.zeros(ranks)) + _column(rows, "count", ranks)
     messages = [
-        Edge(communication(int(row["node"])), communication(int(row["next"])), row["count"])
+        GraphEdge(communication(int(row["node"])), communication(int(row["next"])), row["count"])
         for row in (steps.messages if steps.messages is not None else ())
     ]
     edges = [
-        Edge(source, target, by_rank) for (source, target), by_rank in sorted(flow.items(), key=lambda item: item[0])
+        GraphEdge(source, target, by_rank)
+        for (source, target), by_rank in sorted(flow.items(), key=lambda item: item[0])
     ]
     return ProgramGraph(trace.path, ranks, seen, [of[key] for key in order], edges, messages, steps.messages is None)
 
@@ -162,7 +163,7 @@ def _pairs(steps: np.ndarray) -> Iterator[tuple[tuple[int, int], np.ndarray]]:
             yield (before, after), some
 
 
-def _label(trace: Trace, steps: Steps, number: int) -> str:
+def _label(trace: Trace, steps: ProgramSteps, number: int) -> str:
     call, place = divmod(number, steps.places)
     where = trace.extra(CallPaths).named().text(place - 1) if place else ""
     return f"{trace.procedures[call].removeprefix('MPI_')} {where}".rstrip()
@@ -172,30 +173,30 @@ def _column(rows: np.ndarray, name: str, ranks: int) -> np.ndarray:
     return np.bincount(rows["rank"], rows[name].astype(float), ranks)
 
 
-def _communication(label: str, rows: np.ndarray, ranks: int, seen: np.ndarray) -> Node:
+def _communication(label: str, rows: np.ndarray, ranks: int, seen: np.ndarray) -> GraphNode:
     count, ns, size = (_column(rows, name, ranks) for name in ("count", "inside", "bytes"))
     differs = list(_who(count[seen]))
     there = count > 0
     each = size[there] / count[there]
     if each.max(initial=0) > _DIFFERS * each.min(initial=np.inf):
-        differs.append(Differs.BYTES)
-    return Node(Kind.COMMUNICATION, label, count, ns, size, float(rows["first"].mean()), tuple(differs))
+        differs.append(DifferingProperty.BYTES)
+    return GraphNode(NodeKind.COMMUNICATION, label, count, ns, size, float(rows["first"].mean()), tuple(differs))
 
 
-def _computing(rows: np.ndarray, ranks: int, seen: np.ndarray) -> Node:
+def _computing(rows: np.ndarray, ranks: int, seen: np.ndarray) -> GraphNode:
     count, ns, squares = (_column(rows, name, ranks) for name in ("count", "ns", "squares"))
     differs = list(_who(count[seen]))
     if times_differ(count, ns, squares):
-        differs.append(Differs.SPEED)
-    return Node(Kind.COMPUTING, "", count, ns, np.zeros(ranks), float(rows["first"].mean()), tuple(differs))
+        differs.append(DifferingProperty.SPEED)
+    return GraphNode(NodeKind.COMPUTING, "", count, ns, np.zeros(ranks), float(rows["first"].mean()), tuple(differs))
 
 
-def _who(count: np.ndarray) -> Iterator[Differs]:
+def _who(count: np.ndarray) -> Iterator[DifferingProperty]:
     if not count.all():
-        yield Differs.WHO
+        yield DifferingProperty.WHO
     there = count[count > 0]
     if there.max() > there.min():
-        yield Differs.TIMES
+        yield DifferingProperty.TIMES
 
 
 def times_differ(count: np.ndarray, ns: np.ndarray, squares: np.ndarray) -> bool:

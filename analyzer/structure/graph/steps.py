@@ -36,7 +36,7 @@ _MOST_CALLS = 20_000_000
 
 
 @dataclass(frozen=True)
-class Steps:
+class ProgramSteps:
     """Steps of all ranks in order. A communication's number is call * places + place."""
 
     visits: np.ndarray  # VISIT
@@ -50,7 +50,7 @@ def is_communication(procedure: str) -> bool:
     return not _LOCAL.match(procedure)
 
 
-class StepSums(Sums[Steps]):
+class StepSums(Sums[ProgramSteps]):
     """Adds up the steps of each thread."""
 
     def __init__(self, trace: Trace) -> None:
@@ -111,14 +111,14 @@ class StepSums(Sums[Steps]):
             self._last[one] = before, left, int(computed[-1])
         self._steps = [_added(joined([*self._steps, *found], STEP), ("rank", "node", "next"))]
 
-    def total(self, team: Team) -> Steps:
+    def total(self, team: Team) -> ProgramSteps:
         last = np.zeros(len(self._last), STEP)
         for row, (one, (node, left, computed)) in zip(last, self._last.items(), strict=True):
             row["rank"], row["node"], row["next"], row["count"] = one >> 16, node, ENDS, 1
             row["first"], row["ns"], row["squares"] = left, computed, float(computed) ** 2
         visits = _added(joined(team.allgather(joined(self._visits, VISIT)), VISIT), ("rank", "node"))
         steps = joined(team.allgather(joined([*self._steps, last], STEP)), STEP)
-        return Steps(visits, _added(steps, ("rank", "node", "next")), self._messages(team), self._places)
+        return ProgramSteps(visits, _added(steps, ("rank", "node", "next")), self._messages(team), self._places)
 
     def _messages(self, team: Team) -> np.ndarray | None:
         gathered = team.allgather(self._entries)

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from analyzer.parallel import Team
-from analyzer.structure.calls.loops import Loop
-from analyzer.structure.calls.sequence import Detail, Sequence, names_of, sequence_of
-from analyzer.structure.iterations import Source, Tasks
-from analyzer.structure.levels.each_rank import Stretch, Stretches, edges_of, loops_of_each
+from analyzer.structure.calls.loops import SequenceLoop
+from analyzer.structure.calls.sequence import Sequence, SymbolDetail, names_of, sequence_of
+from analyzer.structure.iterations import IterationEvidence, TaskPasses
+from analyzer.structure.levels.each_rank import RankStretch, RankStretches, edges_of, loops_of_each
 from analyzer.structure.levels.iteration_text import body_of, typical_pass
 from analyzer.trace import Trace
 from tracelib.schema.procedures import (
@@ -47,7 +47,11 @@ class Sequences:
     """The sequences of some ranks, read when they are asked for."""
 
     def __init__(
-        self, trace: Trace, begin_ns: int = 0, read: Reads = sequence_of, source: Source = Source.CALLS
+        self,
+        trace: Trace,
+        begin_ns: int = 0,
+        read: Reads = sequence_of,
+        source: IterationEvidence = IterationEvidence.CALLS,
     ) -> None:
         """begin_ns: only calls that are entered from then on; read: what reads them; source: what that is."""
         self.trace, self.source, self._begin, self._read = trace, source, begin_ns, read
@@ -69,7 +73,7 @@ class Sequences:
         """Calls of the sequence of a rank."""
         return self._lengths[rank] if rank in self._lengths else len(self[rank])
 
-    def around(self, rank: int, number: int, loop: Loop, edges: np.ndarray) -> tuple[Sequence, int]:
+    def around(self, rank: int, number: int, loop: SequenceLoop, edges: np.ndarray) -> tuple[Sequence, int]:
         """Return the part of a rank's sequence that holds the calls of a pass, and the index where the part begins.
 
         The pass before and the pass after are read, too. If times leave a doubt that these are the right calls, as
@@ -95,18 +99,18 @@ def _is_pass(some: Sequence, stretch: tuple[int, int], first: int, edges: np.nda
     return bool(((some.left[at] == edges) | (some.enter[at] == edges)).all())
 
 
-def whole(sequences: Sequences, ranks: Several[int]) -> Stretches:
+def whole(sequences: Sequences, ranks: Several[int]) -> RankStretches:
     """Return all calls of some ranks."""
 
-    def of(rank: int) -> Stretch:
+    def of(rank: int) -> RankStretch:
         calls = sequences[rank]
-        return Stretch(rank, calls, 0, 0, len(calls))
+        return RankStretch(rank, calls, 0, 0, len(calls))
 
-    return Stretches(ranks, of)
+    return RankStretches(ranks, of)
 
 
 @dataclass(frozen=True)
-class Agreed:
+class AgreedLoop:
     """A loop that most ranks have."""
 
     count: int
@@ -114,10 +118,10 @@ class Agreed:
     every: tuple[int, ...]
     body: str
     agreement: float  # share of the ranks that make calls
-    own: dict[int, Loop]  # of the ranks of this process
-    source: Source = Source.CALLS
+    own: dict[int, SequenceLoop]  # of the ranks of this process
+    source: IterationEvidence = IterationEvidence.CALLS
     share: float = 0.0  # of the calls of a rank
-    tasks: Tasks | None = None  # of ranks that are each handed their share of the passes
+    tasks: TaskPasses | None = None  # of ranks that are each handed their share of the passes
 
     @property
     def begin_ns(self) -> int:
@@ -137,7 +141,7 @@ class _Said:
     end_ns: int
     served: frozenset[int] = frozenset()  # procedures of a pass that sends to one rank and receives from it alone
     around: tuple[_Said, ...] = ()  # what it would be if what is done now and then were done around it
-    tasks: Tasks | None = None  # of all ranks that do the same
+    tasks: TaskPasses | None = None  # of all ranks that do the same
 
     def each(self) -> Iterator[_Said]:
         """All that it may be."""
@@ -149,11 +153,11 @@ class _Said:
 class _Own:
     """A loop of one rank of this process."""
 
-    loop: Loop  # as places in the whole sequence
+    loop: SequenceLoop  # as places in the whole sequence
     said: _Said
     edges: np.ndarray  # int64 (count + 1,) ns
     typical: np.ndarray  # int32: the procedures of a pass
-    around: tuple[_Own, ...] = ()  # as Loop.around
+    around: tuple[_Own, ...] = ()  # as SequenceLoop.around
 
     @property
     def told(self) -> _Said:
@@ -166,7 +170,7 @@ class _Own:
         yield from self.around
 
     @classmethod
-    def of(cls, loop: Loop, of: Stretch, procedures: tuple[str, ...]) -> _Own:
+    def of(cls, loop: SequenceLoop, of: RankStretch, procedures: tuple[str, ...]) -> _Own:
         """A loop of the calls of a stretch. procedures: names_of."""
         calls = of.calls
         times = int(calls.enter[loop.begins[0]]), int(calls.exit[loop.end - 1])
@@ -182,10 +186,10 @@ class _Found:
 
     loop: _Own
     parts: _Own | None
-    stages: tuple[int, ...]  # as Loop.stages
+    stages: tuple[int, ...]  # as SequenceLoop.stages
 
     @classmethod
-    def of(cls, loop: Loop, of: Stretch, procedures: tuple[str, ...]) -> _Found:
+    def of(cls, loop: SequenceLoop, of: RankStretch, procedures: tuple[str, ...]) -> _Found:
         parts = None if loop.parts is None else _Own.of(loop.parts, of, procedures)
         return cls(_Own.of(loop, of, procedures), parts, loop.stages)
 
@@ -207,7 +211,7 @@ def _stages_in_common(stages: Several[tuple[int, ...]], team: Team) -> frozenset
     return frozenset(size for size, (*total, differ) in every.items() if max(total) - min(total) >= IN_COMMON * differ)
 
 
-def _served(calls: Sequence, loop: Loop, procedures: tuple[str, ...]) -> frozenset[int]:
+def _served(calls: Sequence, loop: SequenceLoop, procedures: tuple[str, ...]) -> frozenset[int]:
     """Return the procedures of a loop that exchanges messages with one rank alone, as a worker does with its master;
     else none."""
     part = slice(int(loop.begins[0]), loop.end)
@@ -215,11 +219,11 @@ def _served(calls: Sequence, loop: Loop, procedures: tuple[str, ...]) -> frozens
     names = {base_name(procedures[number]) for number in made.tolist()}
     if not names <= POINT_TO_POINT or not names & SENDING or not names & RECEIVING:
         return frozenset()
-    partners, places = (len(np.unique(calls.symbols[one][part])) for one in (Detail.PEER, Detail.PROCEDURE))
+    partners, places = (len(np.unique(calls.symbols[one][part])) for one in (SymbolDetail.PEER, SymbolDetail.PROCEDURE))
     return frozenset(made.tolist()) if partners == places else frozenset()
 
 
-def agreed(sequences: Sequences, stretches: Stretches, team: Team) -> list[Agreed]:
+def agreed(sequences: Sequences, stretches: RankStretches, team: Team) -> list[AgreedLoop]:
     """Return the loops that follow one another and that more than half of the ranks have, in order of time. stretches:
     of ranks of this process. Collective."""
     names = names_of(sequences.trace)
@@ -279,7 +283,7 @@ def _handed_out(said: Several[_Said], ranks: int) -> _Said | None:
     if counts[0] == counts[-1]:
         return None
     chosen = workers[(len(workers) - 1) // 2]
-    return replace(chosen, around=(), tasks=Tasks(counts[0], counts[-1], sum(counts)))
+    return replace(chosen, around=(), tasks=TaskPasses(counts[0], counts[-1], sum(counts)))
 
 
 def _overlap(begin: np.ndarray | int, end: np.ndarray | int, other: _Said) -> np.ndarray:
@@ -294,9 +298,9 @@ def _agree(
     everybody: Mapping[int, list[_Said]],
     wanted: _Said,
     team: Team,
-) -> Agreed | None:
+) -> AgreedLoop | None:
     """Put together all ranks' iterations of a loop; a rank that counts otherwise gets the times of most others."""
-    mine: dict[int, Loop] = {}
+    mine: dict[int, SequenceLoop] = {}
     times: dict[int, np.ndarray] = {}
     names = names_of(sequences.trace)
     bodies = Counter[tuple]()  # what passes do, in words; every; share
@@ -326,7 +330,7 @@ def _agree(
         edges[others] = _usual(edges[known])
     body, every, share = _commonest([said for _, said in parts])
     agreement = float(known.sum() / len(everybody))
-    return Agreed(wanted.count, edges, every, body, agreement, mine, sequences.source, share, wanted.tasks)
+    return AgreedLoop(wanted.count, edges, every, body, agreement, mine, sequences.source, share, wanted.tasks)
 
 
 def _commonest(parts: Several[Counter[tuple]]) -> tuple[str, tuple[int, ...], float]:

@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from analyzer.structure.calls.candidates import FEWEST
-from analyzer.structure.iterations import Source
-from analyzer.structure.levels.agreed_loops import Agreed
+from analyzer.structure.iterations import IterationEvidence
+from analyzer.structure.levels.agreed_loops import AgreedLoop
 from analyzer.structure.levels.literal_regions import literal_regions
-from analyzer.structure.levels.loop_tree import DEEPEST, Node
-from analyzer.structure.levels.parts import Metric
+from analyzer.structure.levels.loop_tree import DEEPEST, LoopNode
+from analyzer.structure.levels.parts import SignalPeriod
 from analyzer.structure.levels.periodic_stretches import (
     alike,
     alike_share,
@@ -26,8 +26,8 @@ from analyzer.structure.levels.periodic_stretches import (
     representative,
 )
 from analyzer.structure.period import LEAST, coarser, period_of
-from analyzer.structure.perturbations import Perturbed
-from analyzer.structure.signals import Signal
+from analyzer.structure.perturbations import PerturbedTime
+from analyzer.structure.signals import RunSignal
 
 INSIDE = 1 << 13
 """Samples of one iteration, in which inner loops are looked for."""
@@ -51,22 +51,28 @@ LEAST."""
 MOST_EDGES = 1 << 20
 """A period that fits more often than this is none of iterations."""
 
-Sampled = Callable[[int, int, int], Signal]
+Sampled = Callable[[int, int, int], RunSignal]
 """Function that returns the signal between two times, in a number of samples."""
 
 
-class Phase(NamedTuple):
+class SignalPhase(NamedTuple):
     """A part of a signal with the period (ns) that holds in it."""
 
-    signal: Signal
+    signal: RunSignal
     period_ns: float
 
 
 def nodes_of(
-    signal: Signal, sampled: Sampled, disturbed: Sequence[Perturbed], ranks: int, *, literal: bool, level: int = 1
-) -> list[Node]:
+    signal: RunSignal,
+    sampled: Sampled,
+    disturbed: Sequence[PerturbedTime],
+    ranks: int,
+    *,
+    literal: bool,
+    level: int = 1,
+) -> list[LoopNode]:
     """Return the loops of a signal by time, with those inside. literal: by the rules of the thesis alone."""
-    found: list[Node] = []
+    found: list[LoopNode] = []
     for piece in _clean(signal, disturbed):
         phases = _phases(piece, literal=literal)
         for phase, room in zip(phases, _rooms(phases, piece), strict=True):
@@ -78,23 +84,23 @@ def nodes_of(
     return found
 
 
-def metric_of(signal: Signal, begin_ns: int, end_ns: int, disturbed: Sequence[Perturbed] = ()) -> Metric:
+def metric_of(signal: RunSignal, begin_ns: int, end_ns: int, disturbed: Sequence[PerturbedTime] = ()) -> SignalPeriod:
     """Return the period of a signal between two times, by the longest stretch that nothing disturbs."""
     part = undisturbed(signal, begin_ns, end_ns, disturbed)
     found = period_of(part.values)
     if found is None:
-        return Metric(signal.name, None, 1, 0.0)
+        return SignalPeriod(signal.name, None, 1, 0.0)
     period = found.samples * part.width_ns
-    return Metric(signal.name, period, round((end_ns - begin_ns) / period), found.correlation)
+    return SignalPeriod(signal.name, period, round((end_ns - begin_ns) / period), found.correlation)
 
 
-def undisturbed(signal: Signal, begin_ns: int, end_ns: int, disturbed: Sequence[Perturbed]) -> Signal:
+def undisturbed(signal: RunSignal, begin_ns: int, end_ns: int, disturbed: Sequence[PerturbedTime]) -> RunSignal:
     """Return the longest stretch of a signal between two times that nothing disturbs; it may be empty."""
     whole = signal.part(begin_ns, end_ns)
     return max(_clean(whole, disturbed), key=lambda one: len(one.values), default=whole.part(begin_ns, begin_ns))
 
 
-def chosen(signals: Sequence[Signal], disturbed: Sequence[Perturbed]) -> Signal | None:
+def chosen(signals: Sequence[RunSignal], disturbed: Sequence[PerturbedTime]) -> RunSignal | None:
     """Return the signal that a structure is taken from where calls say nothing: the most dependable of those with a
     period, if another one has the same period."""
     periods = [(one, _longest_period(one, disturbed)) for one in signals]
@@ -105,7 +111,7 @@ def chosen(signals: Sequence[Signal], disturbed: Sequence[Perturbed]) -> Signal 
     return None
 
 
-def _longest_period(signal: Signal, disturbed: Sequence[Perturbed]) -> float | None:
+def _longest_period(signal: RunSignal, disturbed: Sequence[PerturbedTime]) -> float | None:
     best, longest = None, 0
     for piece in _clean(signal, disturbed):
         for phase in _phases(piece, literal=False):
@@ -114,7 +120,7 @@ def _longest_period(signal: Signal, disturbed: Sequence[Perturbed]) -> float | N
     return best
 
 
-def _clean(signal: Signal, disturbed: Sequence[Perturbed]) -> list[Signal]:
+def _clean(signal: RunSignal, disturbed: Sequence[PerturbedTime]) -> list[RunSignal]:
     """Return the signal between its perturbed times; what is shorter than a sample is left out."""
     at, found = signal.begin_ns, []
     end = signal.begin_ns + len(signal.values) * signal.width_ns
@@ -127,7 +133,7 @@ def _clean(signal: Signal, disturbed: Sequence[Perturbed]) -> list[Signal]:
     return [piece for piece in found if len(piece.values)]
 
 
-def _is_chance(phase: Phase, piece: Signal, level: int) -> bool:
+def _is_chance(phase: SignalPhase, piece: RunSignal, level: int) -> bool:
     """Check whether a phase repeats too seldom for the little time it takes of its piece, while as much varies
     elsewhere."""
     length = len(phase.signal.values)
@@ -135,30 +141,32 @@ def _is_chance(phase: Phase, piece: Signal, level: int) -> bool:
     return level == 1 and repeats * length < SELDOM * len(piece.values) and _varies_little(phase.signal, piece)
 
 
-def _little(part: Signal, signal: Signal, level: int) -> bool:
+def _little(part: RunSignal, signal: RunSignal, level: int) -> bool:
     """Check whether a part takes little time and, inside an iteration, has little of the signal's variation."""
     if len(part.values) >= LEAST_TIME * len(signal.values):
         return False
     return level == 1 or _varies_little(part, signal)
 
 
-def _varies_little(part: Signal, signal: Signal) -> bool:
+def _varies_little(part: RunSignal, signal: RunSignal) -> bool:
     """Check whether a part has little of the signal's variation."""
     usual = signal.values.mean()
     variation, whole = (float(np.square(one.values - usual).sum()) for one in (part, signal))
     return variation < LEAST_VARIANCE * whole
 
 
-def _phases(piece: Signal, *, literal: bool) -> list[Phase]:
+def _phases(piece: RunSignal, *, literal: bool) -> list[SignalPhase]:
     """Return the parts of highest frequency that have a period. Not literal: of the finest level at which they cover
     most; each without what comes before, between and after its periods."""
     if literal:
         regions = literal_regions(piece.values)
-        return [Phase(cut(piece, first, last), period * piece.width_ns) for first, last, period in regions]
-    return _by_few_samples(piece) or [Phase(part, own) for part, own in periodic_stretches(piece) if own is not None]
+        return [SignalPhase(cut(piece, first, last), period * piece.width_ns) for first, last, period in regions]
+    return _by_few_samples(piece) or [
+        SignalPhase(part, own) for part, own in periodic_stretches(piece) if own is not None
+    ]
 
 
-def _by_few_samples(piece: Signal) -> list[Phase]:
+def _by_few_samples(piece: RunSignal) -> list[SignalPhase]:
     """Return the phases that are soon found, with their periods as exactly as all samples tell them. None where a short
     period holds, which few samples do not show: they may show a multiple of it. One that holds in little of a phase is
     that of a loop inside. Where all samples together have none, that of a few is chance."""
@@ -173,17 +181,17 @@ def _by_few_samples(piece: Signal) -> list[Phase]:
             return []
         period = own if same else known
         if period is not None:
-            found.append(Phase(part, period))
+            found.append(SignalPhase(part, period))
     return found
 
 
-def _coarse(piece: Signal) -> Signal:
+def _coarse(piece: RunSignal) -> RunSignal:
     """Reduce a signal to few samples, so that phases are found quickly."""
     factor = -(-len(piece.values) // PHASE)
-    return Signal(piece.name, piece.begin_ns, piece.width_ns * factor, coarser(piece.values, factor))
+    return RunSignal(piece.name, piece.begin_ns, piece.width_ns * factor, coarser(piece.values, factor))
 
 
-def _rooms(phases: Sequence[Phase], piece: Signal) -> list[tuple[int, int]]:
+def _rooms(phases: Sequence[SignalPhase], piece: RunSignal) -> list[tuple[int, int]]:
     """Find for each phase the samples of the piece between its neighbours."""
     begins = [(one.begin_ns - piece.begin_ns) // one.width_ns for one, _ in phases]
     ends = [begin + len(one.values) for begin, (one, _) in zip(begins, phases, strict=True)]
@@ -192,8 +200,15 @@ def _rooms(phases: Sequence[Phase], piece: Signal) -> list[tuple[int, int]]:
 
 
 def _node(
-    phase: Phase, piece: Signal, room: tuple[int, int], sampled: Sampled, ranks: int, *, literal: bool, level: int
-) -> Node | None:
+    phase: SignalPhase,
+    piece: RunSignal,
+    room: tuple[int, int],
+    sampled: Sampled,
+    ranks: int,
+    *,
+    literal: bool,
+    level: int,
+) -> LoopNode | None:
     part, period = phase.signal, phase.period_ns / phase.signal.width_ns
     count, fewest = round(len(part.values) / period), 2 if literal or level > 1 else FEWEST
     if not fewest <= count <= MOST_EDGES:
@@ -210,17 +225,17 @@ def _node(
     if not literal:
         within = within + _to_calm(within, number, piece.values, room)
     edges = piece.begin_ns + np.rint(within * part.width_ns).astype(np.int64)
-    inside: list[Node] = []
+    inside: list[LoopNode] = []
     begin, end = edges[number : number + 2].tolist()
     if level < DEEPEST and end - begin > INSIDE:
         inner = sampled(begin, end, INSIDE)
         inside = nodes_of(inner, sampled, (), ranks, literal=literal, level=level + 1)
     rows = np.broadcast_to(edges, (ranks, count + 1))
-    loop = Agreed(count, rows, (), f"found by the signal {part.name}", 1.0, {}, Source.SIGNALS)
-    return Node(loop, level, number, inside=tuple(inside))
+    loop = AgreedLoop(count, rows, (), f"found by the signal {part.name}", 1.0, {}, IterationEvidence.SIGNALS)
+    return LoopNode(loop, level, number, inside=tuple(inside))
 
 
-def _edges(part: Signal, piece: Signal, period: float, count: int) -> np.ndarray:
+def _edges(part: RunSignal, piece: RunSignal, period: float, count: int) -> np.ndarray:
     """Return begins and ends of `count` periods in the middle of a part, in samples of the piece around it, (count +
     1,)."""
     before = (part.begin_ns - piece.begin_ns) / part.width_ns

@@ -10,7 +10,7 @@ from hashlib import blake2b
 import numpy as np
 
 from analyzer.parallel import Team
-from analyzer.structure.calls.loops import Loop
+from analyzer.structure.calls.loops import SequenceLoop
 from analyzer.structure.calls.rank_loops import by_occurrence, loops_of
 from analyzer.structure.calls.sequence import Sequence
 
@@ -21,7 +21,7 @@ AS_LONG = 2.0
 """Largest ratio to the usual length at which computation before the first iteration's first call is all its own."""
 
 
-def edges_of(calls: Sequence, loop: Loop) -> np.ndarray:
+def edges_of(calls: Sequence, loop: SequenceLoop) -> np.ndarray:
     """int64 (count + 1,) ns: begin of each iteration, and the end of the last one.
 
     What is computed between the last call of an iteration and the first one of the next belongs to the next, as in
@@ -52,7 +52,7 @@ MOST_LOOKED_AT = 512
 
 
 @dataclass(frozen=True)
-class Stretch:
+class RankStretch:
     """Calls of a rank that are looked at."""
 
     rank: int
@@ -63,14 +63,14 @@ class Stretch:
 
 
 @dataclass(frozen=True)
-class Stretches:
+class RankStretches:
     """Stretches of some ranks, each read when it is asked for."""
 
     ranks: Several[int]
-    of: Callable[[int], Stretch]
+    of: Callable[[int], RankStretch]
 
 
-def loops_of_each(stretches: Stretches, size: int, team: Team) -> Iterator[tuple[Stretch, list[Loop]]]:
+def loops_of_each(stretches: RankStretches, size: int, team: Team) -> Iterator[tuple[RankStretch, list[SequenceLoop]]]:
     """Yield the loops of the ranks of this process, as places in the calls of their stretches. size: ranks of the run;
     which ones are looked at does not depend on the team. Collective, and to be read to its end."""
     step = -(-size // MOST_LOOKED_AT)
@@ -92,11 +92,11 @@ def loops_of_each(stretches: Stretches, size: int, team: Team) -> Iterator[tuple
             yield one, loops_of(one.calls, one.first, one.last) if known is None else _shifted(known, one.first)
 
 
-def _shifted(loops: list[Loop], by: int) -> list[Loop]:
+def _shifted(loops: list[SequenceLoop], by: int) -> list[SequenceLoop]:
     return [loop.shifted(by) for loop in loops]
 
 
-def _calls_made(of: Stretch) -> bytes:
+def _calls_made(of: RankStretch) -> bytes:
     """Compute a key that is equal for ranks that make the same calls in the same order."""
     part = slice(of.first, of.last)
     made = blake2b(digest_size=16)
@@ -110,7 +110,7 @@ def _calls_made(of: Stretch) -> bytes:
 class _Said:
     """Loops that some ranks have."""
 
-    loops: list[Loop]
+    loops: list[SequenceLoop]
     first: int  # the first of these ranks
     ranks: int = 0  # how many
 
@@ -121,12 +121,12 @@ class _Votes:
     def __init__(self) -> None:
         self._said: dict[bytes, dict[tuple, _Said]] = {}  # by calls, and by loops
 
-    def add(self, calls: bytes, rank: int, loops: list[Loop]) -> None:
+    def add(self, calls: bytes, rank: int, loops: list[SequenceLoop]) -> None:
         """A rank has these. In order of ranks."""
         said = self._said.setdefault(calls, {}).setdefault(_places(loops), _Said(loops, rank))
         said.ranks += 1
 
-    def usual(self, team: Team) -> dict[bytes, list[Loop]]:
+    def usual(self, team: Team) -> dict[bytes, list[SequenceLoop]]:
         """Return the commonest loops over all members of a team; among equals the first rank's."""
         every: dict[bytes, dict[tuple, _Said]] = {}
         for part in team.allgather(self._said):
@@ -139,6 +139,6 @@ class _Votes:
         }
 
 
-def _places(loops: list[Loop]) -> tuple:
+def _places(loops: list[SequenceLoop]) -> tuple:
     """Compute a key that is equal for equal loops."""
     return tuple((loop.begins.tobytes(), loop.end, loop.every, _places(list(loop.around))) for loop in loops)

@@ -9,28 +9,28 @@ from typing import NamedTuple
 import numpy as np
 
 from analyzer.parallel import Team
-from analyzer.structure.calls.loops import Loop
-from analyzer.structure.calls.sequence import Detail, Sequence
-from analyzer.structure.levels.agreed_loops import Agreed, Sequences, agreed
-from analyzer.structure.levels.each_rank import Stretch, Stretches
+from analyzer.structure.calls.loops import SequenceLoop
+from analyzer.structure.calls.sequence import Sequence, SymbolDetail
+from analyzer.structure.levels.agreed_loops import AgreedLoop, Sequences, agreed
+from analyzer.structure.levels.each_rank import RankStretch, RankStretches
 
 DEEPEST = 4
 """Levels that are looked for."""
 
 
 @dataclass(frozen=True)
-class Node:
+class LoopNode:
     """A loop, and the loops inside its typical iteration."""
 
-    loop: Agreed
+    loop: AgreedLoop
     level: int
     representative: int  # from 0
     fewest: int = 0
     most: int = 0
     total: int = 0
-    inside: tuple[Node, ...] = ()
+    inside: tuple[LoopNode, ...] = ()
 
-    def walk(self) -> Iterator[Node]:
+    def walk(self) -> Iterator[LoopNode]:
         """Yield this node and all nodes inside."""
         yield self
         for node in self.inside:
@@ -38,9 +38,9 @@ class Node:
 
 
 def tree(
-    sequences: Sequences, stretches: Stretches, team: Team, flushes: np.ndarray, *, level: int = 1,
+    sequences: Sequences, stretches: RankStretches, team: Team, flushes: np.ndarray, *, level: int = 1,
     deepest: int = DEEPEST,
-) -> list[Node]:  # fmt: skip
+) -> list[LoopNode]:  # fmt: skip
     """Return the loops of some calls, by time. flushes: (n, 2) begins and ends, ns; deepest: levels that are looked
     for. Collective."""
     found = _tree(sequences, stretches, team, flushes, level, deepest)
@@ -48,30 +48,30 @@ def tree(
 
 
 def _tree(
-    sequences: Sequences, stretches: Stretches, team: Team, flushes: np.ndarray, level: int, deepest: int
-) -> list[Node]:
+    sequences: Sequences, stretches: RankStretches, team: Team, flushes: np.ndarray, level: int, deepest: int
+) -> list[LoopNode]:
     """Without how often loops are passed in other iterations than the typical one."""
     found = []
     for loop in agreed(sequences, stretches, team):
         number = typical(loop.edges, flushes)
-        inside: list[Node] = []
+        inside: list[LoopNode] = []
         if level < deepest:
             within = _within(sequences, loop, number)
             inside = _tree(sequences, within, team, flushes, level + 1, deepest)
-        found.append(Node(loop, level, number, inside=tuple(inside)))
+        found.append(LoopNode(loop, level, number, inside=tuple(inside)))
     return found
 
 
-def _within(sequences: Sequences, loop: Agreed, number: int) -> Stretches:
+def _within(sequences: Sequences, loop: AgreedLoop, number: int) -> RankStretches:
     """Return the calls of one iteration on the ranks of this process."""
 
-    def of(rank: int) -> Stretch:
+    def of(rank: int) -> RankStretch:
         own = loop.own[rank]
         calls, offset = sequences.around(rank, number, own, loop.edges[rank])
         first, last = own.stretch(number)
-        return Stretch(rank, calls, offset, first - offset, last - offset)
+        return RankStretch(rank, calls, offset, first - offset, last - offset)
 
-    return Stretches(list(loop.own), of)
+    return RankStretches(list(loop.own), of)
 
 
 def typical(edges: np.ndarray, flushes: np.ndarray) -> int:
@@ -112,7 +112,7 @@ class _Chain(NamedTuple):
     edges: np.ndarray
 
     @classmethod
-    def of(cls, node: Node, team: Team) -> _Chain:
+    def of(cls, node: LoopNode, team: Team) -> _Chain:
         """Start from a loop of which only its own iterations are known, on the first of the ranks with most inner
         loops.
 
@@ -124,7 +124,7 @@ class _Chain(NamedTuple):
         return cls(rank, np.append(own[rank].begins, own[rank].end) if rank in own else np.zeros(0, np.int64))
 
 
-def _counted(sequences: Sequences, outer: Node, chain: _Chain, team: Team) -> Node:
+def _counted(sequences: Sequences, outer: LoopNode, chain: _Chain, team: Team) -> LoopNode:
     """With how often each loop inside is passed in the shortest and the longest iteration around it, and in all
     iterations of the run; of what the rank cannot tell it is what it is in the typical one. Collective."""
     inside = []
@@ -143,7 +143,7 @@ def _counted(sequences: Sequences, outer: Node, chain: _Chain, team: Team) -> No
     return replace(outer, inside=tuple(inside))
 
 
-def _begins(calls: Sequence, edges: np.ndarray, inner: Loop) -> np.ndarray | None:
+def _begins(calls: Sequence, edges: np.ndarray, inner: SequenceLoop) -> np.ndarray | None:
     """Find the begins of the passes of a loop in all iterations around it. None: they are not found.
 
     Passes begin with the calls that begin the known passes, or behind the calls that end them, if these are equally
@@ -154,7 +154,7 @@ def _begins(calls: Sequence, edges: np.ndarray, inner: Loop) -> np.ndarray | Non
         return None
     lasts = np.append(inner.begins[1:], inner.end) - 1
     for places in (inner.begins, lasts):
-        for detail in (Detail.PEER, Detail.PROCEDURE, Detail.SIZE):
+        for detail in (SymbolDetail.PEER, SymbolDetail.PROCEDURE, SymbolDetail.SIZE):
             symbols = calls.symbols[detail][: edges[-1]]
             at = np.flatnonzero(np.isin(symbols, symbols[places]))
             at = at[at >= edges[0]]

@@ -12,9 +12,9 @@ import numpy as np
 
 from analyzer.metrics.regions import lost_times
 from analyzer.pairing.requests import window_calls, windows_of_rank
-from analyzer.structure.iterations import Iterations, Tasks
-from analyzer.structure.perturbations import Disturbing, Perturbed
-from analyzer.structure.signals import Signal
+from analyzer.structure.iterations import Iterations, TaskPasses
+from analyzer.structure.perturbations import PerturbedTime, PerturbingSignal
+from analyzer.structure.signals import RunSignal
 from analyzer.trace import State, Trace
 
 
@@ -51,7 +51,7 @@ def _time_since(points: np.ndarray, times: np.ndarray) -> np.ndarray:
     return count * times - np.concatenate([np.zeros(1, np.int64), np.cumsum(ordered)])[count]
 
 
-class Kind(Enum):
+class PartKind(Enum):
     """Kind of a part."""
 
     INITIALISATION = "initialisation"
@@ -61,7 +61,7 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True)
-class Cost:
+class PartCost:
     """Time of the ranks in a part of the run, by use."""
 
     span_ns: int
@@ -83,14 +83,14 @@ class Cost:
 
 
 @dataclass(frozen=True)
-class Part:
+class RunPart:
     """A part of a run: a loop with its iterations, or what comes before, between and after loops."""
 
-    kind: Kind
+    kind: PartKind
     level: int
     begin_ns: int
     end_ns: int
-    cost: Cost
+    cost: PartCost
     iterations: Iterations | None = None  # of a loop
     every: tuple[int, ...] = ()  # each so many-th iteration does something more
     fewest: int = 0  # of an inner loop: passes in the shortest and the longest iteration around it
@@ -98,9 +98,9 @@ class Part:
     total: int = 0  # passes of an inner loop in the whole run
     slow: tuple[tuple[int, float], ...] = ()  # (number from 1, times as long as the typical one), the longest first
     representative: int = 0  # the typical iteration, from 0
-    tasks: Tasks | None = None  # of ranks that are each handed their share of the passes
+    tasks: TaskPasses | None = None  # of ranks that are each handed their share of the passes
     calls: float = 0.0  # of a loop found by calls: its share of those of a rank
-    inside: tuple[Part, ...] = field(default=())  # of the representative iteration
+    inside: tuple[RunPart, ...] = field(default=())  # of the representative iteration
 
     @property
     def span_ns(self) -> int:
@@ -111,7 +111,7 @@ class Part:
         """Iterations; 1: it is no loop."""
         return self.iterations.count if self.iterations else 1
 
-    def walk(self) -> Iterator[Part]:
+    def walk(self) -> Iterator[RunPart]:
         """Yield this part and all parts inside, in order of time."""
         yield self
         for part in self.inside:
@@ -119,7 +119,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Metric:
+class SignalPeriod:
     """Period that one signal gives to the main loop."""
 
     name: str
@@ -135,15 +135,15 @@ class Structure:
     file: str
     ranks: int
     duration_ns: int
-    parts: tuple[Part, ...]  # level 1, in order of time: they make up the whole run
+    parts: tuple[RunPart, ...]  # level 1, in order of time: they make up the whole run
     agreement: float  # share of the ranks whose calls say the same of the main loop; 0: no loop
-    metrics: tuple[Metric, ...] = ()  # by signal
-    perturbed: tuple[Perturbed, ...] = ()
-    signals: tuple[Signal, ...] = ()
-    disturbing: tuple[Disturbing, ...] = ()
+    metrics: tuple[SignalPeriod, ...] = ()  # by signal
+    perturbed: tuple[PerturbedTime, ...] = ()
+    signals: tuple[RunSignal, ...] = ()
+    disturbing: tuple[PerturbingSignal, ...] = ()
 
     @property
-    def loops(self) -> list[Part]:
+    def loops(self) -> list[RunPart]:
         """All loops in the order of their numbers, from 1.
 
         The main loop, the others of level 1 by time, the loops of level 2, and so on; inner loops are from the typical
@@ -153,12 +153,12 @@ class Structure:
         every = [part for top in self.parts for part in top.walk() if part.iterations]
         return sorted(every, key=lambda part: (part.level, part is not main, part.begin_ns))
 
-    def number(self, part: Part) -> int | None:
+    def number(self, part: RunPart) -> int | None:
         """Return the number of a loop of this structure, from 1; None: the part is no loop."""
         return next((number for number, loop in enumerate(self.loops, 1) if loop is part), None)
 
     @property
-    def main(self) -> Part | None:
+    def main(self) -> RunPart | None:
         """The loop of level 1 that has most of the run's time and calls, by the sum of both shares: one that others on
         the machine have slowed down is not the main one for that. None: there is none."""
         top = [part for part in self.parts if part.iterations]
@@ -166,14 +166,14 @@ class Structure:
         return max(top, key=lambda part: part.span_ns / whole + 2 * part.calls, default=None)
 
 
-def off_by(metric: Metric, main: Part | None) -> float | None:
+def off_by(metric: SignalPeriod, main: RunPart | None) -> float | None:
     """Compute the relative difference of a signal's period from the main loop's. None: one of them has none."""
     if main is None or main.iterations is None or metric.period_ns is None or not main.iterations.period_ns:
         return None
     return abs(metric.period_ns / main.iterations.period_ns - 1)
 
 
-def ranked(structure: Structure) -> list[Metric]:
+def ranked(structure: Structure) -> list[SignalPeriod]:
     """Return the signals, those that agree best first; last those without a period."""
     off = [(off_by(metric, structure.main), metric) for metric in structure.metrics]
     return [metric for by, metric in sorted(off, key=lambda one: (one[0] is None, one[0] or 0.0))]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.fft import irfft, rfft
 
 from analyzer.structure.period import LEAST, period_of
-from analyzer.structure.signals import Signal
+from analyzer.structure.signals import RunSignal
 from analyzer.structure.wavelets import MOST_PIECES, NOTHING, closing, levels, runs
 
 
@@ -58,16 +58,16 @@ OVER = 0.19
 """Share of a period by which stretches that are alike reach beyond each end of a loop."""
 
 
-class Stretch(NamedTuple):
+class SignalStretch(NamedTuple):
     """A stretch of a signal, and its period; None: its neighbours are alike, but have none."""
 
-    signal: Signal
+    signal: RunSignal
     period_ns: float | None
 
 
-def periodic_stretches(piece: Signal) -> list[Stretch]:
+def periodic_stretches(piece: RunSignal) -> list[SignalStretch]:
     """Return the periodic stretches of the level at which they cover most; of levels alike the finest."""
-    best, most = list[Stretch](), 0.0
+    best, most = list[SignalStretch](), 0.0
     for cuts in (*levels(piece.values), np.array([[0, len(piece.values)]])):
         if len(cuts) > MOST_PIECES or np.diff(cuts).sum() <= MORE * most:
             continue
@@ -78,12 +78,12 @@ def periodic_stretches(piece: Signal) -> list[Stretch]:
     return best
 
 
-def cut(piece: Signal, first: int, last: int) -> Signal:
+def cut(piece: RunSignal, first: int, last: int) -> RunSignal:
     """Return the samples from the first to before the last."""
-    return Signal(piece.name, piece.begin_ns + first * piece.width_ns, piece.width_ns, piece.values[first:last])
+    return RunSignal(piece.name, piece.begin_ns + first * piece.width_ns, piece.width_ns, piece.values[first:last])
 
 
-def _periodic(part: Signal) -> list[Stretch]:
+def _periodic(part: RunSignal) -> list[SignalStretch]:
     """Return the stretches of a part in which each period is like the next one; none: it has no period. Each may have a
     period of its own, of which that of the part is a multiple."""
     found = period_of(part.values)
@@ -103,16 +103,16 @@ def _periodic(part: Signal) -> list[Stretch]:
         cut(part, first and first + over, last if last > len(part.values) - over else last - over)
         for first, last in ends
     ]
-    return [Stretch(one, period_ns(one)) for one in parts]
+    return [SignalStretch(one, period_ns(one)) for one in parts]
 
 
-def period_ns(part: Signal) -> float | None:
+def period_ns(part: RunSignal) -> float | None:
     """Return the period of a signal by its own samples."""
     found = period_of(part.values)
     return found.samples * part.width_ns if found else None
 
 
-def alike_share(part: Signal, period_ns: float) -> float:
+def alike_share(part: RunSignal, period_ns: float) -> float:
     """Compute the share of a signal in which each period is like the next one."""
     windows, ahead, _ = _periods(part.values, round(period_ns / part.width_ns))
     return float((alike(windows, ahead) >= LEAST).mean()) if len(windows) else 0.0

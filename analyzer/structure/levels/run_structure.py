@@ -10,13 +10,13 @@ import numpy as np
 
 from analyzer.parallel import Team
 from analyzer.structure.events import recorded
-from analyzer.structure.iterations import Iterations, Source, mean_lengths
+from analyzer.structure.iterations import IterationEvidence, Iterations, mean_lengths
 from analyzer.structure.levels.agreed_loops import Sequences, whole
 from analyzer.structure.levels.by_signals import chosen, metric_of, nodes_of
-from analyzer.structure.levels.loop_tree import DEEPEST, Node, tree
-from analyzer.structure.levels.parts import Cost, Kind, Part, Structure, spent
-from analyzer.structure.perturbations import Perturbed, disturbing, times_of
-from analyzer.structure.signals import Signal, signals
+from analyzer.structure.levels.loop_tree import DEEPEST, LoopNode, tree
+from analyzer.structure.levels.parts import PartCost, PartKind, RunPart, Structure, spent
+from analyzer.structure.perturbations import PerturbedTime, disturbing, times_of
+from analyzer.structure.signals import RunSignal, signals
 from analyzer.structure.signals.from_calls import BURSTS, COLLECTIVE, COMPUTING, MESSAGES, steps_of
 from analyzer.trace import Losses, State, Trace, TracerTime
 
@@ -26,7 +26,7 @@ SLOW, MOST_SLOW = 1.5, 3
 """Iterations longer than SLOW times the typical one are named, at most MOST_SLOW of them."""
 
 
-class Method(Enum):
+class IterationMethod(Enum):
     """Way to look for iterations."""
 
     CALLS = "calls"  # by the sequences of calls alone
@@ -41,32 +41,36 @@ DEFAULT_SIGNALS = (BURSTS, COMPUTING, MESSAGES, COLLECTIVE)
 """The most dependable first (Casas 2009, section 3.7.2)."""
 
 
-def structure(trace: Trace, team: Team, method: Method = Method.BOTH, named: Sequence[str] = ()) -> Structure:
+def structure(
+    trace: Trace, team: Team, method: IterationMethod = IterationMethod.BOTH, named: Sequence[str] = ()
+) -> Structure:
     """Find the structure of a run. named: the signals that are looked at, besides calls; (): the usual ones. Collective
     over the team."""
     names = named or DEFAULT_SIGNALS
     ranks, flushed = _readable(trace, team), _flushes(trace, team)
-    if method is Method.CALLS:
+    if method is IterationMethod.CALLS:
         return _structure(trace, team, _by_calls(trace, team, ranks, flushed), ranks, flushed)
     disturb = tuple(disturbing(trace, team))
     disturbed = times_of(disturb, trace.duration_ns)
     found = signals(trace, team, names)
 
-    def sampled(begin: int, end: int, samples: int) -> Signal:
+    def sampled(begin: int, end: int, samples: int) -> RunSignal:
         return signals(trace, team, names[:1], samples=samples, begin_ns=begin, end_ns=end)[names[0]]
 
-    nodes: list[Node] = []
-    if method is Method.BOTH or (method is Method.SIGNALS and not named):
+    nodes: list[LoopNode] = []
+    if method is IterationMethod.BOTH or (method is IterationMethod.SIGNALS and not named):
         sequences = (
-            Sequences(trace) if method is Method.BOTH else Sequences(trace, read=steps_of, source=Source.SIGNALS)
+            Sequences(trace)
+            if method is IterationMethod.BOTH
+            else Sequences(trace, read=steps_of, source=IterationEvidence.SIGNALS)
         )
         nodes = tree(sequences, whole(sequences, ranks), team, _with_times(flushed, disturbed))
-    taken = None if nodes or method is Method.THESIS else chosen(list(found.values()), disturbed)
-    if method in (Method.SIGNALS, Method.THESIS):
+    taken = None if nodes or method is IterationMethod.THESIS else chosen(list(found.values()), disturbed)
+    if method in (IterationMethod.SIGNALS, IterationMethod.THESIS):
         taken = taken or found[names[0]]
     if not nodes and taken is not None:
         names = [taken.name]
-        nodes = nodes_of(taken, sampled, disturbed, trace.size, literal=method is Method.THESIS)
+        nodes = nodes_of(taken, sampled, disturbed, trace.size, literal=method is IterationMethod.THESIS)
     main = max(nodes, key=lambda node: node.loop.end_ns - node.loop.begin_ns, default=None)
     begin, end = (main.loop.begin_ns, main.loop.end_ns) if main else (0, trace.duration_ns)
     metrics = tuple(metric_of(one, begin, end, disturbed) for one in found.values())
@@ -79,10 +83,10 @@ def structure(trace: Trace, team: Team, method: Method = Method.BOTH, named: Seq
     )
 
 
-def main_loop(trace: Trace, team: Team, *, by_signals: bool = False) -> Part | None:
+def main_loop(trace: Trace, team: Team, *, by_signals: bool = False) -> RunPart | None:
     """Return the main loop that `structure` finds, without its costs and what is inside it; None: there is none.
 
-    by_signals: where calls say nothing, signals are looked at, as by Method.BOTH. Collective over the team.
+    by_signals: where calls say nothing, signals are looked at, as by IterationMethod.BOTH. Collective over the team.
     """
     nodes = _by_calls(trace, team, _readable(trace, team), _flushes(trace, team), deepest=1)
     if not nodes and by_signals:
@@ -91,7 +95,7 @@ def main_loop(trace: Trace, team: Team, *, by_signals: bool = False) -> Part | N
     return Structure(str(trace.path), trace.size, trace.duration_ns, tuple(parts), 0.0).main
 
 
-def all_loops(trace: Trace, team: Team) -> list[Part]:
+def all_loops(trace: Trace, team: Team) -> list[RunPart]:
     """Find all loops that `structure` finds, as Structure.loops has them, without their costs. Collective over the
     team."""
     ranks, flushed = _readable(trace, team), _flushes(trace, team)
@@ -103,7 +107,7 @@ def all_loops(trace: Trace, team: Team) -> list[Part]:
     return Structure(str(trace.path), trace.size, trace.duration_ns, tuple(parts), 0.0).loops
 
 
-def _with_times(flushed: np.ndarray, disturbed: Sequence[Perturbed]) -> np.ndarray:
+def _with_times(flushed: np.ndarray, disturbed: Sequence[PerturbedTime]) -> np.ndarray:
     """int64 (n, 2): begins and ends (ns) of the flushes and of perturbed times."""
     times = np.array([(one.begin_ns, one.end_ns) for one in disturbed], np.int64).reshape(-1, 2)
     return np.concatenate([flushed, times])
@@ -117,23 +121,25 @@ def _readable(trace: Trace, team: Team) -> list[int]:
 
 def _by_calls(
     trace: Trace, team: Team, ranks: Sequence[int], disturbed: np.ndarray, deepest: int = DEEPEST
-) -> list[Node]:
+) -> list[LoopNode]:
     sequences = Sequences(trace)
     return tree(sequences, whole(sequences, ranks), team, disturbed, deepest=deepest)
 
 
-def _structure(trace: Trace, team: Team, nodes: Sequence[Node], ranks: Sequence[int], flushed: np.ndarray) -> Structure:
+def _structure(
+    trace: Trace, team: Team, nodes: Sequence[LoopNode], ranks: Sequence[int], flushed: np.ndarray
+) -> Structure:
     plan = _Plan(trace.duration_ns, nodes)
     costs = _Costs(trace, team, plan.times(), ranks, flushed)
     agreement = max((node.loop.agreement for node in nodes), default=0.0)
     return Structure(str(trace.path), trace.size, trace.duration_ns, tuple(plan.parts(costs)), agreement)
 
 
-def structure_of_signal(signal: Signal, file: str, *, literal: bool = False) -> Structure:
+def structure_of_signal(signal: RunSignal, file: str, *, literal: bool = False) -> Structure:
     """Return the structure of any values over time."""
     duration = len(signal.values) * signal.width_ns
 
-    def sampled(begin: int, end: int, samples: int) -> Signal:
+    def sampled(begin: int, end: int, samples: int) -> RunSignal:
         return signal.part(begin, end)
 
     plan = _Plan(duration, nodes_of(signal, sampled, (), 1, literal=literal))
@@ -155,7 +161,7 @@ def _flushes(trace: Trace, team: Team) -> np.ndarray:
 class _Plan:
     """The parts of a run, before their costs are known."""
 
-    def __init__(self, duration_ns: int, nodes: Sequence[Node]) -> None:
+    def __init__(self, duration_ns: int, nodes: Sequence[LoopNode]) -> None:
         self._duration, self._nodes = duration_ns, nodes
 
     def times(self) -> np.ndarray:
@@ -166,24 +172,24 @@ class _Plan:
                 found |= {*_bounds(node), *_typical(node)}
         return np.array(sorted(found), np.int64)
 
-    def parts(self, costs: _NoCosts) -> list[Part]:
+    def parts(self, costs: _NoCosts) -> list[RunPart]:
         """Return all parts of level 1."""
         return _around(self._nodes, 0, self._duration, 1, costs)
 
 
-def _bounds(node: Node) -> tuple[int, int]:
+def _bounds(node: LoopNode) -> tuple[int, int]:
     return node.loop.begin_ns, node.loop.end_ns
 
 
-def _typical(node: Node) -> tuple[int, int]:
+def _typical(node: LoopNode) -> tuple[int, int]:
     """Return the span of the typical iteration over all ranks, ns."""
     known, number = node.loop.edges[:, 0] >= 0, node.representative
     return int(node.loop.edges[known, number].min()), int(node.loop.edges[known, number + 1].max())
 
 
-def _around(nodes: Sequence[Node], begin: int, end: int, level: int, costs: _NoCosts) -> list[Part]:
+def _around(nodes: Sequence[LoopNode], begin: int, end: int, level: int, costs: _NoCosts) -> list[RunPart]:
     """Return the loops between two times, and what comes before, between and after them."""
-    found: list[Part] = []
+    found: list[RunPart] = []
     at, least = begin, SLIVER * (end - begin)
     for number, node in enumerate(nodes):
         first, last = _bounds(node)
@@ -193,28 +199,28 @@ def _around(nodes: Sequence[Node], begin: int, end: int, level: int, costs: _NoC
         if first - at < least:
             first = at
         if first > at:
-            kind = Kind.BETWEEN if number or level > 1 else Kind.INITIALISATION
-            found.append(Part(kind, level, at, first, costs.between(at, first)))
+            kind = PartKind.BETWEEN if number or level > 1 else PartKind.INITIALISATION
+            found.append(RunPart(kind, level, at, first, costs.between(at, first)))
         found.append(_loop(node, first, last, costs))
         at = last
     if at < end:
-        kind = Kind.FINAL if nodes and level == 1 else Kind.BETWEEN
-        found.append(Part(kind, level, at, end, costs.between(at, end)))
+        kind = PartKind.FINAL if nodes and level == 1 else PartKind.BETWEEN
+        found.append(RunPart(kind, level, at, end, costs.between(at, end)))
     return found
 
 
-def _loop(node: Node, begin: int, end: int, costs: _NoCosts) -> Part:
+def _loop(node: LoopNode, begin: int, end: int, costs: _NoCosts) -> RunPart:
     loop = node.loop
     lengths = mean_lengths(loop.edges)
     period = round(float(np.median(lengths)))
     iterations = Iterations(node.level, loop.edges, period, loop.body, loop.source)
-    inside: list[Part] = []
+    inside: list[RunPart] = []
     if node.inside:
         inside = _around(node.inside, *_typical(node), node.level + 1, costs)
     worst = np.argsort(-lengths, kind="stable")[:MOST_SLOW]
     slow = [(int(k) + 1, float(lengths[k] / period)) for k in worst if period and lengths[k] >= SLOW * period]
-    return Part(
-        Kind.LOOP,
+    return RunPart(
+        PartKind.LOOP,
         node.level,
         begin,
         end,
@@ -235,9 +241,9 @@ def _loop(node: Node, begin: int, end: int, costs: _NoCosts) -> Part:
 class _NoCosts:
     """Costs where there is no trace: none."""
 
-    def between(self, begin: int, end: int) -> Cost:
+    def between(self, begin: int, end: int) -> PartCost:
         """Nothing is known."""
-        return Cost(end - begin, np.zeros(0, np.int64), np.zeros(0, np.int64))
+        return PartCost(end - begin, np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 class _Costs(_NoCosts):
@@ -250,13 +256,13 @@ class _Costs(_NoCosts):
         self._sums = np.array([every[rank] for rank in sorted(every)]).reshape(len(every), 3, len(times))
         self._flushed = flushed
 
-    def between(self, begin: int, end: int) -> Cost:
+    def between(self, begin: int, end: int) -> PartCost:
         """Compute the cost between two times, the same on all ranks."""
         first, last = np.searchsorted(self._times, (begin, end))
         difference = self._sums[:, :, last] - self._sums[:, :, first]
         useful, mpi, lost = difference.T
         low, high = np.clip(self._flushed, begin, end).T
-        return Cost(end - begin, useful, mpi, int(lost.min(initial=end - begin)), int((high - low).sum()))
+        return PartCost(end - begin, useful, mpi, int(lost.min(initial=end - begin)), int((high - low).sum()))
 
 
 def iterations(trace: Trace, team: Team, level: int = 1, *, by_signals: bool = False) -> Iterations | None:

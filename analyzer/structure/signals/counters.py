@@ -14,7 +14,7 @@ from analyzer.parallel import Team
 from analyzer.trace import Counters, Losses, Trace
 
 
-class Bins:
+class StepBins:
     """A sum of steps between two times (ns), of which only what changes in each bin is kept."""
 
     def __init__(self, begin_ns: int, end_ns: int, samples: int) -> None:
@@ -107,10 +107,10 @@ def counted(
             left = int(out[-1]) if len(rows) else left
 
 
-def add_counters(trace: Trace, team: Team, names: Sequence[str], begin: int, end: int, samples: int) -> Bins:
+def add_counters(trace: Trace, team: Team, names: Sequence[str], begin: int, end: int, samples: int) -> StepBins:
     """Return the sum over ranks of what the bursts of this process' ranks counted (one counter), or of what they
     counted per what they counted of the second one: instructions per cycle. 0 where nothing was counted."""
-    bins = Bins(begin, end, samples)
+    bins = StepBins(begin, end, samples)
     for first, last, values in counted(trace, team, names, end):
         weight = values[:, 0]
         if len(names) > 1:

@@ -11,8 +11,8 @@ from analyzer.c_arrays import pointer
 from analyzer.metrics.regions import lost_times
 from analyzer.parallel import Team
 from analyzer.recording.run.rank_rows import row_reader
-from analyzer.structure.calls.sequence import Detail, Sequence, sequence_of
-from analyzer.structure.signals.counters import Bins
+from analyzer.structure.calls.sequence import Sequence, SymbolDetail, sequence_of
+from analyzer.structure.signals.counters import StepBins
 from analyzer.structure.states import OF_MESSAGES, makes_calls, states_of, steps_begin
 from analyzer.trace import Losses, State, Trace
 from tracelib.schema.procedures import CLOCKS, COLLECTIVES, FINALIZE, POINT_TO_POINT, base_name
@@ -37,13 +37,13 @@ def kinds_of(procedures: tuple[str, ...]) -> np.ndarray:
     return np.array([next((kind for of, kind in sets if name in of), lib.SIGNAL_OTHER) for name in names], np.uint8)
 
 
-def add_calls(trace: Trace, team: Team, begin: int, end: int, samples: int) -> dict[str, Bins]:
+def add_calls(trace: Trace, team: Team, begin: int, end: int, samples: int) -> dict[str, StepBins]:
     """Return the signals of this process' ranks.
 
     A burst goes from the end of a call (and of what the tracer then does) to the next call; looks at the clock do not
     end it. The times in which the tracer wrote its buffers are no computation.
     """
-    found = {name: Bins(begin, end, samples) for name in ORDER}
+    found = {name: StepBins(begin, end, samples) for name in ORDER}
     structs = ffi.new("struct signal_bins[4]")
     for struct, name in zip(structs, ORDER, strict=True):
         found[name].fill(struct)
@@ -59,7 +59,7 @@ def add_calls(trace: Trace, team: Team, begin: int, end: int, samples: int) -> d
     return found
 
 
-def _add_states(trace: Trace, rank: int, found: dict[str, Bins]) -> None:
+def _add_states(trace: Trace, rank: int, found: dict[str, StepBins]) -> None:
     """Add the states of a rank that makes no calls. A burst is one running state (Casas 2009, sections 3.3.1 and
     3.3.2)."""
     rows = states_of(trace, rank)
@@ -69,7 +69,7 @@ def _add_states(trace: Trace, rank: int, found: dict[str, Bins]) -> None:
         found[name].add(some["begin"], some["end"], lengths if name == BURSTS else None)
 
 
-def _add_rank(trace: Trace, rank: int, structs, kinds: np.ndarray, found: dict[str, Bins], end: int) -> None:
+def _add_rank(trace: Trace, rank: int, structs, kinds: np.ndarray, found: dict[str, StepBins], end: int) -> None:
     first, last = trace.span(rank)
     left = np.full(int(trace.threads[rank]), _UNKNOWN)
     left[0] = first
@@ -118,7 +118,7 @@ def steps_of(trace: Trace, rank: int, begin_ns: int = 0, end_ns: int | None = No
     has_end = any(base_name(name) in FINALIZE for name in trace.procedures)
     last = calls.end_ns if has_end else trace.span(rank)[1]
     return replace(
-        calls, symbols=np.tile(symbols.astype(np.int32), (len(Detail), 1)), enter=calls.enter[begins],
+        calls, symbols=np.tile(symbols.astype(np.int32), (len(SymbolDetail), 1)), enter=calls.enter[begins],
         exit=calls.exit[ends], left=calls.left[begins], burst=np.add.reduceat(calls.burst, begins),
         clocks=zeros.astype(np.int32), call=(len(trace.procedures) + state).astype(np.int32),
         output=zeros.astype(np.uint8), together=state == State.GROUP_COMMUNICATION, path=zeros,

@@ -14,7 +14,7 @@ import numpy as np
 
 from analyzer.errors import TracelibError
 from analyzer.parallel import Team
-from analyzer.structure.signals.counters import CYCLES, FLOPS, INSTRUCTIONS, Bins, add_counters, counter_named
+from analyzer.structure.signals.counters import CYCLES, FLOPS, INSTRUCTIONS, StepBins, add_counters, counter_named
 from analyzer.structure.signals.from_calls import BURSTS, COLLECTIVE, COMPUTING, MESSAGES, add_calls
 from analyzer.trace import Trace
 
@@ -36,7 +36,7 @@ SAMPLES = 1 << 17
 
 
 @dataclass(frozen=True)
-class Signal:
+class RunSignal:
     """Means over bins of one width."""
 
     name: str
@@ -49,14 +49,14 @@ class Signal:
         """The sampling frequency."""
         return 1e9 / self.width_ns
 
-    def part(self, begin_ns: int, end_ns: int) -> Signal:
+    def part(self, begin_ns: int, end_ns: int) -> RunSignal:
         """Return the whole bins between two times."""
         first = max(-(-(begin_ns - self.begin_ns) // self.width_ns), 0)
         last = max((end_ns - self.begin_ns) // self.width_ns, first)
-        return Signal(self.name, self.begin_ns + first * self.width_ns, self.width_ns, self.values[first:last])
+        return RunSignal(self.name, self.begin_ns + first * self.width_ns, self.width_ns, self.values[first:last])
 
 
-Signals = dict[str, Signal]
+Signals = dict[str, RunSignal]
 """Signals by name."""
 
 
@@ -83,7 +83,7 @@ def signals(
         TracelibError: The trace has no such counter.
     """
     end = trace.duration_ns if end_ns is None else end_ns
-    found: dict[str, Bins] = {}
+    found: dict[str, StepBins] = {}
     of_counters = set(names) - {COMPUTING, BURSTS, MESSAGES, COLLECTIVE, FLYING}  # means over ranks
     if {COMPUTING, BURSTS, MESSAGES, COLLECTIVE} & set(names):
         found |= add_calls(trace, team, begin_ns, end, samples)
@@ -96,13 +96,13 @@ def signals(
             found[name] = add_counters(trace, team, counters, begin_ns, end, samples)
     sums = {name: found[name].means(team.total(found[name].packed())) for name in names}
     return {
-        name: Signal(name, begin_ns, found[name].width_ns, sums[name] / (trace.size if name in of_counters else 1))
+        name: RunSignal(name, begin_ns, found[name].width_ns, sums[name] / (trace.size if name in of_counters else 1))
         for name in names
     }
 
 
-def _flying(trace: Trace, team: Team, begin: int, end: int, samples: int) -> Bins:
-    bins = Bins(begin, end, samples)
+def _flying(trace: Trace, team: Team, begin: int, end: int, samples: int) -> StepBins:
+    bins = StepBins(begin, end, samples)
     trace.match()
     windows = trace.windows()
     for number in range(team.rank, len(windows) - 1, team.size):
@@ -111,7 +111,7 @@ def _flying(trace: Trace, team: Team, begin: int, end: int, samples: int) -> Bin
     return bins
 
 
-def csv_signal(path: str, samples: int = SAMPLES) -> Signal:
+def csv_signal(path: str, samples: int = SAMPLES) -> RunSignal:
     """Any (time in s, value) as a signal: each value holds until the next time.
 
     A first line that is no numbers is a heading. Raises TracelibError.
@@ -136,6 +136,6 @@ def csv_signal(path: str, samples: int = SAMPLES) -> Signal:
         raise TracelibError(f"{path}: too few times", "expected lines of time,value, times in s")
     table = table[np.argsort(table[:, 0], kind="stable")]
     times = np.rint((table[:, 0] - table[0, 0]) * 1e9).astype(np.int64)
-    bins = Bins(0, int(times[-1]), min(samples, max(len(table) - 1, 2)))
+    bins = StepBins(0, int(times[-1]), min(samples, max(len(table) - 1, 2)))
     bins.add(times[:-1], times[1:], table[:-1, 1])
-    return Signal(Path(path).name, 0, bins.width_ns, bins.means(bins.packed()))
+    return RunSignal(Path(path).name, 0, bins.width_ns, bins.means(bins.packed()))

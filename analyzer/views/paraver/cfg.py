@@ -9,8 +9,8 @@ from pathlib import Path
 
 from analyzer.errors import TracelibError
 from analyzer.views import function as names
-from analyzer.views.paraver.cfg_text import CfgSection, Objects, read_text
-from analyzer.views.paraver.windows import ParaverWindow, Unreadable, described
+from analyzer.views.paraver.cfg_text import CfgSection, SelectedObjects, read_text
+from analyzer.views.paraver.windows import ParaverWindow, UnreadableWindow, described
 from analyzer.views.statistics import STATISTICS
 from analyzer.views.tabulated import Columns
 from analyzer.views.view import Derived, View
@@ -20,7 +20,7 @@ _READ = (
     "ControlWindow", "DataWindow", "Statistic", "Parameters", "AnalysisLimits", "ComputeYScale", "Minimum", "Maximum",
     "Delta", "Object",
 )  # fmt: skip
-_WRONG = (Unreadable, TracelibError, ValueError, OverflowError)
+_WRONG = (UnreadableWindow, TracelibError, ValueError, OverflowError)
 """Errors for which a window or a histogram is left out: the last two if a number is none, or no valid value."""
 _PLANE = ("3D_ControlWindow", "3D_ComputeYScale", "3D_Minimum", "3D_Maximum", "3D_Delta", "3D_FixedValue")
 _TRUE = "True"
@@ -46,7 +46,7 @@ def read_cfg(path: str | os.PathLike[str]) -> Cfg:
     text = read_text(Path(path))
     notes = [f"{line!r} is not read" for line in text.others]
     views: dict[int, View | Derived] = {}
-    objects: dict[int, Objects | None] = {}
+    objects: dict[int, SelectedObjects | None] = {}
     used: set[int] = set()
     for number, section in enumerate(text.windows, 1):
         try:
@@ -113,7 +113,7 @@ def _histogram(section: CfgSection, views: dict[int, View | Derived], notes: lis
     data = _window(section, "DataWindow", views) if section.one("DataWindow") else control
     statistic = section.one("Statistic", "Time")
     if statistic not in names.STATISTICS:
-        raise Unreadable(f"statistic {statistic!r}")
+        raise UnreadableWindow(f"statistic {statistic!r}")
     has_plane = bool(section.one("3D_ControlWindow"))
     has_planes = bool(section.one("3D_Delta")) and section.one("3D_ComputeYScale") != _TRUE
     table = ViewTable(
@@ -138,7 +138,7 @@ def _limits(section: CfgSection) -> bool:
 def _window(section: CfgSection, name: str, views: dict[int, View | Derived]) -> View | Derived:
     number = int(section.number(name, 0))
     if number not in views:
-        raise Unreadable(f"{name} {number}")
+        raise UnreadableWindow(f"{name} {number}")
     return views[number]
 
 

@@ -127,7 +127,7 @@ _ABOVE = {
 
 
 @dataclass(frozen=True)
-class Selection:
+class ObjectSelection:
     """A line `window_object`: of the objects of a level in one above, which are selected."""
 
     level: str
@@ -136,13 +136,13 @@ class Selection:
 
 
 @dataclass(frozen=True)
-class Objects:
+class SelectedObjects:
     """Objects that are selected in a window.
 
     A line for more objects than the trace has counts for nothing, as in Paraver.
     """
 
-    selections: tuple[Selection, ...]
+    selections: tuple[ObjectSelection, ...]
 
     def shown(self, lanes: ViewLanes, level: Level) -> np.ndarray:
         """Which rows of a level are shown; bool (rows,)."""
@@ -155,7 +155,7 @@ class Objects:
         np.logical_or.at(found, rows.of_lane, of_lane)
         return found
 
-    def _of_lanes(self, selection: Selection, lanes: ViewLanes) -> np.ndarray:
+    def _of_lanes(self, selection: ObjectSelection, lanes: ViewLanes) -> np.ndarray:
         """False for the threads that the line takes out."""
         trace = lanes.trace
         begins = np.concatenate([[0], np.cumsum(trace.origin.applications or (trace.size,))])
@@ -178,7 +178,7 @@ class Objects:
         return ~(inside & np.isin(number, out))
 
 
-def objects_of(lines: Sequence[str]) -> tuple[Objects | None, list[str]]:
+def objects_of(lines: Sequence[str]) -> tuple[SelectedObjects | None, list[str]]:
     """Return the objects that lines `window_object` select, None: everything; and the lines that are not read."""
     found, others = [], []
     for line in lines:
@@ -189,5 +189,5 @@ def objects_of(lines: Sequence[str]) -> tuple[Objects | None, list[str]]:
             continue
         chosen = tuple(one.strip() not in ("0", "None") for one in matched[4].split(","))
         if not all(chosen):
-            found.append(Selection(matched[1], parents, chosen[: int(matched[3])]))
-    return (Objects(tuple(found)) if found else None), others
+            found.append(ObjectSelection(matched[1], parents, chosen[: int(matched[3])]))
+    return (SelectedObjects(tuple(found)) if found else None), others

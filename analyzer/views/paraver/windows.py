@@ -25,7 +25,7 @@ _READ = (
 )  # fmt: skip
 
 
-class Unreadable(Exception):
+class UnreadableWindow(Exception):
     """Why a window cannot be a view."""
 
 
@@ -54,7 +54,7 @@ class ParaverWindow:
         self.is_derived = section.one("window_type", "single") == "composed"
 
     def view(self, others: dict[int, View | Derived]) -> View | Derived:
-        """others: views of the windows that it is made of. Raises Unreadable, TracelibError."""
+        """others: views of the windows that it is made of. Raises UnreadableWindow, TracelibError."""
         self._mention_the_rest()
         level = self._level()
         if self.is_derived:
@@ -90,14 +90,14 @@ class ParaverWindow:
             self.notes.append("level workload: shown as that of applications")
             text = "appl"
         if text not in names.LEVELS:
-            raise Unreadable(f"level {text}")
+            raise UnreadableWindow(f"level {text}")
         return Level(names.LEVELS[text])
 
     def _thread(self) -> tuple[Any, list[Any]]:
         """Return the function of threads, and the functions that bring its values to the unit of the window."""
         name = self._functions.get("thread", "")
         if name not in names.THREAD:
-            raise Unreadable(f"thread function {name!r}")
+            raise UnreadableWindow(f"thread function {name!r}")
         values = self._numbers("thread", name)
         if name in names.AVERAGES:
             if not values:
@@ -113,7 +113,7 @@ class ParaverWindow:
 
     def _factor(self, values: list[float]) -> float:
         if values and not values[0]:
-            raise Unreadable("factor 0")
+            raise UnreadableWindow("factor 0")
         return values[0] if values else 1.0
 
     def _mention_cpus(self) -> None:
@@ -128,13 +128,13 @@ class ParaverWindow:
         if name == names.THREAD_I:
             return f"thread {1 + int((self._numbers(level, name) or [0])[0])}"
         if name not in names.LEVEL:
-            raise Unreadable(f"{level} function {name!r}")
+            raise UnreadableWindow(f"{level} function {name!r}")
         return names.LEVEL[name]
 
     def _compose(self, which: str) -> list[Any]:
         name = self._composes.get(which, "As Is")
         if name not in names.COMPOSE:
-            raise Unreadable(f"{which} {name!r}")
+            raise UnreadableWindow(f"{which} {name!r}")
         values = self._numbers(which, name)
         if name in names.RANGES:
             values = sorted(values)
@@ -145,18 +145,18 @@ class ParaverWindow:
     def _derived(self, level: Level, others: dict[int, View | Derived]) -> Derived:
         operation = self._of.one("window_operation")
         if operation not in names.OPERATIONS:
-            raise Unreadable(f"operation {operation!r}")
+            raise UnreadableWindow(f"operation {operation!r}")
         if len(self.made_of) != 2 or any(one not in others for one in self.made_of):
-            raise Unreadable("a window that it is made of")
+            raise UnreadableWindow("a window that it is made of")
         of = tuple(others[one] for one in self.made_of)
         levels = [_level_of(one) for one in of]
         if level not in levels or any(len(CHAINS[one]) < len(CHAINS[level]) for one in levels):
-            raise Unreadable(f"level {level.value} of a derived window of windows of other levels")
+            raise UnreadableWindow(f"level {level.value} of a derived window of windows of other levels")
         own = self._compose(f"compose_{_short(level)}")
         if any(self._compose(f"compose_{_short(one)}") for one in Level if one is not level):
-            raise Unreadable("composition at another level of a derived window")
+            raise UnreadableWindow("composition at another level of a derived window")
         if any(float(one) for one in self._of.one("window_shifts").split()):
-            raise Unreadable("window_shifts")
+            raise UnreadableWindow("window_shifts")
         factors = tuple(float(one) for one in self._of.one("window_factors").split())
         tops = [*own, *self._compose("topcompose2")], self._compose("topcompose1")
         return Derived(names.OPERATIONS[operation], of, factors, *tops, name=self.name)
@@ -172,7 +172,7 @@ class ParaverWindow:
             if wanted := self._wanted(theirs, from_one=True):
                 found[ours] = wanted
                 if level not in (Level.THREAD, Level.TASK) and wanted != _NOTHING:
-                    raise Unreadable(f"filter {theirs} of level {level.value}")
+                    raise UnreadableWindow(f"filter {theirs} of level {level.value}")
         if self._functions.get("evt_value") == "None":
             found |= {"types": _NONE}
             found.pop("values", None)
@@ -182,7 +182,7 @@ class ParaverWindow:
             ({"source", "destination"}, "comm_fromto"), ({"size", "tag"}, "comm_tagsize"), ({"values"}, "comm_typeval"),
         ):  # fmt: skip
             if any_of & set(found) and self._of.one(f"window_{setting}", "true") == "false":
-                raise Unreadable(f"window_{setting} false")
+                raise UnreadableWindow(f"window_{setting} false")
         is_logical, is_physical = (
             self._of.one(f"window_{one}_filtered", "true") == "true" for one in ("logical", "physical")
         )
@@ -203,7 +203,7 @@ class ParaverWindow:
             return tuple(given)
         if how == "[x,y]" and len(given) >= 2 and 0 <= max(given) - min(given) < _MOST_TYPES:
             return tuple(range(min(given), max(given) + 1))
-        raise Unreadable(f"filter evt_type {how}")
+        raise UnreadableWindow(f"filter evt_type {how}")
 
     def _wanted(self, what: str, *, from_one: bool = False) -> str:
         """Return a filter's numbers as analyzer.views.numbers reads them; empty: all.
@@ -221,7 +221,7 @@ class ParaverWindow:
             return f"{how}{max(given) if how == '>' else min(given):.15g}"
         if how == "[x,y]" and len(given) == 2:
             return f"{min(given):.15g}-{max(given):.15g}"
-        raise Unreadable(f"filter {what} {how}")
+        raise UnreadableWindow(f"filter {what} {how}")
 
     def _mention_the_rest(self) -> None:
         known = {f"window_{one}" for one in (*_READ, *names.SHOWN_ONLY)}

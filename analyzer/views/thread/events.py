@@ -16,7 +16,7 @@ from analyzer.trace import EVENT
 from analyzer.views.function import Function
 from analyzer.views.labels import value_numbers
 from analyzer.views.run import SelectedRecords
-from analyzer.views.steps import Later, Steps
+from analyzer.views.steps import RowSteps, StepSorter
 
 _US = 1000.0
 _FACTOR = 1000.0
@@ -26,13 +26,13 @@ Values = Callable[[np.ndarray], np.ndarray]
 """A number of each EVENT."""
 
 
-def of_last(selected: SelectedRecords, values: Values) -> Iterator[Steps]:
+def of_last(selected: SelectedRecords, values: Values) -> Iterator[RowSteps]:
     """Yield the value of the last event of each thread."""
     for lane, rows in selected.events():
-        yield Steps.of(lane, rows["time"], np.asarray(values(rows)))
+        yield RowSteps.of(lane, rows["time"], np.asarray(values(rows)))
 
 
-class Pairs(NamedTuple):
+class EventPairs(NamedTuple):
     """Neighbours among the events of each lane. A lane's first has before it none (`known` False), at time 0."""
 
     lane: np.ndarray
@@ -41,9 +41,9 @@ class Pairs(NamedTuple):
     after: np.ndarray  # EVENT
 
 
-def of_next(selected: SelectedRecords, values: Callable[[Pairs], np.ndarray]) -> Iterator[Steps]:
+def of_next(selected: SelectedRecords, values: Callable[[EventPairs], np.ndarray]) -> Iterator[RowSteps]:
     """Yield values of each event that depend on the event after it. Behind the last event they are 0."""
-    later, lanes = Later(selected.run.bounds), len(selected.lanes)
+    later, lanes = StepSorter(selected.run.bounds), len(selected.lanes)
     kept, known = np.zeros(lanes, EVENT), np.zeros(lanes, bool)
     for lane, rows in selected.events():
         if not len(rows):
@@ -52,7 +52,7 @@ def of_next(selected: SelectedRecords, values: Callable[[Pairs], np.ndarray]) ->
         ends = np.flatnonzero(np.append(first[1:], True))
         before = rows.take(np.maximum(np.arange(len(rows)) - 1, 0))
         before[first] = kept[lane[first]]
-        pairs = Pairs(lane, ~first | known[lane], before, rows)
+        pairs = EventPairs(lane, ~first | known[lane], before, rows)
         found = np.nan_to_num(np.asarray(values(pairs), np.float64), posinf=0.0, neginf=0.0)
         later.put(lane, before["time"], found)
         kept[lane[ends]], known[lane[ends]] = rows.take(ends), True
@@ -61,7 +61,7 @@ def of_next(selected: SelectedRecords, values: Callable[[Pairs], np.ndarray]) ->
     yield from later.windows()
 
 
-def _length_us(pairs: Pairs) -> np.ndarray:
+def _length_us(pairs: EventPairs) -> np.ndarray:
     return (pairs.after["time"] - pairs.before["time"]) / _US
 
 
@@ -78,56 +78,56 @@ def _chosen_values(selected: SelectedRecords, function: Function) -> Values:
     return chosen
 
 
-def _average(pairs: Pairs, value: np.ndarray, factor: float) -> np.ndarray:
+def _average(pairs: EventPairs, value: np.ndarray, factor: float) -> np.ndarray:
     length = _length_us(pairs)
     return np.where(length > 0, value * factor / np.where(length > 0, length, 1.0), 0.0)
 
 
-def _last_value(selected: SelectedRecords, _: Function) -> Iterator[Steps]:
+def _last_value(selected: SelectedRecords, _: Function) -> Iterator[RowSteps]:
     return of_last(selected, lambda rows: rows["value"])
 
 
-def _last_type(selected: SelectedRecords, _: Function) -> Iterator[Steps]:
+def _last_type(selected: SelectedRecords, _: Function) -> Iterator[RowSteps]:
     return of_last(selected, lambda rows: rows["type"])
 
 
-def _next_value(selected: SelectedRecords, _: Function) -> Iterator[Steps]:
+def _next_value(selected: SelectedRecords, _: Function) -> Iterator[RowSteps]:
     return of_next(selected, lambda pairs: pairs.after["value"])
 
 
-def _next_type(selected: SelectedRecords, _: Function) -> Iterator[Steps]:
+def _next_type(selected: SelectedRecords, _: Function) -> Iterator[RowSteps]:
     return of_next(selected, lambda pairs: pairs.after["type"])
 
 
-def _average_next(selected: SelectedRecords, function: Function) -> Iterator[Steps]:
+def _average_next(selected: SelectedRecords, function: Function) -> Iterator[RowSteps]:
     factor = function.number(0, _FACTOR)
     return of_next(selected, lambda pairs: _average(pairs, pairs.after["value"], factor))
 
 
-def _average_last(selected: SelectedRecords, function: Function) -> Iterator[Steps]:
+def _average_last(selected: SelectedRecords, function: Function) -> Iterator[RowSteps]:
     factor = function.number(0, _FACTOR)
     return of_next(selected, lambda pairs: _average(pairs, np.where(pairs.known, pairs.before["value"], 0), factor))
 
 
-def _given(selected: SelectedRecords, function: Function) -> Iterator[Steps]:
+def _given(selected: SelectedRecords, function: Function) -> Iterator[RowSteps]:
     chosen = _chosen_values(selected, function)
     return of_last(selected, lambda rows: np.where(chosen(rows), rows["value"], 0))
 
 
-def _in(selected: SelectedRecords, function: Function) -> Iterator[Steps]:
+def _in(selected: SelectedRecords, function: Function) -> Iterator[RowSteps]:
     return of_last(selected, _chosen_values(selected, function))
 
 
-def _not_in(selected: SelectedRecords, function: Function) -> Iterator[Steps]:
+def _not_in(selected: SelectedRecords, function: Function) -> Iterator[RowSteps]:
     chosen = _chosen_values(selected, function)
     return of_last(selected, lambda rows: ~chosen(rows))
 
 
-def _between(selected: SelectedRecords, _: Function) -> Iterator[Steps]:
+def _between(selected: SelectedRecords, _: Function) -> Iterator[RowSteps]:
     return of_next(selected, lambda pairs: np.where(pairs.known, _length_us(pairs), 0.0))
 
 
-EVENT_FUNCTIONS: dict[str, tuple[Callable[[SelectedRecords, Function], Iterator[Steps]], str]] = {
+EVENT_FUNCTIONS: dict[str, tuple[Callable[[SelectedRecords, Function], Iterator[RowSteps]], str]] = {
     "last event value": (_last_value, ""),
     "last event type": (_last_type, ""),
     "next event value": (_next_value, ""),

@@ -13,7 +13,7 @@ from analyzer.errors import TracelibError
 from analyzer.views.function import Function
 from analyzer.views.lanes import Level, ViewLanes
 from analyzer.views.run import SelectedRecords
-from analyzer.views.steps import Steps, starting
+from analyzer.views.steps import RowSteps, starting
 from analyzer.views.thread.events import EVENT_FUNCTIONS, of_last
 from analyzer.views.thread.intervals import CALL_FUNCTIONS, STATE_FUNCTIONS, of_calls, of_states
 from analyzer.views.thread.messages import MESSAGE_FUNCTIONS, of_ends
@@ -36,12 +36,12 @@ OBJECT_FUNCTIONS: dict[str, tuple[Values, str]] = {
 """Numbers from 1, by name, and their unit."""
 
 
-def of_objects(selected: SelectedRecords, values: Values) -> Iterator[Steps]:
+def of_objects(selected: SelectedRecords, values: Values) -> Iterator[RowSteps]:
     """Yield the same value at all times."""
     every = np.arange(len(selected.lanes))
     for number, _ in enumerate(selected.windows):
         some = every if not number else every[:0]
-        yield Steps.of(some, np.zeros(len(some)), values(selected.lanes)[some])
+        yield RowSteps.of(some, np.zeros(len(some)), values(selected.lanes)[some])
 
 
 USER = ("states", "events", "calls", "sends", "receives")
@@ -54,7 +54,7 @@ def thread_functions() -> dict[str, str]:
     return {name: unit for functions in every for name, (_, unit) in functions.items()}
 
 
-def thread_steps(selected: SelectedRecords, function: Function) -> Iterator[Steps]:
+def thread_steps(selected: SelectedRecords, function: Function) -> Iterator[RowSteps]:
     """Steps of all lanes; in the first window each lane begins at time 0. Raises TracelibError."""
     first = True
     for steps in _steps(selected, function):
@@ -62,7 +62,7 @@ def thread_steps(selected: SelectedRecords, function: Function) -> Iterator[Step
         first = False
 
 
-def _steps(selected: SelectedRecords, function: Function) -> Iterator[Steps]:
+def _steps(selected: SelectedRecords, function: Function) -> Iterator[RowSteps]:
     name = function.name
     if function.user:
         return _of_user(selected, function)
@@ -79,7 +79,7 @@ def _steps(selected: SelectedRecords, function: Function) -> Iterator[Steps]:
     )
 
 
-def _of_user(selected: SelectedRecords, function: Function) -> Iterator[Steps]:
+def _of_user(selected: SelectedRecords, function: Function) -> Iterator[RowSteps]:
     """A user's function of the columns of states, events, calls, or messages when they are sent or received."""
     of = function.values[0] if function.values else USER[0]
     if function.user is None or of not in USER:

@@ -19,18 +19,18 @@ from analyzer.trace import State, Trace
 from analyzer.views.function import Function
 from analyzer.views.labels import state_numbers
 from analyzer.views.run import SelectedRecords
-from analyzer.views.steps import Steps
+from analyzer.views.steps import RowSteps
 
 _NONE = -1
 
 
-class Spans:
+class IntervalSteps:
     """Steps of intervals that come window by window, in order of begin by lane."""
 
     def __init__(self, lanes: int) -> None:
         self._open = np.full(lanes, _NONE, np.int64)  # when the last interval of each lane ends, if that is to come
 
-    def feed(self, lane: np.ndarray, begin: np.ndarray, end: np.ndarray, value: np.ndarray, until: int) -> Steps:
+    def feed(self, lane: np.ndarray, begin: np.ndarray, end: np.ndarray, value: np.ndarray, until: int) -> RowSteps:
         """Steps before `until` of the intervals that begin in a window. Where they overlap, the later one counts."""
         value = value.astype(np.float64)
         keep = (value != 0) & (end > begin)
@@ -45,11 +45,11 @@ class Spans:
         ends &= ~last
         return _woven(lane, begin, end, value, ends, closed)
 
-    def _closed(self, lane: np.ndarray, begin: np.ndarray, until: int) -> Steps:
+    def _closed(self, lane: np.ndarray, begin: np.ndarray, until: int) -> RowSteps:
         """Return the ends of the open intervals, unless another interval goes on from there."""
         waiting = np.flatnonzero(self._open != _NONE)
         if not len(waiting):
-            return Steps.of(waiting, waiting, waiting)
+            return RowSteps.of(waiting, waiting, waiting)
         at = np.searchsorted(lane, waiting)
         found = at < len(lane)
         found[found] = lane[at[found]] == waiting[found]
@@ -59,12 +59,12 @@ class Spans:
         over = when < until
         self._open[waiting[over | found]] = _NONE
         chosen = over & (next_begin > when)
-        return Steps.of(waiting[chosen], when[chosen], np.zeros(int(chosen.sum())))
+        return RowSteps.of(waiting[chosen], when[chosen], np.zeros(int(chosen.sum())))
 
 
 def _woven(
-    lane: np.ndarray, begin: np.ndarray, end: np.ndarray, value: np.ndarray, ends: np.ndarray, closed: Steps
-) -> Steps:
+    lane: np.ndarray, begin: np.ndarray, end: np.ndarray, value: np.ndarray, ends: np.ndarray, closed: RowSteps
+) -> RowSteps:
     """Merge the begins, each followed by its end if it has one; before those, each lane's `closed`."""
     before = np.searchsorted(closed.row, lane, side="right") if len(closed.row) else 0
     at = np.arange(len(lane)) + np.cumsum(ends) - ends + before
@@ -76,7 +76,7 @@ def _woven(
         upto = np.append(0, np.cumsum(1 + ends))[np.searchsorted(lane, closed.row)]
         place = upto + np.arange(len(closed.row))
         row[place], time[place] = closed.row, closed.time
-    return Steps(row, time, out)
+    return RowSteps(row, time, out)
 
 
 _US = 1000.0
@@ -130,9 +130,9 @@ STATE_FUNCTIONS: dict[str, tuple[Callable[[Function], Values], str]] = {
 """Functions of states by name: maker of the values from a function's parameters, and unit."""
 
 
-def of_states(selected: SelectedRecords, values: Values) -> Iterator[Steps]:
+def of_states(selected: SelectedRecords, values: Values) -> Iterator[RowSteps]:
     """Yield the value of the state that each thread is in."""
-    spans = Spans(len(selected.lanes))
+    spans = IntervalSteps(len(selected.lanes))
     for (_, until), (lane, rows) in zip(selected.windows, selected.states(), strict=True):
         yield spans.feed(lane, rows["begin"], rows["end"], np.asarray(values(rows)), until)
 
@@ -151,9 +151,9 @@ CALL_FUNCTIONS: dict[str, tuple[CallValues, str]] = {
 """Functions of calls by name: a number of each CALL, and its unit."""
 
 
-def of_calls(selected: SelectedRecords, values: CallValues) -> Iterator[Steps]:
+def of_calls(selected: SelectedRecords, values: CallValues) -> Iterator[RowSteps]:
     """Yield the value of the call that each thread is in."""
-    spans = Spans(len(selected.lanes))
+    spans = IntervalSteps(len(selected.lanes))
     for (_, until), (lane, rows) in zip(selected.windows, selected.calls(), strict=True):
         yield spans.feed(lane, rows["enter"], rows["enter"] + rows["inside"], np.asarray(values(rows)), until)
 

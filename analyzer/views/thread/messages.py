@@ -15,7 +15,7 @@ import numpy as np
 from analyzer.trace import MESSAGE
 from analyzer.views.function import Function
 from analyzer.views.run import SelectedRecords
-from analyzer.views.steps import Later, Steps
+from analyzer.views.steps import RowSteps, StepSorter
 
 _PER_S = 10**9
 _MEGA = 1e6
@@ -30,9 +30,9 @@ def lane_of(selected: SelectedRecords, rows: np.ndarray, side: str) -> np.ndarra
     return selected.lanes.of(rows[side], rows[f"{side}_thread"])
 
 
-def of_ends(selected: SelectedRecords, values: Callable[[np.ndarray], np.ndarray], *sides: str) -> Later:
+def of_ends(selected: SelectedRecords, values: Callable[[np.ndarray], np.ndarray], *sides: str) -> StepSorter:
     """Collect the values of messages, at the time of each of these sides."""
-    later = Later(selected.run.bounds)
+    later = StepSorter(selected.run.bounds)
     for rows in selected.messages():
         sent, received = selected.message_times(rows)
         value = np.asarray(values(rows))
@@ -54,9 +54,9 @@ class MessageStretch:
     weights: Weights
     scale: float = 1.0
 
-    def steps(self, selected: SelectedRecords) -> Iterator[Steps]:
+    def steps(self, selected: SelectedRecords) -> Iterator[RowSteps]:
         """Yield the sum over all messages that count, at each time. Sums are of whole numbers, and so exact."""
-        later = Later(selected.run.bounds)
+        later = StepSorter(selected.run.bounds)
         for rows in selected.messages():
             lane, begin, end = lane_of(selected, rows, self.side), self._time(selected, rows, self.begin), None
             end = self._time(selected, rows, self.end)
@@ -75,7 +75,7 @@ class MessageStretch:
         return rows[which]
 
 
-def running(steps: Steps, now: np.ndarray) -> np.ndarray:
+def running(steps: RowSteps, now: np.ndarray) -> np.ndarray:
     """Return the sum of whole numbers of each row up to each step, int64.
 
     `now`: the sums before the steps; they become the sums behind them.
@@ -122,13 +122,13 @@ STRETCHES: dict[str, tuple[MessageStretch, str]] = {
 
 def _last(
     values: Callable[[np.ndarray], np.ndarray], *sides: str
-) -> Callable[[SelectedRecords, Function], Iterator[Steps]]:
+) -> Callable[[SelectedRecords, Function], Iterator[RowSteps]]:
     return lambda selected, _: of_ends(selected, values, *sides).windows()
 
 
-def _partner(selected: SelectedRecords, _: Function) -> Iterator[Steps]:
+def _partner(selected: SelectedRecords, _: Function) -> Iterator[RowSteps]:
     """Yield the other rank of the last message that was sent or received, from 1."""
-    later = Later(selected.run.bounds)
+    later = StepSorter(selected.run.bounds)
     for rows in selected.messages():
         for side, other, time in zip(
             (SOURCE, DESTINATION), (DESTINATION, SOURCE), selected.message_times(rows), strict=True
@@ -139,25 +139,25 @@ def _partner(selected: SelectedRecords, _: Function) -> Iterator[Steps]:
     return later.windows()
 
 
-def _send_duration(selected: SelectedRecords, _: Function) -> Iterator[Steps]:
+def _send_duration(selected: SelectedRecords, _: Function) -> Iterator[RowSteps]:
     return of_ends(selected, lambda rows: (rows["physical_send"] - rows["logical_send"]) / 1000, SOURCE).windows()
 
 
-def _receive_duration(selected: SelectedRecords, _: Function) -> Iterator[Steps]:
+def _receive_duration(selected: SelectedRecords, _: Function) -> Iterator[RowSteps]:
     values = lambda rows: (rows["physical_receive"] - rows["logical_receive"]) / 1000  # noqa: E731
     return of_ends(selected, values, DESTINATION).windows()
 
 
 def between_events(
     selected: SelectedRecords, values: Callable[[np.ndarray], np.ndarray], side: str, *, rate: bool
-) -> Iterator[Steps]:
+) -> Iterator[RowSteps]:
     """Yield the sums of messages of a side (whole numbers) between neighbouring events of their thread.
 
     Intervals run from the begin of the run to its end. A message at the later event's own time counts for the time
     behind it. rate: in 10^6 a second.
     """
     lanes, bounds = len(selected.lanes), selected.run.bounds
-    later, now = Later(bounds), np.zeros(lanes, np.int64)
+    later, now = StepSorter(bounds), np.zeros(lanes, np.int64)
     since, counted = np.zeros(lanes, np.int64), np.zeros(lanes, np.int64)  # of the last event of each lane
     ends = of_ends(selected, values, side).windows()
     for window, (lane, rows), steps in zip(selected.windows, selected.events(), ends, strict=True):
@@ -175,7 +175,7 @@ def between_events(
 
 
 def _up_to(
-    steps: Steps,
+    steps: RowSteps,
     now: np.ndarray,
     window: tuple[int, int],
     lane: np.ndarray,
@@ -198,15 +198,15 @@ def _up_to(
     return np.where(same, total[at], before[lane])
 
 
-def _event_bytes(*sides: str) -> Callable[[SelectedRecords, Function], Iterator[Steps]]:
+def _event_bytes(*sides: str) -> Callable[[SelectedRecords, Function], Iterator[RowSteps]]:
     """Make a function: bytes from an event of a thread to its next one; 0 before the first and after the last event.
 
     A message sent at the time of an event counts for the time behind it, one received then for the time before it.
     """
 
-    def steps(selected: SelectedRecords, _: Function) -> Iterator[Steps]:
+    def steps(selected: SelectedRecords, _: Function) -> Iterator[RowSteps]:
         lanes = len(selected.lanes)
-        later, sums = Later(selected.run.bounds), np.zeros((len(sides), lanes), np.int64)
+        later, sums = StepSorter(selected.run.bounds), np.zeros((len(sides), lanes), np.int64)
         since, counted, known = np.zeros(lanes, np.int64), np.zeros(lanes, np.int64), np.zeros(lanes, bool)
         ends = (of_ends(selected, lambda rows: rows["size"], side).windows() for side in sides)
         for window, (lane, rows), *some in zip(selected.windows, selected.events(), *ends, strict=True):
@@ -229,15 +229,15 @@ def _event_bytes(*sides: str) -> Callable[[SelectedRecords, Function], Iterator[
     return steps
 
 
-def _last_destination(selected: SelectedRecords, _: Function) -> Iterator[Steps]:
+def _last_destination(selected: SelectedRecords, _: Function) -> Iterator[RowSteps]:
     """Yield the thread that the last message was sent to, from 1, numbered through the run."""
     return of_ends(selected, lambda rows: _thread_of(selected, rows, DESTINATION), SOURCE).windows()
 
 
-def _next_source(selected: SelectedRecords, _: Function) -> Iterator[Steps]:
+def _next_source(selected: SelectedRecords, _: Function) -> Iterator[RowSteps]:
     """From one receive to the next: the thread that the next message comes from; 0 before the first and behind the
     last one. A receive is done when it was posted and its message has arrived."""
-    later, begun = Later(selected.run.bounds), Later(selected.run.bounds)
+    later, begun = StepSorter(selected.run.bounds), StepSorter(selected.run.bounds)
     for rows in selected.messages():
         lane = lane_of(selected, rows, DESTINATION)
         keep = lane >= 0
@@ -263,7 +263,7 @@ def _thread_of(selected: SelectedRecords, rows: np.ndarray, side: str) -> np.nda
 
 
 def _put_between(
-    later: Later, lane: np.ndarray, begin: np.ndarray, end: np.ndarray, value: np.ndarray, *, rate: bool
+    later: StepSorter, lane: np.ndarray, begin: np.ndarray, end: np.ndarray, value: np.ndarray, *, rate: bool
 ) -> None:
     if rate:
         length = np.maximum(end - begin, 1)
@@ -272,15 +272,15 @@ def _put_between(
         later.put(lane, begin, value)
 
 
-def _between(side: str, what: str, *, rate: bool = False) -> Callable[[SelectedRecords, Function], Iterator[Steps]]:
-    def steps(selected: SelectedRecords, _: Function) -> Iterator[Steps]:
+def _between(side: str, what: str, *, rate: bool = False) -> Callable[[SelectedRecords, Function], Iterator[RowSteps]]:
+    def steps(selected: SelectedRecords, _: Function) -> Iterator[RowSteps]:
         values = (lambda rows: rows["size"]) if what == "bytes" else (lambda rows: np.ones(len(rows)))
         return between_events(selected, values, side, rate=rate)
 
     return steps
 
 
-MESSAGE_FUNCTIONS: dict[str, tuple[Callable[[SelectedRecords, Function], Iterator[Steps]], str]] = {
+MESSAGE_FUNCTIONS: dict[str, tuple[Callable[[SelectedRecords, Function], Iterator[RowSteps]], str]] = {
     "last size": (_last(lambda rows: rows["size"], DESTINATION), "bytes"),
     "last tag": (_last(lambda rows: rows["tag"], DESTINATION), ""),
     "last sent size": (_last(lambda rows: rows["size"], SOURCE), "bytes"),

@@ -26,7 +26,8 @@ struct sequence_state {
 struct sequence_columns {
     int64_t *enter, *exit, *left, *burst, *path;
     int32_t *clocks, *call;
-    uint64_t *keys[SEQUENCE_DETAILS]; /* equal keys are the same call: see analyzer.structure.calls.sequence.Detail */
+    uint64_t
+        *keys[SEQUENCE_DETAILS]; /* equal keys are the same call: see analyzer.structure.calls.sequence.SymbolDetail */
 };
 
 /* Take n calls (struct trace_call) of a rank in order of entry, and write those of `thread` that are kept. paths:

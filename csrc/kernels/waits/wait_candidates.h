@@ -2,7 +2,7 @@
 #define WAIT_CANDIDATES_H
 #include <stdint.h>
 
-/* Kinds of candidates. The negative ones are not wait states yet; the others are `Kind` of analyzer.waits.kinds. */
+/* Kinds of candidates. The negative ones are not wait states yet; the others are `WaitKind` of analyzer.waits.kinds. */
 enum waits_kind {
     WAITS_SENT =
         -2, /* `complete` is the entry of the call that sent; the call that completed the send is not known yet */

@@ -11,7 +11,7 @@ from recorded_counts import FORTRAN, assert_no_other_calls, assert_recorded, ass
 
 from analyzer.opening import open_trace
 from analyzer.program.model import Program
-from analyzer.program.operation import Kind
+from analyzer.program.operation import OperationKind
 from analyzer.replay import Machine, program_of, simulate
 from analyzer.trace import Objects
 from analyzer.trace.paraver import EventType
@@ -171,7 +171,9 @@ def test_c_persistent_collectives(mpi, compiled, traced, analyze):
     assert_started(run, json.loads(analyze("look", "--no-files", "--json", run.run).check().stdout)["collectives"])
     analyze("check", run.run).check()
     program = replayed(run)
-    starts, all_there = (np.count_nonzero(program.ops["kind"] == k) for k in (Kind.COLLECTIVE_START, Kind.WAIT))
+    starts, all_there = (
+        np.count_nonzero(program.ops["kind"] == k) for k in (OperationKind.COLLECTIVE_START, OperationKind.WAIT)
+    )
     made = sum((truth.calls for truth in run.truths()), Counter())
     assert starts == all_there == 3 * sum(count for name, count in made.items() if is_of_all(name))
 
@@ -214,7 +216,9 @@ def test_c_partitioned(mpi, compiled, traced, analyze):
         for rank in range(trace.size)
     ]
     program = replayed(run)
-    assert np.count_nonzero(program.ops["comm"][program.ops["kind"] == Kind.SEND] < 0) == sum(map(len, received))
+    assert np.count_nonzero(program.ops["comm"][program.ops["kind"] == OperationKind.SEND] < 0) == sum(
+        map(len, received)
+    )
     messages = [m for m in trace.messages() if m["logical_receive"] in received[m["destination"]]]
     assert len(messages) == sum(map(len, received))
     assert all(m["size"] == received[m["destination"]][m["logical_receive"]] for m in messages)

@@ -12,7 +12,7 @@ from two_ranks import enter, leave, op
 from analyzer.balance.scaled_program import bounds
 from analyzer.cli import main
 from analyzer.program.model import Program
-from analyzer.program.operation import Kind, operations
+from analyzer.program.operation import OperationKind, operations
 from tracelib import schema
 from tracelib.schema import REGION_TYPE
 
@@ -23,7 +23,7 @@ def program(*bursts):
     """Build the program of one rank that repeats: ns before, in and after the region, and then a call."""
     rows = []
     for before, inside, after in bursts:
-        rows += [enter(1, before), leave(inside), op(Kind.COLLECTIVE, after, comm=0, tag=0, peer=-1, other=0)]
+        rows += [enter(1, before), leave(inside), op(OperationKind.COLLECTIVE, after, comm=0, tag=0, peer=-1, other=0)]
     found = Program.of([operations(*rows)])
     found.ops["block"] = np.tile([0, 1, 0], len(bursts))
     return found

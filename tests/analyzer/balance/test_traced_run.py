@@ -15,18 +15,18 @@ from analyzer.errors import TracelibError
 from analyzer.machine.description import Machine, Node
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
-from analyzer.program.operation import Kind
+from analyzer.program.operation import OperationKind
 from tracelib.schema.shares import read_plan
 
 ONE, IDEAL = Team(), Machine.ideal()
 
 
 def barrier(burst):
-    return op(Kind.COLLECTIVE, burst, comm=0, tag=0, peer=-1, other=0)
+    return op(OperationKind.COLLECTIVE, burst, comm=0, tag=0, peer=-1, other=0)
 
 
 def ranks_of(*bursts):
-    return trace_of(*([barrier(burst), op(Kind.NONE)] for burst in bursts))
+    return trace_of(*([barrier(burst), op(OperationKind.NONE)] for burst in bursts))
 
 
 def test_by_hand():
@@ -46,7 +46,7 @@ def test_from_a_run_that_had_a_plan():
 
 def test_only_a_region_is_shared():
     """Rank 0: 100 in region 1 and 50 outside, rank 1: 300 in it. 75 + 75: the 50 stay."""
-    rows = [[enter(1), leave(burst), barrier(rest), op(Kind.NONE)] for burst, rest in ((100, 50), (300, 0))]
+    rows = [[enter(1), leave(burst), barrier(rest), op(OperationKind.NONE)] for burst, rest in ((100, 50), (300, 0))]
     found = propose(trace_of(*rows), IDEAL, ONE, region="region 1")
     assert found.parts == pytest.approx([0.75, 0.25]) and (found.replayed_ns, found.planned_ns) == (300, 200)
     with pytest.raises(TracelibError, match="no region 'two'"):
@@ -71,8 +71,8 @@ def test_a_shared_cpu():
 
 def test_messages_grow():
     """A rank's bytes grow with its share, if asked: 1000 become 1500."""
-    send = [op(Kind.SEND, 100, peer=1, bytes=1000), op(Kind.NONE)]
-    receive = [op(Kind.RECV, 300, peer=0, bytes=1000), op(Kind.NONE)]
+    send = [op(OperationKind.SEND, 100, peer=1, bytes=1000), op(OperationKind.NONE)]
+    receive = [op(OperationKind.RECV, 300, peer=0, bytes=1000), op(OperationKind.NONE)]
     slow = Machine(node=Node(), networks=(Machine.ideal().networks[0].__class__(bandwidth_mb=1.0),))
     small, large = (propose(trace_of(send, receive), slow, ONE, messages=grow).planned_ns for grow in (False, True))
     per_byte = 1e9 / 2**20

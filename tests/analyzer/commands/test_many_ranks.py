@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from analyzer.cli import main
-from analyzer.metrics.clusters import Column
+from analyzer.metrics.clusters import RankMeasure
 from analyzer.report.words.groups import FEW, MOST_OUTLIERS, alike_ranks, few_lines, print_alike
 from benchmarks.halo import write_halo
 
@@ -81,7 +81,7 @@ def test_100000_ranks_in_a_table():
     ranks = np.arange(100_000)
     times = np.where(ranks % 2 == 0, 2e9, 1e9)
     times[77] = 9e9
-    text = shown(alike_ranks(ranks, Column("computing", times), Column("in MPI", 3e9 - times.clip(max=2e9))))
+    text = shown(alike_ranks(ranks, RankMeasure("computing", times), RankMeasure("in MPI", 3e9 - times.clip(max=2e9))))
     rows = [line.split() for line in text.splitlines()]
     assert ["0-99998:2", "50000", "0", "2.00s", "1.00s"] in rows
     assert ["1-75:2,79-99999:2", "49999", "1", "1.00s", "2.00s"] in rows
@@ -91,13 +91,13 @@ def test_100000_ranks_in_a_table():
 @given(st.integers(FEW + 1, 300), st.integers(0, 2**32 - 1))
 def test_any_ranks_fit_a_screen(size, seed):
     values = 10 ** np.random.default_rng(seed).uniform(0, 12, (3, size))
-    text = shown(alike_ranks(np.arange(size) * 331, *(Column(f"column {k}", v) for k, v in enumerate(values))))
+    text = shown(alike_ranks(np.arange(size) * 331, *(RankMeasure(f"column {k}", v) for k, v in enumerate(values))))
     assert len(text.splitlines()) <= 4 + 2 * 6 + 2 * (MOST_OUTLIERS + 1)
     assert max(map(len, text.splitlines())) <= WIDEST
 
 
 def test_few_ranks_have_no_groups():
-    assert alike_ranks(np.arange(FEW), Column("a", np.arange(FEW))) is None
+    assert alike_ranks(np.arange(FEW), RankMeasure("a", np.arange(FEW))) is None
 
 
 @pytest.mark.parametrize(

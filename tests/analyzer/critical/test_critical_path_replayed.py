@@ -10,11 +10,16 @@ from timed_program import LARGE, SMALL, ProgramTrace
 from analyzer.critical.path import critical_path
 from analyzer.machine.description import COLLECTIVE_NAMES, Machine
 from analyzer.program.model import Program
-from analyzer.program.operation import Flag, Kind, operations
+from analyzer.program.operation import OperationFlag, OperationKind, operations
 from analyzer.replay.simulate import simulate
 
 IDEAL = Machine.ideal()
-NAMES = {Kind.SEND: "MPI_Send", Kind.RECV: "MPI_Recv", Kind.COLLECTIVE: "MPI_Bcast", Kind.NONE: "MPI_Wtime"}
+NAMES = {
+    OperationKind.SEND: "MPI_Send",
+    OperationKind.RECV: "MPI_Recv",
+    OperationKind.COLLECTIVE: "MPI_Bcast",
+    OperationKind.NONE: "MPI_Wtime",
+}
 
 
 def made(random: Random):
@@ -26,20 +31,22 @@ def made(random: Random):
 
     def add(rank, kind, **more):
         burst = random.choice((1, 1, 2, 4, 11, 31))
-        rows[rank].append({"kind": kind, "burst": burst, "flags": Flag.FIRST, "bytes": SMALL, **more})
+        rows[rank].append({"kind": kind, "burst": burst, "flags": OperationFlag.FIRST, "bytes": SMALL, **more})
         return len(rows[rank]) - 1
 
     for _ in range(random.randint(1, 12)):
         if random.random() < 0.7:
             source, destination = random.sample(range(ranks), 2)
-            size, flags = random.choice(((SMALL, Flag.FIRST), (LARGE, Flag.FIRST | Flag.RENDEZVOUS)))
-            sent = add(source, Kind.SEND, peer=destination, bytes=size, flags=flags)
-            messages.append((source, sent, destination, add(destination, Kind.RECV, peer=source), size))
+            size, flags = random.choice(
+                ((SMALL, OperationFlag.FIRST), (LARGE, OperationFlag.FIRST | OperationFlag.RENDEZVOUS))
+            )
+            sent = add(source, OperationKind.SEND, peer=destination, bytes=size, flags=flags)
+            messages.append((source, sent, destination, add(destination, OperationKind.RECV, peer=source), size))
         else:
             for rank in range(ranks):
-                add(rank, Kind.COLLECTIVE, tag=COLLECTIVE_NAMES.index("Bcast"), other=8, peer=0)
+                add(rank, OperationKind.COLLECTIVE, tag=COLLECTIVE_NAMES.index("Bcast"), other=8, peer=0)
     for rank in range(ranks):
-        add(rank, Kind.NONE)
+        add(rank, OperationKind.NONE)
     return Program.of([operations(*of_rank) for of_rank in rows]), messages
 
 
@@ -48,7 +55,7 @@ def trace_of(program, times, messages):
     streams = [slice(*program.offsets[k : k + 2].tolist()) for k in range(program.ranks)]
     calls = [
         [
-            (NAMES[Kind(op["kind"])], int(time["begin"]), int(time["end"]), {"comm": 0})
+            (NAMES[OperationKind(op["kind"])], int(time["begin"]), int(time["end"]), {"comm": 0})
             for op, time in zip(program.ops[own], times[own], strict=True)
         ]
         for own in streams

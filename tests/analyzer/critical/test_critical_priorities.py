@@ -8,7 +8,7 @@ from analyzer.cli import main
 from analyzer.critical.exports import path_priorities
 from analyzer.critical.path import critical_path
 from analyzer.opening import open_trace
-from analyzer.program.operation import Kind
+from analyzer.program.operation import OperationKind
 from analyzer.replay import program_of
 from analyzer.scheduling.ring import Records, Ring
 from tracelib.schema import What
@@ -42,7 +42,10 @@ def test_by_hand(tmp_path):
     program = open_trace(str(tmp_path / "path.dim")).program
     assert program is not None
     seen = [
-        [(Kind(op["kind"]).name, int(op["burst"]), int(op["other"])) for op in program.ops[program.stream(rank)]]
+        [
+            (OperationKind(op["kind"]).name, int(op["burst"]), int(op["other"]))
+            for op in program.ops[program.stream(rank)]
+        ]
         for rank in (0, 1)
     ]
     assert seen[0][:5] == [
@@ -85,12 +88,12 @@ def test_of_the_ring_they_are_its_own(tmp_path, tasks):
     assert main(["critical-path", str(tmp_path / "alone.h5"), "-o", str(tmp_path / "path.dim"), "-q"]) == 0
     found, own = open_trace(str(tmp_path / "path.dim")).program, ring.program()
     assert found is not None and ring.records is Records.PATH
-    kinds = [Kind.PRIORITY, Kind.RECV, Kind.SEND]
+    kinds = [OperationKind.PRIORITY, OperationKind.RECV, OperationKind.SEND]
 
     def steps(program, task):
         ops = program.ops[program.stream(task)]
         ops = ops[np.isin(ops["kind"], kinds)]
-        return [(int(k), int(v) if k == Kind.PRIORITY else 0) for k, v in ops[["kind", "other"]].tolist()]
+        return [(int(k), int(v) if k == OperationKind.PRIORITY else 0) for k, v in ops[["kind", "other"]].tolist()]
 
     for task in range(tasks):
         expected = steps(own, task)[: 4 * 10]

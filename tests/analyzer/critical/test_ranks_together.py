@@ -13,7 +13,7 @@ from synthetic import write_run
 
 from analyzer.c_arrays import pointer
 from analyzer.critical import nodes
-from analyzer.critical.activities import Before, ThreadActivities, pieces_of
+from analyzer.critical.activities import PathTimeBefore, ThreadActivities, pieces_of
 from analyzer.critical.nodes import read_nodes
 from analyzer.critical.path import critical_path
 from analyzer.critical.shares import path_shares
@@ -59,7 +59,7 @@ def test_shares_are_sums_over_all_that_threads_did(run):
         slack = {rank: [] for rank in range(trace.size)}
         for thread in range(path.nodes.threads):
             whole, own = path.nodes.whole(thread), path.nodes.of(thread)
-            before = Before(path.segments[path.segments["thread"] == thread])
+            before = PathTimeBefore(path.segments[path.segments["thread"] == thread])
             begin = 0 if path.nodes.thread[thread] == 0 else int(whole["enter"][0])
             for first, did in pieces_of(functions, whole, begin):
                 tracer = np.full(len(did.held), functions.tracer)

@@ -9,13 +9,20 @@ from statsmodels.stats.multitest import multipletests
 
 from analyzer.differences.batches import batches
 from analyzer.differences.compare import compare
-from analyzer.differences.figures import COMPUTING, ITERATION, RUN_TIME, WAITING, Family, Figure, Measured
-from analyzer.differences.noise import Basis, Verdict, compare_iterations, compare_repetitions, corrected, spread
+from analyzer.differences.figures import COMPUTING, ITERATION, RUN_TIME, WAITING, Figure, FigureFamily, RunFigures
+from analyzer.differences.noise import (
+    SampleOrigin,
+    TestVerdict,
+    compare_iterations,
+    compare_repetitions,
+    corrected,
+    spread,
+)
 from analyzer.differences.rows import GROUPS
-from analyzer.structure.iterations import Iterations, Source
+from analyzer.structure.iterations import IterationEvidence, Iterations
 
 MS = 1e6
-CALLS = [Figure(Family.CALL, f"MPI_{name}") for name in ("Send", "Recv", "Allreduce", "Wait", "Bcast", "Barrier")]
+CALLS = [Figure(FigureFamily.CALL, f"MPI_{name}") for name in ("Send", "Recv", "Allreduce", "Wait", "Bcast", "Barrier")]
 
 
 @settings(max_examples=20)
@@ -51,7 +58,7 @@ def test_the_interval_of_iterations_holds_the_true_difference():
 
 def iterations_of(lengths):
     edges = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    return Iterations(1, edges[None, :], int(lengths[0]), "1 reduction", Source.CALLS)
+    return Iterations(1, edges[None, :], int(lengths[0]), "1 reduction", IterationEvidence.CALLS)
 
 
 def test_batches_are_means_of_neighbours_and_longer_where_neighbours_are_alike():
@@ -107,11 +114,13 @@ def run(rng, *, iterations=64, ranks=4, scale=1.0, slow_rank=None, slow_call=Non
     values = {figure: float(of.mean()) * iterations for figure, of in samples.items()}
     values[ITERATION] /= iterations
     by_rank = rank_samples.mean(axis=0) * iterations
-    return Measured("run.h5", "./app", ranks, ranks, values, by_rank, samples, rank_samples, iterations, "1 reduction")
+    return RunFigures(
+        "run.h5", "./app", ranks, ranks, values, by_rank, samples, rank_samples, iterations, "1 reduction"
+    )
 
 
 def flagged(difference):
-    return any(row.verdict is Verdict.MORE for row in difference.rows)
+    return any(row.verdict is TestVerdict.MORE for row in difference.rows)
 
 
 def test_no_false_alarms_from_iterations():
@@ -124,7 +133,7 @@ def test_runs_that_differ_a_little_in_all_their_iterations_are_no_alarm():
     rng = np.random.default_rng(12)
     pairs = [compare([run(rng, scale=1.03, spread=0.01)], [run(rng, spread=0.01)]) for _ in range(20)]
     assert not any(flagged(pair) for pair in pairs)
-    assert all(pair.run_time.verdict is Verdict.UNKNOWN and "less than 5%" in pair.run_time.why for pair in pairs)
+    assert all(pair.run_time.verdict is TestVerdict.UNKNOWN and "less than 5%" in pair.run_time.why for pair in pairs)
 
 
 def test_no_false_alarms_from_repetitions():
@@ -132,7 +141,7 @@ def test_no_false_alarms_from_repetitions():
     for _ in range(60):
         sides = [[run(rng, between=0.03) for _ in range(number)] for number in (3, 3)]
         found = compare(*sides)
-        assert found.basis is Basis.REPETITIONS
+        assert found.basis is SampleOrigin.REPETITIONS
         wrong += flagged(found)
     assert wrong <= 3
 
@@ -142,8 +151,8 @@ def test_a_rank_that_computes_a_tenth_longer_is_found_alone(number):
     rng = np.random.default_rng(14)
     sides = [[run(rng, slow_rank=slow, between=0.004, spread=0.03) for _ in range(number)] for slow in (None, 2)]
     found = compare(*sides)
-    assert [row.figure.name for row in found.of(Family.RANK) if row.verdict is Verdict.MORE] == ["rank 2"]
-    assert found.of(Family.RANK)[0].relative == pytest.approx(0.1, abs=0.03)
+    assert [row.figure.name for row in found.of(FigureFamily.RANK) if row.verdict is TestVerdict.MORE] == ["rank 2"]
+    assert found.of(FigureFamily.RANK)[0].relative == pytest.approx(0.1, abs=0.03)
 
 
 @pytest.mark.parametrize("number", [1, 4])
@@ -151,15 +160,15 @@ def test_a_procedure_that_takes_a_tenth_longer_is_found_alone(number):
     rng = np.random.default_rng(15)
     sides = [[run(rng, slow_call=slow, between=0.002, spread=0.02) for _ in range(number)] for slow in (None, 3)]
     found = compare(*sides)
-    assert [row.figure for row in found.of(Family.CALL) if row.verdict is Verdict.MORE] == [CALLS[3]]
+    assert [row.figure for row in found.of(FigureFamily.CALL) if row.verdict is TestVerdict.MORE] == [CALLS[3]]
 
 
 def test_what_single_batches_vary_by_is_not_told_from_one_run_each():
     """A third more in all iterations, of which each varies by a quarter: other programs may be at work."""
     rng = np.random.default_rng(22)
     found = compare([run(rng, spread=0.25)], [run(rng, spread=0.25, scale=1.35)])
-    unsure = [row for row in found.of(Family.CALL) if row.p <= 0.05]
-    assert unsure and {row.verdict for row in unsure} == {Verdict.UNKNOWN}
+    unsure = [row for row in found.of(FigureFamily.CALL) if row.p <= 0.05]
+    assert unsure and {row.verdict for row in unsure} == {TestVerdict.UNKNOWN}
     assert all("single batches" in row.why for row in unsure)
     assert spread(np.array([1.0, 2, 3, 4, 5, 1000])) == pytest.approx(1.5 / 0.6744897501960817)
 
@@ -167,33 +176,33 @@ def test_what_single_batches_vary_by_is_not_told_from_one_run_each():
 def test_without_samples_nothing_is_told():
     rng = np.random.default_rng(16)
     bare = [run(rng, scale=scale) for scale in (1.0, 2.0)]
-    bare = [Measured(one.file, one.command, 4, 4, one.values, one.by_rank) for one in bare]
+    bare = [RunFigures(one.file, one.command, 4, 4, one.values, one.by_rank) for one in bare]
     found = compare(bare[:1], bare[1:])
-    assert found.basis is Basis.NONE
-    assert {row.verdict for row in found.rows} == {Verdict.UNKNOWN}
+    assert found.basis is SampleOrigin.NONE
+    assert {row.verdict for row in found.rows} == {TestVerdict.UNKNOWN}
 
 
 def test_other_iterations_are_no_samples_of_the_same():
     rng = np.random.default_rng(17)
     one, other = run(rng), run(rng, scale=2)
-    found = compare([one], [Measured(**{**vars(other), "body": "2 exchanges"})])
-    assert found.basis is Basis.NONE and "2 exchanges" in found.notes[0]
+    found = compare([one], [RunFigures(**{**vars(other), "body": "2 exchanges"})])
+    assert found.basis is SampleOrigin.NONE and "2 exchanges" in found.notes[0]
 
 
 def test_iterations_of_ranks_that_share_cpus_are_no_samples():
     rng = np.random.default_rng(20)
-    crowded = Measured(**{**vars(run(rng, scale=2)), "shares_cpus": True})
+    crowded = RunFigures(**{**vars(run(rng, scale=2)), "shares_cpus": True})
     found = compare([run(rng)], [crowded])
-    assert found.basis is Basis.NONE and "share CPUs" in found.notes[0]
-    assert compare([run(rng)] * 2, [crowded, run(rng, scale=2)]).basis is Basis.REPETITIONS
+    assert found.basis is SampleOrigin.NONE and "share CPUs" in found.notes[0]
+    assert compare([run(rng)] * 2, [crowded, run(rng, scale=2)]).basis is SampleOrigin.REPETITIONS
 
 
 def test_more_iterations_of_the_same_are_no_noise_and_no_slower_iteration():
     rng = np.random.default_rng(21)
     found = compare([run(rng, iterations=64)], [run(rng, iterations=192)])
-    assert found.run_time.verdict is Verdict.MORE and found.run_time.why == "192 iterations instead of 64"
+    assert found.run_time.verdict is TestVerdict.MORE and found.run_time.why == "192 iterations instead of 64"
     assert found.run_time.p is None
-    assert found.row(ITERATION).verdict is Verdict.WITHIN
+    assert found.row(ITERATION).verdict is TestVerdict.WITHIN
     nearly = compare([run(rng, iterations=64)], [run(rng, iterations=65)])
     assert not flagged(nearly)
 
@@ -201,4 +210,4 @@ def test_more_iterations_of_the_same_are_no_noise_and_no_slower_iteration():
 def test_other_rank_counts_are_not_compared_rank_by_rank():
     rng = np.random.default_rng(18)
     found = compare([run(rng, ranks=4)], [run(rng, ranks=8)])
-    assert not found.of(Family.RANK) and "4 and 8 ranks" in found.notes[0]
+    assert not found.of(FigureFamily.RANK) and "4 and 8 ranks" in found.notes[0]

@@ -9,9 +9,9 @@ from cpu_clock import NO, random_rank, rank
 from synthetic import WORLD, call, event, write_run
 
 from analyzer.cli import main
-from analyzer.efficiency.cpu_use import Cpus, cpus
+from analyzer.efficiency.cpu_use import CpuSharing, cpus
 from analyzer.efficiency.factors import factors
-from analyzer.efficiency.ideal import Ideal
+from analyzer.efficiency.ideal import IdealReplay
 from analyzer.metrics.useful import useful
 from analyzer.opening import open_trace
 from analyzer.operations.program import program_of
@@ -77,19 +77,19 @@ def test_of_transfer():
     """
     trace_like = cpus_of([60_000])
     for ideal, expected in (
-        (Ideal(40_000, 20_000), 40_000),
-        (Ideal(90_000, 20_000), 0),
-        (Ideal(95_000, 95_000), 5_000),
+        (IdealReplay(40_000, 20_000), 40_000),
+        (IdealReplay(90_000, 20_000), 0),
+        (IdealReplay(95_000, 95_000), 5_000),
     ):
         assert trace_like.of_transfer_ns(factors(np.array([20_000]), 100_000, ideal), 0) == expected
     assert trace_like.of_transfer_ns(factors(np.array([20_000]), 100_000), 0) is None  # nothing was replayed
 
 
 def cpus_of(without):
-    from analyzer.efficiency.cpu_use import Cpus, CpuUse
+    from analyzer.efficiency.cpu_use import CpuSharing, RankCpuUse
 
     none = np.zeros(len(without), np.int64)
-    return Cpus((), CpuUse(none, none, np.array(without), none))
+    return CpuSharing((), RankCpuUse(none, none, np.array(without), none))
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -151,7 +151,7 @@ def test_by_the_kernel(tmp_path):
     use = cpus(trace, Team()).use
     columns = (use.computing_waits_ns, use.computing_asleep_ns, use.mpi_waits_ns, use.mpi_without_ns)
     assert [column.tolist() for column in columns] == [[2_000, 0], [28_000, 0], [2_000, 0], [20_000, 0]]
-    said = waiting_for_cpus(Cpus((), use))
+    said = waiting_for_cpus(CpuSharing((), use))
     assert len(said) == 1 and said[0].startswith("Ranks are asleep during 28.0 us (")
     trace.close()
 
@@ -162,7 +162,7 @@ def test_a_kernel_without_run_delays(tmp_path):
     use = cpus(trace, Team()).use
     assert not use.tells_sleep and use.computing_asleep_ns.tolist() == [0, 0]
     assert use.computing_waits_ns.tolist() == [30_000] * 2
-    assert all("Which of both was not recorded" in line for line in waiting_for_cpus(Cpus((), use)))
+    assert all("Which of both was not recorded" in line for line in waiting_for_cpus(CpuSharing((), use)))
     trace.close()
 
 

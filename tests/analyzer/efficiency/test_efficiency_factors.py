@@ -15,8 +15,8 @@ from synthetic import call, write_run
 
 from analyzer.cli import main
 from analyzer.efficiency.analysis import compare, efficiencies
-from analyzer.efficiency.factors import Additive, as_published
-from analyzer.efficiency.scaling import STRONG, WEAK, Work, kind_of_scaling, scaling
+from analyzer.efficiency.factors import AdditiveEfficiency, as_published
+from analyzer.efficiency.scaling import STRONG, WEAK, ComputingWork, kind_of_scaling, scaling
 from analyzer.metrics.counters import useful_counts
 from analyzer.parallel import Team
 from analyzer.trace import EVENT, STATE, Leftovers, Losses, Origin, State, Unpaired
@@ -109,7 +109,7 @@ def test_all_at_once_in_both_forms():
     assert e.load_balance * e.communication_efficiency == pytest.approx(e.parallel_efficiency)
     assert e.serialization_efficiency * e.transfer_efficiency == pytest.approx(e.communication_efficiency)
     assert e.micro_load_balance * e.real_communication_efficiency == pytest.approx(e.communication_efficiency)
-    added = [getattr(Additive(e), n) for n in names]
+    added = [getattr(AdditiveEfficiency(e), n) for n in names]
     assert added == pytest.approx([110 / 200, 1 - 10 / 200, 120 / 200, 1 - 40 / 200, 1 - 40 / 200])
     parallel, balance, communication, serialization, transfer = (1 - value for value in added)
     assert parallel == pytest.approx(balance + communication)
@@ -152,7 +152,7 @@ def test_where_nothing_can_be_replayed(change, reason):
     assert e.parallel_efficiency is not None
     assert e.ideal.reason == reason
     replayed = (e.serialization_efficiency, e.transfer_efficiency, e.micro_load_balance)
-    assert (*replayed, e.real_communication_efficiency, Additive(e).serialization_efficiency) == (None,) * 5
+    assert (*replayed, e.real_communication_efficiency, AdditiveEfficiency(e).serialization_efficiency) == (None,) * 5
 
 
 def test_threads_that_call_mpi():
@@ -246,7 +246,7 @@ def test_counters_of_our_own_runs(tmp_path, capsys):
 
 
 def amount(threads, useful, instructions=None, runtime=100, ipc=None, ghz=None, parallel=0.5):
-    return Work(threads, runtime, useful, parallel, ipc, ghz, instructions)
+    return ComputingWork(threads, runtime, useful, parallel, ipc, ghz, instructions)
 
 
 def test_scaling_by_hand():

@@ -8,7 +8,7 @@ from uneven_runs import iterative, written
 
 from analyzer import views
 from analyzer.live.drawn_views import ViewChoice
-from analyzer.live.selection import Draw, Viewport, read_view
+from analyzer.live.selection import DrawRequest, Viewport, read_view
 
 RANKS, ITERATIONS = 4, 30
 PANES = "[...document.querySelectorAll('canvas.timeline')]"
@@ -49,7 +49,7 @@ def half(tmp_path_factory):
 
 
 def drawing(*names):
-    return Viewport(0, 10**12, draws=tuple(map(Draw, names)))
+    return Viewport(0, 10**12, draws=tuple(map(DrawRequest, names)))
 
 
 @pytest.fixture(scope="module")
@@ -177,7 +177,7 @@ def test_a_view_is_added_changed_and_closed(browser, served, tmp_path):
         return fetch(save.href).then(answer => answer.text());"""
     (tmp_path / "view.toml").write_text(browser.execute_script(script))
     saved = read_view(tmp_path / "view.toml", served.duration)
-    assert saved.draws == (Draw("useful", "node"), Draw("mpi call"), Draw("parallelism"))
+    assert saved.draws == (DrawRequest("useful", "node"), DrawRequest("mpi call"), DrawRequest("parallelism"))
     choose(browser, ".pane:nth-of-type(1) .panehead select", "useful ipc")  # there are no counters
     until(browser, "!document.querySelector('.pane .error').hidden || " + ALL_DRAWN)
     assert not [one for one in browser.get_log("browser") if "400" not in one["message"]]

@@ -16,15 +16,15 @@ from analyzer import views
 from analyzer.cli import main
 from analyzer.errors import TracelibError
 from analyzer.live import messages
-from analyzer.live.course import Course
+from analyzer.live.course import BurstCourse
 from analyzer.live.drawn_views import MOST_COLOURS, OTHERS, DrawnTile, DrawnViews, ViewChoice
 from analyzer.live.messages import MessageIndex, MessageLines
 from analyzer.live.run import LiveRun
-from analyzer.live.selection import Draw, Viewport, read_view
+from analyzer.live.selection import DrawRequest, Viewport, read_view
 from analyzer.live.tiles import BINS, STEPS
 from analyzer.opening import open_trace
-from analyzer.report.live.answers import Answers
-from analyzer.report.live.server import Runs
+from analyzer.report.live.answers import LiveAnswers
+from analyzer.report.live.server import LiveRuns
 from analyzer.views.constant import ViewBursts
 from analyzer.waits.threads import Lanes
 
@@ -71,7 +71,7 @@ def test_any_stretch_against_each_ns(drawn_course, edges, parts):
         part = part[np.argsort(part[:, 0], kind="stable")]
         row, begin, end = part[:, :3].astype(np.int64).T
         pieces.append(ViewBursts(row, begin, end, part[:, 3], np.ones(len(part), bool)))
-    course, edges = Course(pieces, 3, LENGTH), np.sort(edges)
+    course, edges = BurstCourse(pieces, 3, LENGTH), np.sort(edges)
     found = course.stretches(np.array([2, 0]), edges)
     for k, row in enumerate((2, 0)):
         for j in range(len(edges) - 1):
@@ -90,7 +90,7 @@ def test_extremes_of_many_bursts(count):
     """Through all levels of groups."""
     values = np.random.default_rng(count).normal(size=count)
     begins = np.arange(count)
-    course = Course([ViewBursts(begins * 0, begins, begins + 1, values, begins >= 0)], 1, count)
+    course = BurstCourse([ViewBursts(begins * 0, begins, begins + 1, values, begins >= 0)], 1, count)
     edges = np.unique(np.random.default_rng(1).integers(0, count + 1, 40))
     found = course.stretches(np.array([0]), edges)
     for k, (low, high) in enumerate(pairwise(edges.tolist())):
@@ -211,7 +211,7 @@ def test_lines_against_each_message(four, begin, long, lines):
 
 def test_what_is_drawn_is_saved(tmp_path):
     path = tmp_path / "view.toml"
-    view = Viewport(0, 10**9, draws=(Draw(), Draw('my "view".toml', "task"), Draw("useful")))
+    view = Viewport(0, 10**9, draws=(DrawRequest(), DrawRequest('my "view".toml', "task"), DrawRequest("useful")))
     path.write_text(view.toml("run.h5"))
     assert read_view(path, 10**9) == view
 
@@ -288,7 +288,7 @@ def runs(file):
     from analyzer.live.session import RunSession
 
     every = [RunSession(lambda: open_trace(file), LiveRun(open_trace(file))) for _ in range(2)]
-    yield Runs([Answers(at, name) for at, name in zip(every, ("a.h5", "b.h5"), strict=True)])
+    yield LiveRuns([LiveAnswers(at, name) for at, name in zip(every, ("a.h5", "b.h5"), strict=True)])
     for one in every:
         one.close()
 

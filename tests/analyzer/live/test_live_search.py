@@ -17,7 +17,7 @@ from analyzer.live.interval_numbers import numbers
 from analyzer.live.messages import MOST
 from analyzer.live.rows import RowGrouping
 from analyzer.live.run import LiveRun
-from analyzer.live.search import Hits
+from analyzer.live.search import SearchHits
 from analyzer.live.selection import CallSearch, Viewport
 from analyzer.opening import open_trace
 
@@ -54,7 +54,7 @@ def test_hits_are_rows_of_the_table_of_calls(tmp_path_factory, drawn, wanted, da
     ranks, tsc_per_us = drawn
     trace = open_trace(write_run(tmp_path_factory.mktemp("live"), ranks, tsc_per_us=tsc_per_us))
     run = LiveRun(trace)
-    hits, frame = Hits(run, wanted), by_frame(Tables(trace, in_iterations=False).calls.to_pandas(), wanted)
+    hits, frame = SearchHits(run, wanted), by_frame(Tables(trace, in_iterations=False).calls.to_pandas(), wanted)
     begin, end = sorted(data.draw(st.tuples(*[st.integers(0, trace.duration_ns)] * 2)))
     found = numbers(run, Viewport(begin, end, RowGrouping.RANKS), hits).found
     enter = np.rint(frame["enter_s"] * 1e9).astype(np.int64)
@@ -77,7 +77,7 @@ def test_steps_go_through_all_hits_in_order(uneven, wanted):
     rows = uneven.rows(RowGrouping.RANKS, "")
     expected = sorted(zip(np.rint(frame["enter_s"] * 1e9).astype(int).tolist(), frame["rank"].tolist(), strict=True))
     assert len(expected) > 10
-    hits, there, back = Hits(uneven, wanted), [], []
+    hits, there, back = SearchHits(uneven, wanted), [], []
     at = hits.next(rows, 0, 0, forward=True)
     while at:
         there.append(at)
@@ -90,7 +90,7 @@ def test_steps_go_through_all_hits_in_order(uneven, wanted):
 
 
 def test_only_ranks_in_sight_are_stepped_through(uneven):
-    hits, rows = Hits(uneven, CallSearch(call="send")), uneven.rows(RowGrouping.RANKS, "2")
+    hits, rows = SearchHits(uneven, CallSearch(call="send")), uneven.rows(RowGrouping.RANKS, "2")
     time, row = hits.next(rows, 0, 0, forward=True)
     assert row == 0
     frame = Tables(uneven.trace, in_iterations=False).calls.to_pandas()
@@ -100,7 +100,7 @@ def test_only_ranks_in_sight_are_stepped_through(uneven):
 
 def test_a_place_that_is_not_known_is_an_error(uneven):
     with pytest.raises(TracelibError, match="does not say where its calls come from"):
-        Hits(uneven, CallSearch(place="main"))
+        SearchHits(uneven, CallSearch(place="main"))
 
 
 @given(st.integers(0, 40_000_000), st.integers(1, 40_000_000), st.sets(st.integers(0, 3), min_size=1))

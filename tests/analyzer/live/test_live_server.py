@@ -23,9 +23,9 @@ from analyzer.live.selection import Viewport
 from analyzer.live.session import RunSession
 from analyzer.live.tiles import BINS
 from analyzer.opening import open_trace
-from analyzer.report.live.answers import Answers
-from analyzer.report.live.server import Runs, Server
-from analyzer.timeline import Doing
+from analyzer.report.live.answers import LiveAnswers
+from analyzer.report.live.server import LiveRuns, LiveServer
+from analyzer.timeline import ActivityKind
 
 RANKS, ITERATIONS = 4, 30
 
@@ -40,7 +40,9 @@ def file(tmp_path_factory):
 def served(file):
     looked_at = RunSession(lambda: open_trace(file), LiveRun(open_trace(file)))
     looked_at.find_iterations()
-    with Server(Runs([Answers(looked_at, str(file), Viewport(0, looked_at.now.run.trace.duration_ns))])) as server:
+    with LiveServer(
+        LiveRuns([LiveAnswers(looked_at, str(file), Viewport(0, looked_at.now.run.trace.duration_ns))])
+    ) as server:
         thread = Thread(target=server.serve_forever, args=(0.05,))
         thread.start()
         yield server
@@ -110,11 +112,11 @@ def test_nothing_but_its_own_may_run_on_its_page(served):
 def test_tiles_and_sums_agree(served, file):
     about = data(served, "about")
     level = 15
-    cells = np.zeros(len(Doing))
+    cells = np.zeros(len(ActivityKind))
     for index in range((about["duration_ns"] >> level) // BINS + 1):
         query = urlencode({"level": level, "index": index, "block": 0, "rows": "ranks"})
         _, _, content = asked(served, f"/{served.token}/tile?{query}")
-        cells += np.frombuffer(content, np.uint8).reshape(RANKS, BINS, len(Doing)).sum(axis=(0, 1)) / 255
+        cells += np.frombuffer(content, np.uint8).reshape(RANKS, BINS, len(ActivityKind)).sum(axis=(0, 1)) / 255
     sums = data(served, "sums")
     seconds = [sums[name] for name in ("computing_s", "waiting_s", "rest_of_mpi_s", "tracer_s")]
     assert np.allclose(cells * (1 << level) / 1e9, seconds, rtol=0.01, atol=2e-4)
@@ -176,7 +178,7 @@ def test_a_run_that_is_being_written_is_read_again(tmp_path):
         files.append(written(tmp_path / str(count), iterative(count, 2, lambda k, rank: 1000)))
     left = [tmp_path / "none.h5", files[1]]
     looked_at = RunSession(lambda: open_trace(left.pop()), LiveRun(open_trace(files[0])), lambda _: len(left) > 1)
-    answers = Answers(looked_at, "run.h5", Viewport(0, 1))
+    answers = LiveAnswers(looked_at, "run.h5", Viewport(0, 1))
     before = answers.data("status", {})
     assert before["follows"] and before["generation"] == 0
     looked_at.read_again()

@@ -21,7 +21,7 @@ from analyzer.metrics.useful import useful
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.snapshot import take_snapshot
-from analyzer.timeline import Doing
+from analyzer.timeline import ActivityKind
 from analyzer.trace import State
 from analyzer.waits.analysis import analyze_waits
 
@@ -64,10 +64,10 @@ def late(**options):
 def test_by_hand():
     run = LiveRun(late(flushes={1: [(0, 50)]}))
     found = run.times(np.array([0, 1]), np.array([0, 40, 200, 350, 400]))
-    assert found[Doing.COMPUTING].tolist() == [[40, 60, 0, 0], [0, 150, 100, 0]]
-    assert found[Doing.WAITING].tolist() == [[0, 100, 100, 0], [0, 0, 0, 0]]
-    assert found[Doing.IN_MPI].tolist() == [[0, 0, 50, 50], [0, 0, 50, 50]]
-    assert found[Doing.TRACER].tolist() == [[0, 0, 0, 0], [40, 10, 0, 0]]
+    assert found[ActivityKind.COMPUTING].tolist() == [[40, 60, 0, 0], [0, 150, 100, 0]]
+    assert found[ActivityKind.WAITING].tolist() == [[0, 100, 100, 0], [0, 0, 0, 0]]
+    assert found[ActivityKind.IN_MPI].tolist() == [[0, 0, 50, 50], [0, 0, 50, 50]]
+    assert found[ActivityKind.TRACER].tolist() == [[0, 0, 0, 0], [40, 10, 0, 0]]
 
 
 def whole_tiles(run, level, by):
@@ -89,10 +89,10 @@ def test_any_stretch_is_what_other_analyses_say(tmp_path_factory, drawn, level, 
     run, team = LiveRun(trace), Team()
     computed, calls = useful(trace, team), profile(trace, team)
     waited = analyze_waits(trace, team, calls, causes=False).time_ns.sum(axis=1)
-    assert (run.by_rank[Doing.COMPUTING] == computed.by_rank()).all()
-    assert (run.by_rank[Doing.WAITING] + run.by_rank[Doing.IN_MPI] == calls.mpi_ns()).all()
-    assert (run.by_rank[Doing.TRACER] == computed.tracer_by_rank() + flushes(trace, team).time_ns).all()
-    assert (run.by_rank[Doing.WAITING] <= waited).all() and (run.by_rank >= 0).all()
+    assert (run.by_rank[ActivityKind.COMPUTING] == computed.by_rank()).all()
+    assert (run.by_rank[ActivityKind.WAITING] + run.by_rank[ActivityKind.IN_MPI] == calls.mpi_ns()).all()
+    assert (run.by_rank[ActivityKind.TRACER] == computed.tracer_by_rank() + flushes(trace, team).time_ns).all()
+    assert (run.by_rank[ActivityKind.WAITING] <= waited).all() and (run.by_rank >= 0).all()
     assert whole_tiles(run, level, by).sum(axis=1).tolist() == run.by_rank.sum(axis=1).tolist()
     _at_a_moment(run, data)
     trace.close()
@@ -106,8 +106,8 @@ def _at_a_moment(run, data):
         for one in take_snapshot(trace, rank, time, messages=False).threads:
             lane = np.array([run.lanes.first[rank] + one.thread])
             ns = run.times(lane, np.array([time, time + 1]))[:, 0, 0]
-            assert ns[Doing.COMPUTING] == (one.state == State.RUNNING)
-            assert ns[Doing.WAITING] + ns[Doing.IN_MPI] == one.inside
+            assert ns[ActivityKind.COMPUTING] == (one.state == State.RUNNING)
+            assert ns[ActivityKind.WAITING] + ns[ActivityKind.IN_MPI] == one.inside
             assert ns.sum() <= 1 and (ns >= 0).all()
 
 
@@ -121,7 +121,7 @@ def test_all_waiting_is_there_where_nobody_polls(uneven):
     team = Team()
     waited = analyze_waits(uneven.trace, team, profile(uneven.trace, team), causes=False)
     assert waited.total_ns > 0
-    assert uneven.by_rank[Doing.WAITING].tolist() == waited.time_ns.sum(axis=1).tolist()
+    assert uneven.by_rank[ActivityKind.WAITING].tolist() == waited.time_ns.sum(axis=1).tolist()
 
 
 @given(st.integers(6, 20), st.data())
@@ -130,7 +130,7 @@ def test_cells_are_the_shares_of_their_ns(uneven, level, data):
     tiles = Tiles(uneven)
     last = (uneven.trace.duration_ns >> level) // BINS
     tile = Tile(RowGrouping.RANKS, "", level, data.draw(st.integers(0, last)), 0)
-    cells = np.frombuffer(tiles.cells(tile), np.uint8).reshape(4, BINS, len(Doing))
+    cells = np.frombuffer(tiles.cells(tile), np.uint8).reshape(4, BINS, len(ActivityKind))
     edges = np.minimum(tile.edges, uneven.trace.duration_ns)
     shares = tiles.ns(tile) / np.maximum(np.diff(edges), 1)
     assert np.abs(np.moveaxis(cells, 2, 0) / STEPS - shares).max() <= 1 / STEPS
@@ -145,7 +145,7 @@ def test_a_tile_is_four_of_the_level_below(uneven):
 
 
 def test_tiles_are_kept_up_to_a_limit(uneven):
-    size = 4 * BINS * len(Doing)
+    size = 4 * BINS * len(ActivityKind)
     tiles = Tiles(uneven, most_bytes=3 * size)
     made = [tiles.cells(Tile(RowGrouping.RANKS, "", 10, index, 0)) for index in range(5)]
     assert tiles.kept_bytes == 3 * size
@@ -169,8 +169,11 @@ def test_rows_are_ranks_or_groups_of_them():
     assert len(ranks) == 130 and [len(ranks.part(low, low + BLOCK)) for low in (0, 64, 128)] == [64, 64, 2]
     assert groups.threads.tolist() == [65, 64, 1] and groups.of_rank[7] == 2
     assert some.names == ("3", "5", "7", "129") and (some.of_rank >= 0).sum() == 4
-    assert whole_tiles(run, 0, RowGrouping.RANKS)[Doing.COMPUTING].tolist() == run.by_rank[Doing.COMPUTING].tolist()
-    assert whole_tiles(run, 0, RowGrouping.GROUPS)[Doing.COMPUTING].tolist() == [65 * 100, 64 * 300, 390]
+    assert (
+        whole_tiles(run, 0, RowGrouping.RANKS)[ActivityKind.COMPUTING].tolist()
+        == run.by_rank[ActivityKind.COMPUTING].tolist()
+    )
+    assert whole_tiles(run, 0, RowGrouping.GROUPS)[ActivityKind.COMPUTING].tolist() == [65 * 100, 64 * 300, 390]
     assert run.rows(RowGrouping.THREADS, "7").names == ("7.0",)
 
 

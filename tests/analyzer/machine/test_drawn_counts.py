@@ -13,13 +13,13 @@ from analyzer.machine.drawn_numbers import with_counts
 from analyzer.machine.parameters import PARAMETERS, vary
 from analyzer.machine.toml import machine_of
 from analyzer.program.model import Program
-from analyzer.program.operation import Flag, Kind, operations
+from analyzer.program.operation import OperationFlag, OperationKind, operations
 from analyzer.replay import Machine, simulate
 
 
 def computing(ranks, ns=100):
     """Ranks that do nothing but compute."""
-    return Program.of([operations({"kind": Kind.NONE, "burst": ns}) for _ in range(ranks)])
+    return Program.of([operations({"kind": OperationKind.NONE, "burst": ns}) for _ in range(ranks)])
 
 
 def test_each_number_is_as_likely():
@@ -54,9 +54,16 @@ def test_without_variance_it_is_the_machine_itself():
     """Section 1.14: bit for bit."""
     ring = [
         operations(
-            {"kind": Kind.IRECV, "peer": (k - 1) % 4, "tag": 1, "request": 0, "burst": 3 * k},
-            {"kind": Kind.SEND, "peer": (k + 1) % 4, "tag": 1, "bytes": 5, "flags": Flag.RENDEZVOUS, "burst": 7},
-            {"kind": Kind.WAIT, "request": 0},
+            {"kind": OperationKind.IRECV, "peer": (k - 1) % 4, "tag": 1, "request": 0, "burst": 3 * k},
+            {
+                "kind": OperationKind.SEND,
+                "peer": (k + 1) % 4,
+                "tag": 1,
+                "bytes": 5,
+                "flags": OperationFlag.RENDEZVOUS,
+                "burst": 7,
+            },
+            {"kind": OperationKind.WAIT, "request": 0},
         )
         for k in range(4)
     ]
@@ -90,8 +97,8 @@ def test_slices_are_drawn_anew():
 
 def test_the_eager_limit_is_drawn_for_each_send():
     """Among 300 sends of 100 bytes, under a limit of 0 to 400, three quarters are eager: the sender does not wait."""
-    sends = [{"kind": Kind.SEND, "peer": 1, "tag": k, "bytes": 100} for k in range(300)]
-    receives = [{"kind": Kind.RECV, "peer": 0, "tag": k, "burst": 10} for k in range(300)]
+    sends = [{"kind": OperationKind.SEND, "peer": 1, "tag": k, "bytes": 100} for k in range(300)]
+    receives = [{"kind": OperationKind.RECV, "peer": 0, "tag": k, "burst": 10} for k in range(300)]
     program = Program.of([operations(*sends), operations(*receives)])
     found = simulate(program, Machine(eager_limit=Uniform(0, 400)), times=True)
     waited = found.times["end"][:300] > found.times["begin"][:300]

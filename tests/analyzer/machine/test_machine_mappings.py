@@ -16,7 +16,7 @@ from analyzer.machine.description import Network, Node
 from analyzer.machine.toml import machine_of, read_toml
 from analyzer.machine.toml_text import machine_text
 from analyzer.program.model import Program
-from analyzer.program.operation import Kind, operations
+from analyzer.program.operation import OperationKind, operations
 from analyzer.replay import Machine, simulate
 
 TWO = """
@@ -33,7 +33,7 @@ cpus = 1
 
 
 def computing(*bursts):
-    return Program.of([operations({"kind": Kind.NONE, "burst": ns}) for ns in bursts])
+    return Program.of([operations({"kind": OperationKind.NONE, "burst": ns}) for ns in bursts])
 
 
 def test_each_application_is_where_it_is_said():
@@ -144,9 +144,11 @@ def test_runs_on_a_machine_of_as_many_nodes_as_wanted_share_no_cpu(ranks, cpus):
 
 def test_two_runs_on_the_ideal_machine_are_as_fast_as_alone():
     """Runs of unlike sizes, the message between them goes from one node to another."""
-    compute, port = {"kind": Kind.NONE, "burst": 1000}, {"tag": 3, "bytes": 1 << 20, "peer": 0}
-    sender = Program.of([operations(compute, {"kind": Kind.PORT_SEND, "comm": 1, **port})])
-    receiver = Program.of([operations({"kind": Kind.PORT_RECV, "comm": 0, **port}), operations(compute, compute)])
+    compute, port = {"kind": OperationKind.NONE, "burst": 1000}, {"tag": 3, "bytes": 1 << 20, "peer": 0}
+    sender = Program.of([operations(compute, {"kind": OperationKind.PORT_SEND, "comm": 1, **port})])
+    receiver = Program.of(
+        [operations({"kind": OperationKind.PORT_RECV, "comm": 0, **port}), operations(compute, compute)]
+    )
     ideal = simulate([sender, receiver], Machine.ideal())
     assert ideal.usage["end"].tolist() == [1000, 1000, 2000]
     slow = simulate([sender, receiver], Machine(networks=(Network(bandwidth_mb=100.0),)))

@@ -24,7 +24,7 @@ from analyzer.machine.parameters import _TABLES, PARAMETERS, parameter, setting_
 from analyzer.machine.policies import POLICIES, options_of, policy_of
 from analyzer.machine.toml import machine_of
 from analyzer.program.model import Program
-from analyzer.program.operation import Flag, Kind, operations
+from analyzer.program.operation import OperationFlag, OperationKind, operations
 from analyzer.replay.simulate import simulate
 
 MB = 1 << 20
@@ -171,8 +171,8 @@ def test_a_part_that_is_not_there(machine, path, there):
 
 def way(machine, size):
     """ns from sending to arrival, and how long the sender's CPU was taken."""
-    send = {"kind": Kind.SEND, "peer": 1, "bytes": size, "flags": Flag.IMMEDIATE}
-    program = Program.of([operations(send), operations({"kind": Kind.RECV, "peer": 0, "bytes": size})])
+    send = {"kind": OperationKind.SEND, "peer": 1, "bytes": size, "flags": OperationFlag.IMMEDIATE}
+    program = Program.of([operations(send), operations({"kind": OperationKind.RECV, "peer": 0, "bytes": size})])
     found = simulate(program, Machine(**{**vars(machine), "dialect": "thesis"}), times=True)
     return found.end_ns, int(found.times["end"][0])
 

@@ -9,7 +9,7 @@ from analyzer.machine.description import Machine, Network, Node
 from analyzer.machine.measured_network import costs_of
 from analyzer.machine.toml import read_toml
 from analyzer.program.model import Program
-from analyzer.program.operation import Flag, Kind, operations
+from analyzer.program.operation import OperationFlag, OperationKind, operations
 from analyzer.replay.simulate import simulate
 
 
@@ -42,8 +42,8 @@ def machine(inside, **links):
 @pytest.mark.parametrize("size", SIZES)
 def test_ping_pong(size, inside):
     """Half of a ping-pong is the model's time."""
-    there = {"kind": Kind.SEND, "bytes": size, "flags": Flag.IMMEDIATE}
-    back = {"kind": Kind.RECV, "bytes": size}
+    there = {"kind": OperationKind.SEND, "bytes": size, "flags": OperationFlag.IMMEDIATE}
+    back = {"kind": OperationKind.RECV, "bytes": size}
     streams = [
         operations({**there, "peer": 1}, {**back, "peer": 1}),
         operations({**back, "peer": 0}, {**there, "peer": 0}),
@@ -56,8 +56,8 @@ def test_ping_pong(size, inside):
 @pytest.mark.parametrize("size", SIZES)
 def test_messages_follow_each_other_at_the_gap(size, inside):
     n = 50
-    send = {"kind": Kind.SEND, "peer": 1, "bytes": size, "flags": Flag.IMMEDIATE}
-    receive = {"kind": Kind.RECV, "peer": 0, "bytes": size}
+    send = {"kind": OperationKind.SEND, "peer": 1, "bytes": size, "flags": OperationFlag.IMMEDIATE}
+    receive = {"kind": OperationKind.RECV, "peer": 0, "bytes": size}
     program = Program.of([operations(*[send] * n), operations(*[receive] * n)])
     found = simulate(program, machine(inside, links_out=1, links_in=1), transfers=True)
     starts = found.transfers["start"][:n]

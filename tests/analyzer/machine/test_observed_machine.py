@@ -10,7 +10,7 @@ from analyzer.machine.observed_machine import own_machine
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.program.model import Program
-from analyzer.program.operation import Flag, Kind, operations
+from analyzer.program.operation import OperationFlag, OperationKind, operations
 from analyzer.replay.simulate import simulate
 
 
@@ -19,8 +19,8 @@ def test_a_message_takes_as_long_as_in_the_run(dialect):
     """A message takes LATENCY_NS, and NS_PER_BYTE for each byte; one of 8 bytes is all latency. The receiver waits."""
     machine = replace(own_machine(both_ways(Planted()).trace(), Team()), dialect=dialect)
     for size in (0, 1 << 20):
-        send = {"kind": Kind.SEND, "peer": 1, "bytes": size, "flags": Flag.IMMEDIATE}
-        program = Program.of([operations(send), operations({"kind": Kind.RECV, "peer": 0, "bytes": size})])
+        send = {"kind": OperationKind.SEND, "peer": 1, "bytes": size, "flags": OperationFlag.IMMEDIATE}
+        program = Program.of([operations(send), operations({"kind": OperationKind.RECV, "peer": 0, "bytes": size})])
         way = simulate(program, machine).end_ns
         assert way == pytest.approx(LATENCY_NS + NS_PER_BYTE * size, rel=0.01)
 

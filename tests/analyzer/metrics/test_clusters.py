@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analyzer.metrics.clusters import MOST_GROUPS, Column, groups_of
+from analyzer.metrics.clusters import MOST_GROUPS, RankMeasure, groups_of
 
 NAMES = ("computing", "in MPI", "waiting", "calls", "bytes")
 UNITS = ("time", "time", "time", "calls", "bytes")
@@ -25,7 +25,7 @@ WHERE = (0, 4, None)
 
 
 def columns_of(values):
-    return [Column(name, values[:, k], unit) for k, (name, unit) in enumerate(zip(NAMES, UNITS, strict=True))]
+    return [RankMeasure(name, values[:, k], unit) for k, (name, unit) in enumerate(zip(NAMES, UNITS, strict=True))]
 
 
 def planted(sizes, strange, seed, noise=0.01):
@@ -77,7 +77,7 @@ def test_neither_order_nor_unit_changes_a_group(size, seed, noise, factor):
 @settings(max_examples=60)
 def test_each_rank_is_in_one_group_or_alone_and_groups_are_few(rows):
     values = np.array(rows)
-    found = groups_of(np.arange(len(rows)), [Column("a", values[:, 0]), Column("b", values[:, 1], "calls")])
+    found = groups_of(np.arange(len(rows)), [RankMeasure("a", values[:, 0]), RankMeasure("b", values[:, 1], "calls")])
     every = [rank for group in found.groups for rank in group.ranks.tolist()] + [one.rank for one in found.outliers]
     assert sorted(every) == list(range(len(rows)))
     assert 1 <= len(found.groups) <= MOST_GROUPS
@@ -88,25 +88,25 @@ def test_each_rank_is_in_one_group_or_alone_and_groups_are_few(rows):
 
 def test_the_typical_member_is_the_one_next_to_the_mean():
     values = np.array([1.00, 1.02, 1.04, 1.05, 1.06])
-    found = groups_of(np.array([7, 3, 5, 9, 1]), [Column("a", values)])
+    found = groups_of(np.array([7, 3, 5, 9, 1]), [RankMeasure("a", values)])
     assert [(group.ranks.tolist(), group.typical) for group in found.groups] == [([1, 3, 5, 7, 9], 5)]
 
 
 def test_small_times_do_not_divide_ranks():
     """Waiting of 0 to 0.5 % of the time is no behaviour of its own."""
     waiting = np.linspace(0, 0.005, 100)
-    found = groups_of(np.arange(100), [Column("computing", np.ones(100)), Column("waiting", waiting)])
+    found = groups_of(np.arange(100), [RankMeasure("computing", np.ones(100)), RankMeasure("waiting", waiting)])
     assert len(found.groups) == 1 and not found.outliers
 
 
 def test_a_slope_is_divided_into_few_groups():
-    found = groups_of(np.arange(5000), [Column("computing", np.linspace(1, 20, 5000))])
+    found = groups_of(np.arange(5000), [RankMeasure("computing", np.linspace(1, 20, 5000))])
     assert 2 <= len(found.groups) <= MOST_GROUPS and not found.outliers
     assert all((np.diff(group.ranks) == 1).all() for group in found.groups)
 
 
 def test_no_ranks():
-    assert groups_of(np.zeros(0, int), [Column("a", np.zeros(0))]).groups == []
+    assert groups_of(np.zeros(0, int), [RankMeasure("a", np.zeros(0))]).groups == []
 
 
 @pytest.mark.parametrize("noise", [0.01, 0.3, 3.0])

@@ -19,7 +19,7 @@ from analyzer.machine.options import read_machine
 from analyzer.opening import open_trace
 from analyzer.operations.program import program_of
 from analyzer.program.model import Program
-from analyzer.program.operation import Kind, operations
+from analyzer.program.operation import OperationKind, operations
 from analyzer.replay.cpu_waits import wait_events
 from analyzer.replay.predicted import TimeMap, write_predicted
 from analyzer.replay.simulate import simulate
@@ -40,7 +40,7 @@ context_switch_us = 0.007
 
 
 def compute(burst, **more):
-    return {"kind": Kind.NONE, "burst": burst, **more}
+    return {"kind": OperationKind.NONE, "burst": burst, **more}
 
 
 def on_one_cpu(*streams, **policy):
@@ -177,7 +177,7 @@ def test_random_programs(tmp_path, dialect):
         random = Random(f"cpu waits {dialect} {k}")
         program = random_program(random)
         program = replace(program, ops=program.ops.copy())
-        program.ops["kind"][program.ops["kind"] == Kind.PARALLEL] = Kind.NONE
+        program.ops["kind"][program.ops["kind"] == OperationKind.PARALLEL] = OperationKind.NONE
         program.ops["burst"] *= 1000
         scheduling = Scheduling(
             priority=random.choice((Priority.NONE, Priority.RECORDS)), preemptive=True,

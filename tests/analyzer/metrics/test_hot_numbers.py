@@ -18,7 +18,7 @@ from analyzer.metrics.useful import useful
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.trace import CallPaths
-from analyzer.writers.flame import Box, tree, write_flame
+from analyzer.writers.flame import FlameBox, tree, write_flame
 from tracelib import schema
 from tracelib.schema import SAMPLE_BEGIN, SAMPLE_END, SAMPLER_THREAD
 
@@ -273,7 +273,7 @@ def test_boxes_lie_within_those_below(tmp_path_factory, stacks):
     root = tree(rows, {i: [(name, "") for name in stack] for i, (stack, _) in enumerate(stacks)}, None, {})
     assert root.ns == sum(ns for _, ns in stacks)
 
-    def check(box: Box) -> None:
+    def check(box: FlameBox) -> None:
         assert sum(above.ns for above in box.above.values()) <= box.ns
         for above in box.above.values():
             check(above)

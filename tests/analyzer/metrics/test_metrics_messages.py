@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memory_trace import MemoryTrace
 from synthetic import FIRST, WORLD, call, request, write_run
 
-from analyzer.metrics.collectives import Collective, collectives
+from analyzer.metrics.collectives import CollectiveTotals, collectives
 from analyzer.metrics.messages import messages, size_class
 from analyzer.parallel import Team
 from analyzer.recording.run.trace import open_run
@@ -65,7 +65,7 @@ def test_thousands_of_communicators_take_the_memory_of_what_is_called():
     found = collectives(trace, ONE)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert found == [Collective(k, "MPI_Barrier", 1, 5, 0, 0) for k in range(n)]
+    assert found == [CollectiveTotals(k, "MPI_Barrier", 1, 5, 0, 0) for k in range(n)]
     assert peak < 40 << 20
 
 
@@ -79,8 +79,8 @@ def test_collectives_by_communicator():
         [("MPI_Allreduce", 9, 10, reduce)],
     ]  # fmt: skip
     assert collectives(MemoryTrace(calls, communicators=(world, pair)), ONE) == [
-        Collective(0, "MPI_Allreduce", 3, 16, 24, 24),
-        Collective(1, "MPI_Iallreduce_c", 2, 4, 8, 0),
+        CollectiveTotals(0, "MPI_Allreduce", 3, 16, 24, 24),
+        CollectiveTotals(1, "MPI_Iallreduce_c", 2, 4, 8, 0),
     ]
 
 

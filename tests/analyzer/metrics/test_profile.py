@@ -17,7 +17,7 @@ from analyzer.machine.description import DIALECTS, Machine, Network, Node, Sched
 from analyzer.metrics.parallelism import COLLECTIVES, COMPUTING, MESSAGES, QUEUE, STATES, parallelism
 from analyzer.parallel import Team
 from analyzer.program.model import Program
-from analyzer.program.operation import Kind, operations
+from analyzer.program.operation import OperationKind, operations
 from analyzer.replay.parallelism import replayed_parallelism
 from analyzer.replay.simulate import simulate
 from analyzer.trace import State
@@ -27,7 +27,7 @@ EACH_NS = 10**9
 
 
 def compute(burst):
-    return {"kind": Kind.NONE, "burst": burst}
+    return {"kind": OperationKind.NONE, "burst": burst}
 
 
 def program(*streams):
@@ -43,7 +43,7 @@ def test_each_with_a_processor(dialect):
     """Bursts of 3, 1 and 2 ns; a block of 6 ns for 3 threads; 4 ns on a CPU of double speed."""
     on = Machine(dialect=dialect)
     assert series(COMPUTING, program([compute(3)], [compute(1)], [compute(2)]), on) == [3, 2, 1]
-    block = program([{"kind": Kind.PARALLEL, "burst": 6, "other": 3}, compute(1)])
+    block = program([{"kind": OperationKind.PARALLEL, "burst": 6, "other": 3}, compute(1)])
     assert series(COMPUTING, block, Machine(node=Node(cpus=3), dialect=dialect)) == [3, 3, 1]
     assert series(COMPUTING, program([compute(4)]), Machine(node=Node(speed=2.0), dialect=dialect)) == [1, 1]
 
@@ -62,8 +62,8 @@ def test_messages_that_wait_for_the_bus(dialect):
     """Three messages of 4 ns over one bus, after 1 ns of computation and 2 of latency: two wait, then one."""
     size = 4
     on = Machine(node=Node(latency_s=2e-9), networks=(Network(1e9 / 2**20, 1),), mapping="round-robin", dialect=dialect)
-    senders = [[{"kind": Kind.SEND, "peer": 3 + k, "bytes": size, "burst": 1}] for k in range(3)]
-    receivers = [[{"kind": Kind.RECV, "peer": k, "bytes": size}] for k in range(3)]
+    senders = [[{"kind": OperationKind.SEND, "peer": 3 + k, "bytes": size, "burst": 1}] for k in range(3)]
+    receivers = [[{"kind": OperationKind.RECV, "peer": k, "bytes": size}] for k in range(3)]
     found = replayed_parallelism(program(*senders, *receivers), on, EACH_NS).series
     assert found[QUEUE].tolist() == [0, 0, 0, *[2] * 4, *[1] * 4, *[0] * 4]
     assert found[COMPUTING].tolist() == [3, *[0] * 14]
@@ -73,7 +73,7 @@ def test_messages_that_wait_for_the_bus(dialect):
 @pytest.mark.parametrize("dialect, ends", [("thesis", 5), ("standard", 7), ("dimemas-5.5", 7)])
 def test_collectives(dialect, ends):
     """Rank 1 comes at 3; then one latency of 2 ns, two in Dimemas 5.5."""
-    barrier = {"kind": Kind.COLLECTIVE, "tag": 0}
+    barrier = {"kind": OperationKind.COLLECTIVE, "tag": 0}
     on = Machine(node=Node(latency_s=2e-9), dialect=dialect, mapping="round-robin")
     found = replayed_parallelism(program([{**barrier, "burst": 1}], [{**barrier, "burst": 3}]), on, EACH_NS).series
     assert found[COMPUTING].tolist() == [2, 1, 1, *[0] * (ends - 3)]

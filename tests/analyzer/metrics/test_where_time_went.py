@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from synthetic import call, flush, write_run
 
 from analyzer.efficiency.analysis import efficiencies
-from analyzer.metrics.useful import Useful
+from analyzer.metrics.useful import UsefulTime
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.report.look.summary import summarize
@@ -69,11 +69,11 @@ def test_a_thread_changes_a_rank_by_no_more_than_its_life(data):
     )
     rank = np.repeat(np.arange(len(threads)), [len(its) for its in threads])
     time, lived = (np.array([pair[k] for its in threads for pair in its], np.int64) for k in (0, 1))
-    useful = Useful(rank, time, np.zeros_like(time), lived)
+    useful = UsefulTime(rank, time, np.zeros_like(time), lived)
     at = data.draw(st.integers(0, len(threads) - 1))
     where = int(np.searchsorted(rank, at, "right"))
     c, life = sorted((data.draw(ns), data.draw(ns)))
-    more = Useful(*(np.insert(old, where, new) for old, new in
+    more = UsefulTime(*(np.insert(old, where, new) for old, new in
                     ((rank, at), (time, c), (np.zeros_like(time), 0), (lived, life))))  # fmt: skip
     change = np.abs(more.of_ranks(runtime) - useful.of_ranks(runtime))
     assert change[at] <= life + 1e-3 and (np.delete(change, at) == 0).all()

@@ -26,7 +26,7 @@ from analyzer.montecarlo.spread import is_stable, looks, replayed_until
 from analyzer.montecarlo.workers import workers
 from analyzer.parallel import Team
 from analyzer.program.model import Program
-from analyzer.program.operation import Flag, Kind, operations
+from analyzer.program.operation import OperationFlag, OperationKind, operations
 
 SCIPY = {
     "latency=1us..5us": stats.uniform(1e-6, 4e-6),
@@ -73,8 +73,8 @@ def test_designs(count, dimensions, seed):
 
 
 def ping(size=1000):
-    there = {"kind": Kind.SEND, "peer": 1, "bytes": size, "flags": Flag.IMMEDIATE}
-    return Program.of([operations(there), operations({"kind": Kind.RECV, "peer": 0, "bytes": size})])
+    there = {"kind": OperationKind.SEND, "peer": 1, "bytes": size, "flags": OperationFlag.IMMEDIATE}
+    return Program.of([operations(there), operations({"kind": OperationKind.RECV, "peer": 0, "bytes": size})])
 
 
 def latency_study(*programs):
@@ -128,7 +128,10 @@ def test_what_is_done_is_kept_at_once_and_little_is_lost(tmp_path, monkeypatch):
 
 def test_a_machine_that_cannot_replay_is_an_outcome(tmp_path):
     """Two that send to each other first wait for ever where sends are rendezvous; the reason is kept."""
-    rows = [({"kind": Kind.SEND, "peer": 1 - r, "bytes": 9}, {"kind": Kind.RECV, "peer": 1 - r}) for r in (0, 1)]
+    rows = [
+        ({"kind": OperationKind.SEND, "peer": 1 - r, "bytes": 9}, {"kind": OperationKind.RECV, "peer": 1 - r})
+        for r in (0, 1)
+    ]
     program = Program.of([operations(*row) for row in rows])
     study = Study([program], Machine(), lambda machine, new: vary(machine, {"eager": new[0]}))
     for _ in range(2):

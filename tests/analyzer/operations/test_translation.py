@@ -15,7 +15,7 @@ from analyzer.operations.program import program_of
 from analyzer.operations.walk import RankOperations
 from analyzer.pairing import requests as windows_of
 from analyzer.program import storage as spill
-from analyzer.program.operation import Flag, Kind
+from analyzer.program.operation import OperationFlag, OperationKind
 from analyzer.program.storage import OperationSpill, packed
 from analyzer.recording.rank_file import row_stream
 from analyzer.recording.rank_file.file import RankFile
@@ -107,22 +107,26 @@ def assert_slots_are_told_apart(program):
         opened, most = {}, 0
         for op in program.ops[:][first:last]:
             said = tuple(op[["peer", "tag", "comm"]].tolist())
-            starts = op["kind"] == Kind.FILE and op["request"] >= 0 and not op["flags"] & Flag.OF_FILE
-            if op["flags"] & Flag.OF_FILE:
+            starts = op["kind"] == OperationKind.FILE and op["request"] >= 0 and not op["flags"] & OperationFlag.OF_FILE
+            if op["flags"] & OperationFlag.OF_FILE:
                 said = ()  # the wait says who is waited for, and when, not what
-            if op["kind"] == Kind.FILE and op["flags"] & Flag.OF_FILE:
+            if op["kind"] == OperationKind.FILE and op["flags"] & OperationFlag.OF_FILE:
                 assert opened.pop(int(op["request"])) == "file"
             elif starts:
                 assert int(op["request"]) not in opened and (opened or op["request"] == 0)
                 opened[int(op["request"])] = "file"
                 most = max(most, len(opened))
-            elif op["kind"] == Kind.WAIT and op["flags"] & Flag.OF_FILE and not op["flags"] & Flag.OF_COLLECTIVE:
+            elif (
+                op["kind"] == OperationKind.WAIT
+                and op["flags"] & OperationFlag.OF_FILE
+                and not op["flags"] & OperationFlag.OF_COLLECTIVE
+            ):
                 assert opened.pop(int(op["request"])) == "file"
-            elif op["kind"] in (Kind.IRECV, Kind.COLLECTIVE_START):
+            elif op["kind"] in (OperationKind.IRECV, OperationKind.COLLECTIVE_START):
                 assert int(op["request"]) not in opened and (opened or op["request"] == 0)
                 opened[int(op["request"])] = said
                 most = max(most, len(opened))
-            elif op["kind"] == Kind.WAIT:
+            elif op["kind"] == OperationKind.WAIT:
                 assert opened.pop(int(op["request"])) == said
         assert slots == most
 
@@ -326,7 +330,7 @@ def test_a_receive_that_is_open_all_the_time(tmp_path, monkeypatch):
     assert straight == [2 * n + 3] * 2 and returned == [0, 0]
     assert_equal(*found)
     first = found[0].ops[:][0]
-    assert first["kind"] == Kind.IRECV and first["tag"] == 9 and first["bytes"] == 7
+    assert first["kind"] == OperationKind.IRECV and first["tag"] == 9 and first["bytes"] == 7
 
 
 def test_memory_does_not_grow_with_the_run(tmp_path, monkeypatch):

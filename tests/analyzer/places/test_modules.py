@@ -7,7 +7,7 @@ import pytest
 from whereabouts import THERE, addresses_of, compile_program, noted, tool
 
 from analyzer.places.elf import open_elf
-from analyzer.places.modules import Module, ModuleState, find_module, sentence
+from analyzer.places.modules import LoadedModule, ModuleState, find_module, sentence
 from analyzer.places.naming import name_places
 
 pytestmark = pytest.mark.skipif("gcc" not in THERE, reason="gcc is not there")
@@ -30,7 +30,7 @@ def moved(built, tmp_path):
 
 
 def lines_of(program, notes, folders):
-    _, frames = name_places(find_module(Module(str(program)), folders=folders), addresses_of(notes))
+    _, frames = name_places(find_module(LoadedModule(str(program)), folders=folders), addresses_of(notes))
     return [named[0].line if named else 0 for named in frames]
 
 
@@ -75,7 +75,7 @@ def test_debug_information_of_another_file_is_not_taken(built, moved, tmp_path):
     program, _ = moved
     other = compile_program(tmp_path / "other", "gcc", "-O1", "-g")
     tool("objcopy", "--only-keep-debug", other, program.parent / "solver.debug")
-    assert find_module(Module(str(program)), folders=[]).state == ModuleState.NO_DEBUG_INFO
+    assert find_module(LoadedModule(str(program)), folders=[]).state == ModuleState.NO_DEBUG_INFO
 
 
 def test_without_build_ids_the_checksum_decides(tmp_path):
@@ -86,7 +86,7 @@ def test_without_build_ids_the_checksum_decides(tmp_path):
     tool("objcopy", "--strip-all", f"--add-gnu-debuglink={kept}", built, program)
     assert lines_of(program, notes, []) == lines
     kept.write_bytes(kept.read_bytes() + b"\0")
-    assert find_module(Module(str(program)), folders=[]).state == ModuleState.NO_DEBUG_INFO
+    assert find_module(LoadedModule(str(program)), folders=[]).state == ModuleState.NO_DEBUG_INFO
 
 
 def test_dwz(tmp_path):
@@ -102,38 +102,41 @@ def test_dwz(tmp_path):
 
 def test_states(built, tmp_path):
     path, build_id = str(built), open_elf(built).build_id
-    assert find_module(Module(path, build_id), folders=[]).state == ModuleState.GOOD
-    assert find_module(Module(path), folders=[]).state == ModuleState.GOOD
-    assert find_module(Module(path, "12" * 20), folders=[]).state == ModuleState.REPLACED
-    assert find_module(Module(f"{path}.gone", build_id), folders=[]).state == ModuleState.MISSING
-    assert find_module(Module("[vdso]"), folders=[]).state == ModuleState.MISSING
+    assert find_module(LoadedModule(path, build_id), folders=[]).state == ModuleState.GOOD
+    assert find_module(LoadedModule(path), folders=[]).state == ModuleState.GOOD
+    assert find_module(LoadedModule(path, "12" * 20), folders=[]).state == ModuleState.REPLACED
+    assert find_module(LoadedModule(f"{path}.gone", build_id), folders=[]).state == ModuleState.MISSING
+    assert find_module(LoadedModule("[vdso]"), folders=[]).state == ModuleState.MISSING
 
 
 def test_newer_than_the_run(built):
     """Only where there is no build id to compare."""
     path, changed_ns = str(built), built.stat().st_mtime_ns
-    assert find_module(Module(path), changed_ns - 2_000_000_000, []).state == ModuleState.NEWER
-    assert find_module(Module(path), changed_ns, []).state == ModuleState.GOOD
-    assert find_module(Module(path, open_elf(built).build_id), changed_ns - 2_000_000_000, []).state == ModuleState.GOOD
+    assert find_module(LoadedModule(path), changed_ns - 2_000_000_000, []).state == ModuleState.NEWER
+    assert find_module(LoadedModule(path), changed_ns, []).state == ModuleState.GOOD
+    assert (
+        find_module(LoadedModule(path, open_elf(built).build_id), changed_ns - 2_000_000_000, []).state
+        == ModuleState.GOOD
+    )
 
 
 def test_the_stamp_changes_when_there_may_be_more_to_know(built, moved):
     program, kept = moved
-    before = find_module(Module(str(program)), folders=[]).stamp
-    assert find_module(Module(str(program)), folders=[]).stamp == before
+    before = find_module(LoadedModule(str(program)), folders=[]).stamp
+    assert find_module(LoadedModule(str(program)), folders=[]).stamp == before
     shutil.copy(kept, program.parent / "solver.debug")
-    after = find_module(Module(str(program)), folders=[]).stamp
+    after = find_module(LoadedModule(str(program)), folders=[]).stamp
     os.utime(program.parent / "solver.debug", ns=(1, 1))
-    assert len({before, after, find_module(Module(str(program)), folders=[]).stamp}) == 3
+    assert len({before, after, find_module(LoadedModule(str(program)), folders=[]).stamp}) == 3
 
 
 def test_a_replaced_file_names_nothing(built):
     notes, _ = places_of(built)
-    state, frames = name_places(find_module(Module(str(built), "12" * 20)), addresses_of(notes))
+    state, frames = name_places(find_module(LoadedModule(str(built), "12" * 20)), addresses_of(notes))
     assert state == ModuleState.REPLACED and not any(frames)
 
 
 @pytest.mark.parametrize("state", ModuleState)
 def test_each_state_has_one_line(state):
-    said = sentence(Module("/home/u/solver", "ab" * 20), state)
+    said = sentence(LoadedModule("/home/u/solver", "ab" * 20), state)
     assert "solver" in said and "\n" not in said and len(said) < 200

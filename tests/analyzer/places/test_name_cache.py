@@ -23,8 +23,8 @@ from analyzer.places import (
     read_names,
     write_names,
 )
-from analyzer.places.modules import Module, ModuleState
-from analyzer.places.name_table import Frame, Names, joined
+from analyzer.places.modules import LoadedModule, ModuleState
+from analyzer.places.name_table import Frame, PlaceFrames, joined
 from analyzer.places.places_file import from_group, to_group
 
 frame = st.builds(
@@ -33,9 +33,9 @@ frame = st.builds(
 named = st.dictionaries(st.integers(0, 9), st.lists(frame, max_size=3).map(tuple), max_size=6)
 
 
-def module_names(named, module=Module("/bin/app"), state=ModuleState.GOOD, stamp="x"):  # noqa: B008
+def module_names(named, module=LoadedModule("/bin/app"), state=ModuleState.GOOD, stamp="x"):  # noqa: B008
     offsets = np.array(sorted(named), np.uint64)
-    return ModuleNames(module, offsets, Names.of(named[int(offset)] for offset in offsets), state, stamp)
+    return ModuleNames(module, offsets, PlaceFrames.of(named[int(offset)] for offset in offsets), state, stamp)
 
 
 def as_dictionary(found):
@@ -54,13 +54,13 @@ def test_of_each_place_the_better_names_stay(parts):
         for offset, frames in part.items():
             if offset not in expected or quality(frames) >= quality(expected[offset]):
                 expected[offset] = frames
-    assert as_dictionary(known.of(Module("/bin/app"))) == expected
+    assert as_dictionary(known.of(LoadedModule("/bin/app"))) == expected
 
 
 @given(st.lists(named, max_size=4), st.data())
 def test_names_as_columns(parts, data):
     everything = [frames for part in parts for frames in part.values()]
-    names = joined([Names.of(part.values()) for part in parts])
+    names = joined([PlaceFrames.of(part.values()) for part in parts])
     assert [names[i] for i in range(len(names))] == everything
     assert names.quality().tolist() == [quality(frames) for frames in everything]
     chosen = data.draw(st.lists(st.integers(-1, len(everything) - 1)))
@@ -83,7 +83,7 @@ modules = st.lists(
 def test_written_and_read_again(tmp_path_factory, modules):
     known = NameCache()
     for path, build_id, part, state in modules:
-        known.add(module_names(part, Module(path, build_id), state, f"{path} 1 2"))
+        known.add(module_names(part, LoadedModule(path, build_id), state, f"{path} 1 2"))
     folder = tmp_path_factory.mktemp("written")
     assert write_names(known, [folder / "places.h5"]) == folder / "places.h5"
     again = read_names([folder / "places.h5"])

@@ -8,7 +8,7 @@ import pytest
 from whereabouts import THERE, addresses_of, by_addr2line, compile_program, noted, tool
 
 from analyzer.places import naming
-from analyzer.places.modules import Module, ModuleState, find_module
+from analyzer.places.modules import LoadedModule, ModuleState, find_module
 from analyzer.places.naming import name_places
 from analyzer.places.readable_names import without_arguments
 
@@ -38,7 +38,7 @@ def program(tmp_path_factory):
 
 
 def names_of(program, notes, state=ModuleState.GOOD, folders=()):
-    found, frames = name_places(find_module(Module(str(program)), folders=folders), addresses_of(notes))
+    found, frames = name_places(find_module(LoadedModule(str(program)), folders=folders), addresses_of(notes))
     assert found == state
     return frames
 
@@ -144,7 +144,7 @@ def test_what_has_no_name_is_named_by_what_it_is_inlined_into():
 
 
 def test_a_file_that_is_gone_between_two_looks_has_no_frames(tmp_path, program):
-    found = find_module(Module(str(program("gcc", "-O0", "-g"))))
+    found = find_module(LoadedModule(str(program("gcc", "-O0", "-g"))))
     gone = replace(found, debug_file=tmp_path / "gone")
     state, frames = name_places(gone, np.array([0x10], np.uint64))
     assert (state, frames) == (ModuleState.GOOD, [()])

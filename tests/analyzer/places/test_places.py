@@ -11,9 +11,9 @@ from path_tables import chain_of, path_tables
 from whereabouts import SOURCES, compile_program, load_address, tool
 
 from analyzer.places.lookup import look_up
-from analyzer.places.modules import Module, ModuleState
+from analyzer.places.modules import LoadedModule, ModuleState
 from analyzer.places.name_cache import ModuleNames, NameCache
-from analyzer.places.name_table import Frame, Names
+from analyzer.places.name_table import Frame, PlaceFrames
 from analyzer.places.paths import merged_paths
 from analyzer.places.place_table import Places
 from tracelib.schema import PATH_CUT, PATH_LOST
@@ -53,9 +53,9 @@ START = [(APP, 6), (LIBC, 99), (APP, 1)]
 def known_names():
     known = NameCache()
     for path, named in NAMES.items():
-        names = Names.of(named.values())
+        names = PlaceFrames.of(named.values())
         offsets = np.array(list(named), np.uint64)
-        known.add(ModuleNames(Module(path), offsets, names, ModuleState.GOOD, "x", is_tool=path == TOOL))
+        known.add(ModuleNames(LoadedModule(path), offsets, names, ModuleState.GOOD, "x", is_tool=path == TOOL))
     return known
 
 
@@ -208,7 +208,9 @@ def test_notes_are_on_modules_with_places_that_have_no_line():
     known = known_names()
     places = Places(path_tables([[(APP, 3)], [(APP, 1), (MPI, 1)]], MODULES), known)
     assert places.notes(np.arange(4)) == []
-    known.modules[APP, ""] = ModuleNames(Module(APP), np.empty(0, np.uint64), Names.of(()), ModuleState.NO_DEBUG_INFO)
+    known.modules[APP, ""] = ModuleNames(
+        LoadedModule(APP), np.empty(0, np.uint64), PlaceFrames.of(()), ModuleState.NO_DEBUG_INFO
+    )
     chains = [[(APP, 3)], [(APP, 1), (MPI, 1)], [(APP, 1), (OTHER, 1)], [(LIBC, 1)], [(MPI, 1)], [(PYTHON, 1)]]
     places = Places(path_tables(chains, MODULES), known)
     assert places.notes(np.array([0])) == []

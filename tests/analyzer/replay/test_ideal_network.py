@@ -12,7 +12,7 @@ from analyzer.machine.description import Machine
 from analyzer.parallel import Team
 from analyzer.program.files import together
 from analyzer.program.model import Program
-from analyzer.program.operation import Flag, Kind, operations
+from analyzer.program.operation import OperationFlag, OperationKind, operations
 from analyzer.replay import ideal_network
 from analyzer.replay.ideal_network import Left, ideal_times
 from analyzer.replay.simulate import simulate
@@ -56,7 +56,15 @@ def test_equals_the_simulator(part):
         assert np.concatenate([one.times for one in found]).tolist() == expected.times.tolist()
         kinds |= set(program.ops["kind"].tolist())
         waited += (expected.times["end"] > expected.times["begin"]).sum()
-    assert kinds >= {Kind.SEND, Kind.RECV, Kind.IRECV, Kind.WAIT, Kind.COLLECTIVE, Kind.COLLECTIVE_START, Kind.PUT}
+    assert kinds >= {
+        OperationKind.SEND,
+        OperationKind.RECV,
+        OperationKind.IRECV,
+        OperationKind.WAIT,
+        OperationKind.COLLECTIVE,
+        OperationKind.COLLECTIVE_START,
+        OperationKind.PUT,
+    }
     assert waited > 200
 
 
@@ -64,8 +72,8 @@ def ring(ranks, rounds, **message):
     """Return a program in which each rank in turn sends on the message of the rank before it."""
     streams = []
     for rank in range(ranks):
-        send = {"kind": Kind.SEND, "peer": (rank + 1) % ranks, "burst": 3, **message}
-        receive = {"kind": Kind.RECV, "peer": (rank - 1) % ranks, "burst": 1, **message}
+        send = {"kind": OperationKind.SEND, "peer": (rank + 1) % ranks, "burst": 3, **message}
+        receive = {"kind": OperationKind.RECV, "peer": (rank - 1) % ranks, "burst": 1, **message}
         streams.append(operations(*([send, receive] if rank == 0 else [receive, send]) * rounds))
     return Program.of(streams)
 
@@ -83,7 +91,7 @@ def test_operations_by_the_thousand(monkeypatch):
 def test_tags_that_come_once(monkeypatch):
     """Each message has a key of its own, which is forgotten again."""
     rows = [[{"kind": kind, "peer": 1 - rank, "tag": tag, "burst": 1} for tag in range(3000)]
-            for rank, kind in enumerate((Kind.SEND, Kind.RECV))]  # fmt: skip
+            for rank, kind in enumerate((OperationKind.SEND, OperationKind.RECV))]  # fmt: skip
     program = Program.of([operations(*of_rank) for of_rank in rows])
     monkeypatch.setattr(ideal_network, "WORTH", 0)
     assert [one.end_ns for one in by_members(program, [0, 1, 2], 1)] == [3000] * 2
@@ -92,13 +100,15 @@ def test_tags_that_come_once(monkeypatch):
 def test_what_nobody_receives_takes_little_memory():
     """A rank that only sends lets its receiver go first, who talks to a third one. What never arrives is too much."""
     count = 600_000
-    sends = np.repeat(operations({"kind": Kind.SEND, "peer": 1, "burst": 1}), count)
+    sends = np.repeat(operations({"kind": OperationKind.SEND, "peer": 1, "burst": 1}), count)
     talk = operations(
-        {"kind": Kind.RECV, "peer": 0},
-        {"kind": Kind.SEND, "peer": 2, "tag": 1},
-        {"kind": Kind.RECV, "peer": 2, "tag": 2},
+        {"kind": OperationKind.RECV, "peer": 0},
+        {"kind": OperationKind.SEND, "peer": 2, "tag": 1},
+        {"kind": OperationKind.RECV, "peer": 2, "tag": 2},
     )
-    answer = operations({"kind": Kind.RECV, "peer": 1, "tag": 1}, {"kind": Kind.SEND, "peer": 1, "tag": 2})
+    answer = operations(
+        {"kind": OperationKind.RECV, "peer": 1, "tag": 1}, {"kind": OperationKind.SEND, "peer": 1, "tag": 2}
+    )
     program = Program.of([sends, np.tile(talk, count), np.tile(answer, count)])
     assert ideal_times(program, Team(), 1).end_ns == count
     assert ideal_times(Program.of([sends, np.tile(talk[:1], 1), np.tile(answer, 0)]), Team(), 1) == Left.TO_SIMULATOR
@@ -136,23 +146,27 @@ def to_other(kind, **columns):
     return [{"kind": kind, "peer": 1 - rank, "bytes": 8, **columns} for rank in range(2)]
 
 
-SEND, RECEIVE = to_other(Kind.SEND), to_other(Kind.RECV)
+SEND, RECEIVE = to_other(OperationKind.SEND), to_other(OperationKind.RECV)
 REFUSED = {
     "both send first": both([SEND[0], RECEIVE[0]], [SEND[1], RECEIVE[1]]),
     "a send that nobody receives": both([SEND[0]], []),
     "a receive that nobody sends": both([RECEIVE[0]], []),
-    "unlike collectives": both([{"kind": Kind.COLLECTIVE, "tag": 1}], [{"kind": Kind.COLLECTIVE, "tag": 2}]),
-    "a collective of one of two": both([{"kind": Kind.COLLECTIVE}], []),
-    "no such communicator": both([{"kind": Kind.COLLECTIVE, "comm": 7}], []),
-    "no such rank": both([{"kind": Kind.RECV, "peer": 9}], []),
-    "no such target": both([{"kind": Kind.PUT, "peer": 9}], []),
+    "unlike collectives": both(
+        [{"kind": OperationKind.COLLECTIVE, "tag": 1}], [{"kind": OperationKind.COLLECTIVE, "tag": 2}]
+    ),
+    "a collective of one of two": both([{"kind": OperationKind.COLLECTIVE}], []),
+    "no such communicator": both([{"kind": OperationKind.COLLECTIVE, "comm": 7}], []),
+    "no such rank": both([{"kind": OperationKind.RECV, "peer": 9}], []),
+    "no such target": both([{"kind": OperationKind.PUT, "peer": 9}], []),
     "fewer bytes than none": both([SEND[0] | {"bytes": -1}], [RECEIVE[1]]),
-    "a wait for nothing": both([{"kind": Kind.WAIT, "request": 0}], []),
-    "no such request": both([{"kind": Kind.WAIT, "request": -1}], []),
-    "a lock": both([{"kind": Kind.LOCK, "peer": 1, "tag": 1}], []),
-    "a request of the rank": both([{"kind": Kind.IRECV, "peer": 1, "request": 0, "flags": Flag.SHARED}], [SEND[1]]),
-    "a burst below 0": both([{"kind": Kind.NONE, "burst": -1}], []),
-    "longer than a number holds": both([{"kind": Kind.NONE, "burst": 1 << 62}], []),
+    "a wait for nothing": both([{"kind": OperationKind.WAIT, "request": 0}], []),
+    "no such request": both([{"kind": OperationKind.WAIT, "request": -1}], []),
+    "a lock": both([{"kind": OperationKind.LOCK, "peer": 1, "tag": 1}], []),
+    "a request of the rank": both(
+        [{"kind": OperationKind.IRECV, "peer": 1, "request": 0, "flags": OperationFlag.SHARED}], [SEND[1]]
+    ),
+    "a burst below 0": both([{"kind": OperationKind.NONE, "burst": -1}], []),
+    "longer than a number holds": both([{"kind": OperationKind.NONE, "burst": 1 << 62}], []),
 }
 
 

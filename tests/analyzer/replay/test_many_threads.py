@@ -15,7 +15,7 @@ from analyzer.opening import open_trace
 from analyzer.operations.program import _by_thread, program_of
 from analyzer.parallel import Team
 from analyzer.program.model import Program
-from analyzer.program.operation import OP, Flag, Kind
+from analyzer.program.operation import OP, OperationFlag, OperationKind
 from analyzer.replay.simulate import simulate
 from tracelib.schema import What
 
@@ -47,7 +47,7 @@ def test_each_thread_has_room_for_its_own_requests(tmp_path, threads):
     program, duration = program_with(tmp_path, threads)
     assert len(program.slots) == threads
     assert program.slots.tolist() == [0] + [1] * (threads - 1)
-    own = program.ops["request"][program.ops["flags"] & Flag.SHARED == 0]
+    own = program.ops["request"][program.ops["flags"] & OperationFlag.SHARED == 0]
     assert set(own.tolist()) == {-1, 0}
     assert 0 < simulate([program], Machine()).end_ns <= duration
 
@@ -56,7 +56,7 @@ def seconds(numbers):
     """Return the CPU time of a replay in which a thread signals `numbers` semaphores, and then waits for each."""
     ops = np.zeros(2 * numbers, OP)
     ops["peer"] = ops["request"] = -1
-    ops["kind"][:numbers], ops["kind"][numbers:] = Kind.SEM_SIGNAL, Kind.SEM_WAIT
+    ops["kind"][:numbers], ops["kind"][numbers:] = OperationKind.SEM_SIGNAL, OperationKind.SEM_WAIT
     ops["tag"] = np.tile(np.arange(numbers), 2)
     ops["burst"] = 1
     program = Program.of([ops])

@@ -13,7 +13,7 @@ from analyzer.cli import main
 from analyzer.machine.description import Machine, Node, Scheduling
 from analyzer.opening import open_trace
 from analyzer.program.model import Program
-from analyzer.program.operation import Kind, operations
+from analyzer.program.operation import OperationKind, operations
 from analyzer.replay import simulate
 from analyzer.replay.on_machine import OnMachine
 
@@ -21,7 +21,7 @@ RUNNING = 1
 
 
 def bursts(*ns):
-    return operations(*({"kind": Kind.NONE, "burst": burst} for burst in ns))
+    return operations(*({"kind": OperationKind.NONE, "burst": burst} for burst in ns))
 
 
 def placed(programs, machine):

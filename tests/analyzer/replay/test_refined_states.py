@@ -10,7 +10,7 @@ from paths import SHARED
 
 from analyzer.cli import main
 from analyzer.opening import open_trace
-from analyzer.program.operation import Flag, Kind, operations
+from analyzer.program.operation import OperationFlag, OperationKind, operations
 from analyzer.replay.carried import refined
 from analyzer.replay.simulate import TIME, TRANSFER
 from analyzer.trace import STATE, State
@@ -33,7 +33,7 @@ def spans(states):
 def test_a_send_by_hand():
     """It computes until 100, pays latency until 110 but for a wait for a CPU from 103 to 107, waits from 110 for the
     receive that is posted at 150, then for links until 180, and waits for a CPU until 190."""
-    ops = operations({"kind": Kind.SEND, "burst": 100, "flags": Flag.RENDEZVOUS})
+    ops = operations({"kind": OperationKind.SEND, "burst": 100, "flags": OperationFlag.RENDEZVOUS})
     times = np.array([(100, 190)], TIME)
     transfers = np.array([(180, 400, 150, 0, 110)], TRANSFER)
     call = State.BLOCKING_SEND
@@ -49,7 +49,9 @@ def test_a_send_by_hand():
 
 
 def test_an_immediate_send_waits_for_no_link():
-    ops = operations({"kind": Kind.SEND, "burst": 5, "flags": Flag.IMMEDIATE | Flag.RENDEZVOUS})
+    ops = operations(
+        {"kind": OperationKind.SEND, "burst": 5, "flags": OperationFlag.IMMEDIATE | OperationFlag.RENDEZVOUS}
+    )
     found = refined(
         rows((0, 5, State.RUNNING), (5, 8, State.IMMEDIATE_SEND)),
         ops, np.array([(5, 7)], TIME), np.array([(90, 99, 6, 0, 7)], TRANSFER),
@@ -58,7 +60,7 @@ def test_an_immediate_send_waits_for_no_link():
 
 
 def test_a_semaphore_is_waited_for_outside_calls():
-    ops = operations({"kind": Kind.SEM_WAIT, "burst": 5, "flags": Flag.BETWEEN_CALLS})
+    ops = operations({"kind": OperationKind.SEM_WAIT, "burst": 5, "flags": OperationFlag.BETWEEN_CALLS})
     found = refined(
         rows((0, 5, State.RUNNING), (5, 9, State.RUNNING), (9, 12, State.SCHEDULING)),
         ops, np.array([(5, 12)], TIME), np.array([(-1, -1, -1, -1, 5)], TRANSFER),

@@ -26,7 +26,7 @@ from analyzer.machine.description import (
     simple_collectives,
 )
 from analyzer.program.model import Program
-from analyzer.program.operation import Flag, Kind, operations
+from analyzer.program.operation import OperationFlag, OperationKind, operations
 from analyzer.replay.simulate import simulate
 
 both = pytest.mark.parametrize("dialect", ("standard", "thesis"))
@@ -36,15 +36,15 @@ WIRE = 10_000_000  # ns for 1 MB at 100 MB/s
 
 
 def send(peer, burst=0, size=MB, tag=0, flags=0):
-    return {"kind": Kind.SEND, "peer": peer, "burst": burst, "bytes": size, "tag": tag, "flags": flags}
+    return {"kind": OperationKind.SEND, "peer": peer, "burst": burst, "bytes": size, "tag": tag, "flags": flags}
 
 
 def receive(peer, burst=0, size=MB, tag=0):
-    return {"kind": Kind.RECV, "peer": peer, "burst": burst, "bytes": size, "tag": tag}
+    return {"kind": OperationKind.RECV, "peer": peer, "burst": burst, "bytes": size, "tag": tag}
 
 
 def compute(burst):
-    return {"kind": Kind.NONE, "burst": burst}
+    return {"kind": OperationKind.NONE, "burst": burst}
 
 
 def machine(dialect="thesis", **node):
@@ -90,10 +90,10 @@ def test_dimemas_measured_with_a_network_of_10_us_and_100_mb():
     59.546743 ms; 2^20 bytes 10.010 ms; a collective 2 (L + S/BW)."""
     on = machine("standard")
     assert run([[send(1, size=1_000_000)], [receive(0, size=1_000_000)]], on).end_ns == 9_546_743
-    late = [send(1, size=1_000_000, flags=Flag.RENDEZVOUS)], [receive(0, 50_000_000, 1_000_000)]
+    late = [send(1, size=1_000_000, flags=OperationFlag.RENDEZVOUS)], [receive(0, 50_000_000, 1_000_000)]
     assert run(late, on).end_ns == 59_546_743
     assert run([[send(1)], [receive(0)]], on).end_ns == 10_010_000
-    reduce = {"kind": Kind.COLLECTIVE, "tag": 11, "bytes": MB, "other": MB}
+    reduce = {"kind": OperationKind.COLLECTIVE, "tag": 11, "bytes": MB, "other": MB}
     assert run([[reduce]] * 4, on).end_ns == 2 * (L + WIRE)
 
 
@@ -148,10 +148,10 @@ def test_relative_speed_of_each_node(dialect):
 
 def test_who_waits_for_what_in_a_rendezvous():
     """Row 12: the sender goes on at delivery in the thesis, when the transfer starts in Dimemas 5.5."""
-    streams = [[send(1, flags=Flag.RENDEZVOUS), compute(0)], [receive(0, 50_000)]]
+    streams = [[send(1, flags=OperationFlag.RENDEZVOUS), compute(0)], [receive(0, 50_000)]]
     assert run(streams, machine()).times["end"].tolist()[:2] == [50_000 + WIRE] * 2
     assert run(streams, machine("standard")).times["end"].tolist()[:2] == [50_000 + L] * 2
-    immediate = [[send(1, flags=Flag.RENDEZVOUS | Flag.IMMEDIATE)], [receive(0, 50_000)]]
+    immediate = [[send(1, flags=OperationFlag.RENDEZVOUS | OperationFlag.IMMEDIATE)], [receive(0, 50_000)]]
     assert run(immediate, machine()).times["end"].tolist() == [L, 50_000 + WIRE]
 
 
@@ -166,7 +166,7 @@ def test_synchronous_sends_wait_for_delivery_and_the_eager_limit_decides(dialect
     assert run(late, replace(machine(dialect), eager_limit=MB + 1)).end_ns == L + WIRE
 
 
-def collective(name_or_tag=0, sent=MB, received=MB, burst=0, root=-1, kind=Kind.COLLECTIVE, **more):
+def collective(name_or_tag=0, sent=MB, received=MB, burst=0, root=-1, kind=OperationKind.COLLECTIVE, **more):
     return {
         "kind": kind, "tag": name_or_tag, "bytes": sent, "other": received, "burst": burst, "peer": root, **more,
     }  # fmt: skip
@@ -241,8 +241,8 @@ def test_a_collective_holds_the_network():
 @both
 def test_nonblocking_collectives_end_in_their_wait(dialect):
     """By default a collective is one L + S/BW in the thesis, two in Dimemas 5.5."""
-    start = collective(11, kind=Kind.COLLECTIVE_START, request=0)
-    wait = {"kind": Kind.WAIT, "request": 0, "burst": 4 * WIRE}
+    start = collective(11, kind=OperationKind.COLLECTIVE_START, request=0)
+    wait = {"kind": OperationKind.WAIT, "request": 0, "burst": 4 * WIRE}
     lasts = (L + WIRE) * (2 if dialect != "thesis" else 1)
     found = run([[start, wait], [collective(11, burst=5000)]], machine(dialect))
     assert found.times["end"].tolist() == [0, 4 * WIRE, 5000 + lasts]
@@ -352,7 +352,7 @@ def test_who_spins_for_ever_is_a_deadlock():
 @both
 def test_virtual_threads(dialect):
     """Row 4: n shares of c / n, in parallel on n CPUs, one after the other on one."""
-    stream = [{"kind": Kind.PARALLEL, "burst": 1000, "other": 4}, compute(10)]
+    stream = [{"kind": OperationKind.PARALLEL, "burst": 1000, "other": 4}, compute(10)]
     for cpus, time in ((4, 250), (2, 500), (1, 1000), (8, 250)):
         assert run([stream], Machine(dialect=dialect, nodes=(Node(cpus=cpus),), mapping=(0,))).end_ns == time + 10
 
@@ -360,7 +360,7 @@ def test_virtual_threads(dialect):
 @both
 def test_semaphores(dialect):
     """Row 13: two threads of a rank."""
-    wait, signal = ({"kind": k, "tag": 5} for k in (Kind.SEM_WAIT, Kind.SEM_SIGNAL))
+    wait, signal = ({"kind": k, "tag": 5} for k in (OperationKind.SEM_WAIT, OperationKind.SEM_SIGNAL))
     first = operations(wait, compute(100))
     second = operations({**signal, "burst": 700}, compute(1))
     program = Program(
@@ -373,16 +373,18 @@ def test_semaphores(dialect):
 @both
 def test_one_sided_operations_are_waited_for_together(dialect):
     """Row 13: the target does nothing."""
-    put = {"kind": Kind.PUT, "peer": 1, "bytes": MB}
-    found = run([[put, put, {"kind": Kind.ACCESSES_WAIT}], [compute(5)]], machine(dialect, links_out=1, links_in=1))
+    put = {"kind": OperationKind.PUT, "peer": 1, "bytes": MB}
+    found = run(
+        [[put, put, {"kind": OperationKind.ACCESSES_WAIT}], [compute(5)]], machine(dialect, links_out=1, links_in=1)
+    )
     assert found.times["end"].tolist()[:3] == [L, 2 * L, L + 2 * WIRE]
 
 
 @both
 def test_ports_between_applications(dialect):
     """Row 13 and row 6: two applications on one machine."""
-    client = Program.of([operations({"kind": Kind.PORT_SEND, "comm": 1, "peer": 0, "tag": 9, "bytes": MB})])
-    server = Program.of([operations({"kind": Kind.PORT_RECV, "comm": 0, "peer": 0, "tag": 9, "bytes": MB})])
+    client = Program.of([operations({"kind": OperationKind.PORT_SEND, "comm": 1, "peer": 0, "tag": 9, "bytes": MB})])
+    server = Program.of([operations({"kind": OperationKind.PORT_RECV, "comm": 0, "peer": 0, "tag": 9, "bytes": MB})])
     on = Machine(dialect=dialect, nodes=(Node(cpus=2, intra_bandwidth_mb=100.0),), mapping=(0,))
     assert simulate([client, server], on).end_ns == WIRE
 
@@ -398,7 +400,7 @@ def test_closed_system_restarts_until_each_has_its_repetitions(dialect):
 
 def test_random_parameters():
     """Row 22: no variance is the constant, to the bit; a seed repeats; the mean converges."""
-    streams = [[send(1, flags=Flag.IMMEDIATE)] * 4000, [receive(0)] * 4000]
+    streams = [[send(1, flags=OperationFlag.IMMEDIATE)] * 4000, [receive(0)] * 4000]
 
     def latency(quantity, seed=1):
         on = Machine(node=Node(latency_s=quantity), dialect="thesis", mapping="round-robin", seed=seed)
@@ -422,7 +424,7 @@ def test_who_waits_for_ever_is_named():
     with pytest.raises(
         TracelibError, match="rank 0 in a receive from rank 1, tag 3; rank 1 in a send to rank 0, tag 4"
     ):
-        run([[receive(1, tag=3)], [send(0, tag=4, flags=Flag.RENDEZVOUS)]], machine())
+        run([[receive(1, tag=3)], [send(0, tag=4, flags=OperationFlag.RENDEZVOUS)]], machine())
 
 
 def test_unlike_collectives_are_named():
@@ -435,7 +437,7 @@ def test_messages_nobody_receives_are_counted():
 
 
 @pytest.mark.parametrize(
-    "broken", [{"peer": 7}, {"bytes": -1}, {"burst": -1}, {"kind": 99}, {"kind": Kind.WAIT, "request": 3}]
+    "broken", [{"peer": 7}, {"bytes": -1}, {"burst": -1}, {"kind": 99}, {"kind": OperationKind.WAIT, "request": 3}]
 )
 def test_operations_that_make_no_sense_are_refused(broken):
     with pytest.raises(TracelibError, match="names something that does not exist"):

@@ -16,7 +16,7 @@ from analyzer.machine.description import DIALECTS, Exponential, Gaussian, Machin
 from analyzer.machine.drawn_numbers import with_counts
 from analyzer.program import storage as spill
 from analyzer.program.model import Program
-from analyzer.program.operation import Kind, operations
+from analyzer.program.operation import OperationKind, operations
 from analyzer.program.storage import packed
 from analyzer.replay.simulate import simulate
 
@@ -73,7 +73,7 @@ def test_equals_the_reference(dialect, part):
         queues += expected.queue_lengths()[0] > 1
         cpu_waits += sum(map(len, expected.cpu_waits.values()))
         at_files += expected.file_waits
-    assert kinds == set(map(int, Kind)) - {Kind.PORT_SEND, Kind.PORT_RECV}
+    assert kinds == set(map(int, OperationKind)) - {OperationKind.PORT_SEND, OperationKind.PORT_RECV}
     assert ends > 12
     assert queues > 2 and cpu_waits > 600 and at_files > 3
 
@@ -134,13 +134,15 @@ def test_several_applications_equal_the_reference(dialect):
             assert [(r["application"], r["begin"], r["end"]) for r in repeated.runs] == closed.run().runs
             parts = np.array([repeated.usage[name] for name in PARTS])
             assert (parts >= 0).all() and (parts.sum(axis=0)[plain(programs)] <= repeated.end_ns).all()
-        ports += sum(int((p.ops["kind"] == Kind.PORT_SEND).sum()) for p in programs)
+        ports += sum(int((p.ops["kind"] == OperationKind.PORT_SEND).sum()) for p in programs)
     assert ports > 50
 
 
 def plain(programs):
     """Which streams never compute as several virtual threads at once."""
-    return [not (p.ops[p.stream(k)]["kind"] == Kind.PARALLEL).any() for p in programs for k in range(len(p.rank))]
+    return [
+        not (p.ops[p.stream(k)]["kind"] == OperationKind.PARALLEL).any() for p in programs for k in range(len(p.rank))
+    ]
 
 
 def some(number, dialect="dimemas-5.5", **changes):
@@ -159,7 +161,7 @@ PARTS = (
 
 def without_virtual_threads(program):
     ops = program.ops.copy()
-    ops["kind"][ops["kind"] == Kind.PARALLEL] = Kind.NONE
+    ops["kind"][ops["kind"] == OperationKind.PARALLEL] = OperationKind.NONE
     return replace(program, ops=ops)
 
 
@@ -256,9 +258,9 @@ def test_the_wait_of_round_robin_is_bounded(processes, quantum):
     """F20: after its message arrived a process waits at most quantum * (processes - 1), and sometimes that long."""
     longest = 0
     for late in range(1, 4 * quantum * processes, max(1, quantum // 3)):
-        streams = [[{"kind": Kind.RECV, "peer": processes}]]
-        streams += [[{"kind": Kind.NONE, "burst": 20 * quantum * processes}]] * (processes - 1)
-        streams += [[{"kind": Kind.SEND, "peer": 0, "burst": late}]]
+        streams = [[{"kind": OperationKind.RECV, "peer": processes}]]
+        streams += [[{"kind": OperationKind.NONE, "burst": 20 * quantum * processes}]] * (processes - 1)
+        streams += [[{"kind": OperationKind.SEND, "peer": 0, "burst": late}]]
         machine = Machine(
             nodes=(Node(), Node()), mapping=(0,) * processes + (1,), scheduling=Scheduling(slice_ns=quantum)
         )
@@ -271,9 +273,12 @@ def test_the_wait_of_round_robin_is_bounded(processes, quantum):
 def test_a_slice_that_ends_nowhere_does_not_keep_a_busy_waiter():
     """Found by the comparison: with slices, busy waiting went on for ever where nobody was ready when it ended."""
     streams = [
-        [{"kind": Kind.RECV, "peer": 1, "bytes": 1}],
-        [{"kind": Kind.COLLECTIVE, "comm": 1, "burst": 20}, {"kind": Kind.SEND, "peer": 0, "bytes": 1}],
-        [{"kind": Kind.COLLECTIVE, "comm": 1, "burst": 90}],
+        [{"kind": OperationKind.RECV, "peer": 1, "bytes": 1}],
+        [
+            {"kind": OperationKind.COLLECTIVE, "comm": 1, "burst": 20},
+            {"kind": OperationKind.SEND, "peer": 0, "bytes": 1},
+        ],
+        [{"kind": OperationKind.COLLECTIVE, "comm": 1, "burst": 90}],
     ]
     program = Program.of([operations(*s) for s in streams], communicators=[range(3), (1, 2)])
     machine = Machine(

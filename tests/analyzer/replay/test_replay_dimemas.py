@@ -4,18 +4,18 @@ import pytest
 
 from analyzer.machine.description import Machine, Network, Node
 from analyzer.program.model import Program
-from analyzer.program.operation import Flag, Kind, operations
+from analyzer.program.operation import OperationFlag, OperationKind, operations
 from analyzer.replay.simulate import simulate
 
 L, MB, WIRE = 10_000, 1 << 20, 10_000_000
 BOTH = pytest.mark.parametrize("dialect", ["standard", "dimemas-5.5"])
 
 
-def send(peer, burst=0, size=MB, tag=0, flags=Flag.IMMEDIATE):
-    return {"kind": Kind.SEND, "peer": peer, "burst": burst, "bytes": size, "tag": tag, "flags": flags}
+def send(peer, burst=0, size=MB, tag=0, flags=OperationFlag.IMMEDIATE):
+    return {"kind": OperationKind.SEND, "peer": peer, "burst": burst, "bytes": size, "tag": tag, "flags": flags}
 
 
-def receive(peer, burst=0, size=MB, tag=0, kind=Kind.RECV, request=-1):
+def receive(peer, burst=0, size=MB, tag=0, kind=OperationKind.RECV, request=-1):
     return {"kind": kind, "peer": peer, "burst": burst, "bytes": size, "tag": tag, "request": request}
 
 
@@ -29,8 +29,11 @@ def run(streams, dialect="dimemas-5.5", buses=0, comms=((0, 1, 2, 3),), machine=
 @BOTH
 def test_a_rendezvous_starts_when_its_receive_is_posted(dialect):
     """The sender is ready at L and waits; posted at 50 us; the latency of the receive is spent in its wait."""
-    wait = receive(0, 5, kind=Kind.WAIT, request=0)
-    streams = [[send(1, flags=Flag.RENDEZVOUS)], [receive(0, 50_000, kind=Kind.IRECV, request=0), wait]]
+    wait = receive(0, 5, kind=OperationKind.WAIT, request=0)
+    streams = [
+        [send(1, flags=OperationFlag.RENDEZVOUS)],
+        [receive(0, 50_000, kind=OperationKind.IRECV, request=0), wait],
+    ]
     found = run(streams, dialect, comms=())
     assert found.transfers["start"][0] == 50_000
     assert found.times["end"].tolist() == [50_000, 50_000, 50_000 + WIRE]
@@ -42,7 +45,7 @@ def test_a_rendezvous_starts_when_its_receive_is_posted(dialect):
 def test_the_sender_of_a_rendezvous_that_waits_for_its_link(dialect, posted):
     """The link is free at L + WIRE. Until then the sender waits; in dimemas-5.5 only for its receive to be posted."""
     node = Node(latency_s=L / 1e9, links_out=1)
-    streams = [[send(1), send(2, flags=Flag.RENDEZVOUS)], [receive(0)], [receive(0, posted)]]
+    streams = [[send(1), send(2, flags=OperationFlag.RENDEZVOUS)], [receive(0)], [receive(0, posted)]]
     found = run(streams, dialect, comms=(), node=node)
     assert found.transfers["start"][1] == L + WIRE
     assert found.times["end"][1] == (L + WIRE if dialect == "standard" else max(2 * L, posted + L))
@@ -50,13 +53,20 @@ def test_the_sender_of_a_rendezvous_that_waits_for_its_link(dialect, posted):
 
 @BOTH
 def test_a_wait_for_what_is_there_costs_its_latency(dialect):
-    streams = [[send(1, size=0)], [receive(0, size=0, kind=Kind.IRECV, request=0),
-                                   receive(0, 70_000, size=0, kind=Kind.WAIT, request=0)]]  # fmt: skip
+    streams = [[send(1, size=0)], [receive(0, size=0, kind=OperationKind.IRECV, request=0),
+                                   receive(0, 70_000, size=0, kind=OperationKind.WAIT, request=0)]]  # fmt: skip
     assert run(streams, dialect, comms=()).end_ns == 70_000 + L
 
 
 def collective(sent, received, burst=0, root=-1, tag=9):
-    return {"kind": Kind.COLLECTIVE, "tag": tag, "bytes": sent, "other": received, "burst": burst, "peer": root}
+    return {
+        "kind": OperationKind.COLLECTIVE,
+        "tag": tag,
+        "bytes": sent,
+        "other": received,
+        "burst": burst,
+        "peer": root,
+    }
 
 
 @pytest.mark.parametrize("dialect, mb", [("standard", 3 + 4), ("dimemas-5.5", 1 + 2)])
@@ -100,7 +110,7 @@ def test_who_waits_for_an_incoming_link_lends_the_outgoing_one():
 def test_bursts_give_way(dialect, ends):
     """Two bursts of 100 ns and one on one processor: between two bursts the other has its turn."""
     machine = Machine(nodes=(Node(cpus=1),), mapping=(0, 0), dialect=dialect)
-    burst = {"kind": Kind.NONE, "burst": 100}
+    burst = {"kind": OperationKind.NONE, "burst": 100}
     assert run([[burst, burst], [burst]], machine=machine, comms=()).usage["end"].tolist() == ends
 
 
@@ -108,7 +118,7 @@ def test_bursts_give_way(dialect, ends):
 def test_the_root_of_a_collective_wakes_last(dialect, first):
     """One processor has two ranks: the one that is not the root goes on first."""
     machine = Machine(nodes=(Node(cpus=1),), mapping=(0, 0), dialect=dialect)
-    rest = {"kind": Kind.EVENT, "burst": 100}
+    rest = {"kind": OperationKind.EVENT, "burst": 100}
     streams = [[collective(0, 0, root=0), rest], [collective(0, 0, 5), rest]]
     ends = run(streams, machine=machine, comms=((0, 1),)).usage["end"].tolist()
     assert ends.index(min(ends)) == first

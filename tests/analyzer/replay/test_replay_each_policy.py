@@ -8,7 +8,7 @@ import pytest
 from analyzer.machine.description import Machine, Node
 from analyzer.machine.policies import POLICIES, policy_of
 from analyzer.program.model import Program
-from analyzer.program.operation import Kind, operations
+from analyzer.program.operation import OperationKind, operations
 from analyzer.replay.simulate import simulate
 
 SLICE = {"slice_us": 0.01}
@@ -16,19 +16,19 @@ SECOND_IS_BETTER = {"priorities": [[1, 1, 0, 0]]}
 
 
 def compute(burst):
-    return {"kind": Kind.NONE, "burst": burst}
+    return {"kind": OperationKind.NONE, "burst": burst}
 
 
 def send(peer, burst):
-    return {"kind": Kind.SEND, "peer": peer, "burst": burst}
+    return {"kind": OperationKind.SEND, "peer": peer, "burst": burst}
 
 
 def receive(peer):
-    return {"kind": Kind.RECV, "peer": peer}
+    return {"kind": OperationKind.RECV, "peer": peer}
 
 
 def priority(value):
-    return {"kind": Kind.PRIORITY, "other": value}
+    return {"kind": OperationKind.PRIORITY, "other": value}
 
 
 LAST = [[compute(33)], [compute(22)], [receive(3), compute(21)], [send(2, 5)]]

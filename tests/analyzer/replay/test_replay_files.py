@@ -20,7 +20,7 @@ from analyzer.opening import open_trace
 from analyzer.operations.program import program_of
 from analyzer.parallel import Team
 from analyzer.program.model import Program
-from analyzer.program.operation import FileAccess, Flag, Kind, operations
+from analyzer.program.operation import FileAccess, OperationFlag, OperationKind, operations
 from analyzer.replay.ideal_network import ideal_times
 from analyzer.replay.predicted import write_predicted
 from analyzer.replay.simulate import simulate
@@ -40,7 +40,7 @@ def on(**more):
 
 
 def moves(tag, burst=0, size=MB, **more):
-    return {"kind": Kind.FILE, "tag": tag, "burst": burst, "bytes": size, **more}
+    return {"kind": OperationKind.FILE, "tag": tag, "burst": burst, "bytes": size, **more}
 
 
 def write(burst=0, size=MB, **more):
@@ -102,7 +102,10 @@ def test_opening_closing_and_syncing_have_times_of_their_own():
 
 @pytest.mark.parametrize("computed", [MOVE // 2, 3 * MOVE])
 def test_a_request_goes_on_while_its_rank_computes(computed):
-    rows = [write(request=0), {"kind": Kind.WAIT, "request": 0, "flags": Flag.OF_FILE, "burst": computed}]
+    rows = [
+        write(request=0),
+        {"kind": OperationKind.WAIT, "request": 0, "flags": OperationFlag.OF_FILE, "burst": computed},
+    ]
     assert ends([rows], on()) == [max(SERVED, computed)]
 
 
@@ -110,7 +113,7 @@ def test_a_request_goes_on_while_its_rank_computes(computed):
 def test_a_split_collective_is_asked_for_where_it_begins(computed):
     rows = [
         moves(FileAccess.BEGIN, burst=5, size=0, request=0),
-        write(burst=computed, request=0, flags=Flag.OF_FILE),
+        write(burst=computed, request=0, flags=OperationFlag.OF_FILE),
     ]
     assert ends([rows], on()) == [5 + max(SERVED, computed)]
 
@@ -127,7 +130,7 @@ def test_a_time_that_no_number_holds():
 
 
 def test_who_waits_for_ever_for_others_of_a_file():
-    met = {"kind": Kind.COLLECTIVE, "flags": Flag.OF_FILE | Flag.FIRST}
+    met = {"kind": OperationKind.COLLECTIVE, "flags": OperationFlag.OF_FILE | OperationFlag.FIRST}
     with pytest.raises(analyzer.TracelibError, match="rank 0 in a collective call on a file of ranks 0-1"):
         ends([[met, write()], [write()]], on())
 
@@ -272,22 +275,29 @@ def file_programs(draw):
         for k in range(ranks) if together else [draw(st.integers(0, ranks - 1))]:
             burst, access = draw(small), draw(st.sampled_from([FileAccess.READ, FileAccess.WRITE, FileAccess.SYNC]))
             columns = {"tag": access, "bytes": draw(small), "other": draw(small)}
-            met, wait = {"comm": 0, "flags": Flag.OF_FILE, "other": draw(small), "burst": burst}, []
+            met, wait = {"comm": 0, "flags": OperationFlag.OF_FILE, "other": draw(small), "burst": burst}, []
             if together and starts:
-                streams[k].append({"kind": Kind.COLLECTIVE_START, "request": slots[k], **met})
-                flags = Flag.OF_FILE | Flag.OF_COLLECTIVE
-                wait = [{"kind": Kind.WAIT, "request": slots[k], "flags": flags, "other": draw(small)}]
+                streams[k].append({"kind": OperationKind.COLLECTIVE_START, "request": slots[k], **met})
+                flags = OperationFlag.OF_FILE | OperationFlag.OF_COLLECTIVE
+                wait = [{"kind": OperationKind.WAIT, "request": slots[k], "flags": flags, "other": draw(small)}]
                 slots[k] += 1
             elif together:
-                streams[k].append({"kind": Kind.COLLECTIVE, **met})
+                streams[k].append({"kind": OperationKind.COLLECTIVE, **met})
             if starts:
-                streams[k].append({"kind": Kind.FILE, "request": slots[k], **columns, "other": 0, "burst": burst})
-                ends_ = {"kind": Kind.WAIT, "request": slots[k], "flags": Flag.OF_FILE, "other": draw(small)}
+                streams[k].append(
+                    {"kind": OperationKind.FILE, "request": slots[k], **columns, "other": 0, "burst": burst}
+                )
+                ends_ = {
+                    "kind": OperationKind.WAIT,
+                    "request": slots[k],
+                    "flags": OperationFlag.OF_FILE,
+                    "other": draw(small),
+                }
                 streams[k] += [*wait, {**ends_, "burst": draw(small)}]
                 slots[k] += 1
             else:
-                streams[k].append({"kind": Kind.FILE, "burst": burst, **columns})
-    return Program.of([operations(*rows) if rows else operations({"kind": Kind.NONE}) for rows in streams])
+                streams[k].append({"kind": OperationKind.FILE, "burst": burst, **columns})
+    return Program.of([operations(*rows) if rows else operations({"kind": OperationKind.NONE}) for rows in streams])
 
 
 BYTE_A_NS = 1e9 / 2**20
@@ -344,6 +354,6 @@ def test_each_operation_names_its_communicator_once_more(tmp_path):
         assert program.communicators[-1] == (0, 1)
         assert len(program.communicators) == 2 + len(trace.communicators)
         first = program.ops[program.stream(0)]
-    kinds = [(Kind(row["kind"]), row["comm"]) for row in first if row["kind"] != Kind.NONE]
-    assert kinds == [(Kind.COLLECTIVE, len(program.communicators) - 1), (Kind.FILE, 0)]
+    kinds = [(OperationKind(row["kind"]), row["comm"]) for row in first if row["kind"] != OperationKind.NONE]
+    assert kinds == [(OperationKind.COLLECTIVE, len(program.communicators) - 1), (OperationKind.FILE, 0)]
     assert all(a <= b for a, b in pairwise(program.offsets))

@@ -10,7 +10,7 @@ from analyzer.machine.cfg import Module
 from analyzer.machine.cfg_text import cfg_text
 from analyzer.machine.options import read_machine
 from analyzer.program.model import Program
-from analyzer.program.operation import Kind, operations
+from analyzer.program.operation import OperationKind, operations
 from analyzer.replay import Machine, simulate
 from analyzer.what_if.modules import with_modules
 
@@ -27,8 +27,8 @@ d:1:1:1:0
 def stream(*rows):
     """(burst, type, value) of each event; a last burst."""
     return operations(
-        *({"kind": Kind.EVENT, "burst": burst, "tag": type_, "other": value} for burst, type_, value in rows),
-        {"kind": Kind.NONE, "burst": 1000},
+        *({"kind": OperationKind.EVENT, "burst": burst, "tag": type_, "other": value} for burst, type_, value in rows),
+        {"kind": OperationKind.NONE, "burst": 1000},
     )
 
 

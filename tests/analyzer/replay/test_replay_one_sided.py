@@ -11,7 +11,7 @@ from analyzer.errors import TracelibError
 from analyzer.machine.description import Network, Node
 from analyzer.opening import open_trace
 from analyzer.program.model import Program
-from analyzer.program.operation import Kind, operations
+from analyzer.program.operation import OperationKind, operations
 from analyzer.replay import Machine, program_of, simulate
 from analyzer.replay.predicted import write_predicted
 from analyzer.trace import Objects
@@ -36,8 +36,8 @@ def op(kind, burst=0, **columns):
 
 def locked(target, kind=EXCLUSIVE, before=0, inside=0, window=0):
     return [
-        op(Kind.LOCK, before, peer=target, tag=kind, comm=window),
-        op(Kind.UNLOCK, inside, peer=target, comm=window),
+        op(OperationKind.LOCK, before, peer=target, tag=kind, comm=window),
+        op(OperationKind.UNLOCK, inside, peer=target, comm=window),
     ]
 
 
@@ -66,12 +66,12 @@ def test_all_targets_are_shared():
 
 
 def test_who_lets_go_of_what_it_never_took_goes_on():
-    assert ends_of([op(Kind.UNLOCK, 5, peer=0)]) == [5]
+    assert ends_of([op(OperationKind.UNLOCK, 5, peer=0)]) == [5]
 
 
 def test_two_who_wait_for_each_others_locks_are_named():
-    first = [op(Kind.LOCK, peer=0, tag=EXCLUSIVE), op(Kind.LOCK, 5, peer=1, tag=EXCLUSIVE)]
-    second = [op(Kind.LOCK, peer=1, tag=EXCLUSIVE), op(Kind.LOCK, 5, peer=-1, tag=SHARED)]
+    first = [op(OperationKind.LOCK, peer=0, tag=EXCLUSIVE), op(OperationKind.LOCK, 5, peer=1, tag=EXCLUSIVE)]
+    second = [op(OperationKind.LOCK, peer=1, tag=EXCLUSIVE), op(OperationKind.LOCK, 5, peer=-1, tag=SHARED)]
     with pytest.raises(TracelibError) as caught:
         ends_of(first, second)
     assert "rank 0 in MPI_Win_lock of rank 1; rank 1 in MPI_Win_lock_all" in str(caught.value)
@@ -81,19 +81,19 @@ def test_a_flush_waits_for_its_target_and_window_only():
     """1 MB to rank 1, half to rank 2 in the same window, a quarter to rank 2 in another one, each L later."""
 
     def put(target, size, window=0):
-        return op(Kind.PUT, peer=target, bytes=size, comm=window)
+        return op(OperationKind.PUT, peer=target, bytes=size, comm=window)
 
     puts = [put(1, MB), put(2, MB // 2), put(2, MB // 4, 1)]
     ends = {(2, 1): 3 * L + WIRE // 4, (2, 0): 2 * L + WIRE // 2, (1, 0): L + WIRE, (-1, 0): L + WIRE}
     for (target, window), end in ends.items():
-        assert ends_of([*puts, op(Kind.ACCESSES_WAIT, peer=target, comm=window)], [], [], on=THESIS)[0] == end
-    assert ends_of([*puts, op(Kind.ACCESSES_WAIT, peer=0)], [], [], on=THESIS)[0] == 3 * L
+        assert ends_of([*puts, op(OperationKind.ACCESSES_WAIT, peer=target, comm=window)], [], [], on=THESIS)[0] == end
+    assert ends_of([*puts, op(OperationKind.ACCESSES_WAIT, peer=0)], [], [], on=THESIS)[0] == 3 * L
 
 
 def test_the_request_of_a_put_is_complete_when_it_has_arrived():
-    put = op(Kind.PUT, peer=1, bytes=MB, request=0)
-    assert ends_of([put, op(Kind.WAIT, request=0)], [], on=THESIS)[0] == L + WIRE
-    assert ends_of([put, op(Kind.WAIT, 2 * WIRE, request=0)], [], on=THESIS)[0] == L + 2 * WIRE
+    put = op(OperationKind.PUT, peer=1, bytes=MB, request=0)
+    assert ends_of([put, op(OperationKind.WAIT, request=0)], [], on=THESIS)[0] == L + WIRE
+    assert ends_of([put, op(OperationKind.WAIT, 2 * WIRE, request=0)], [], on=THESIS)[0] == L + 2 * WIRE
 
 
 # ---- Of traces.

@@ -15,21 +15,21 @@ from analyzer.errors import TracelibError
 from analyzer.machine.description import Exponential, Gaussian, Level, Machine, Node, Priority, Scheduling, Uniform
 from analyzer.machine.policies import policy_of
 from analyzer.program.model import Program
-from analyzer.program.operation import Kind, operations
+from analyzer.program.operation import OperationKind, operations
 from analyzer.replay.simulate import simulate
 from analyzer.scheduling.sharing import closed
 
 
 def compute(burst):
-    return {"kind": Kind.NONE, "burst": burst}
+    return {"kind": OperationKind.NONE, "burst": burst}
 
 
 def send(peer, burst=0):
-    return {"kind": Kind.SEND, "peer": peer, "burst": burst}
+    return {"kind": OperationKind.SEND, "peer": peer, "burst": burst}
 
 
 def receive(peer, burst=0):
-    return {"kind": Kind.RECV, "peer": peer, "burst": burst}
+    return {"kind": OperationKind.RECV, "peer": peer, "burst": burst}
 
 
 def ends(streams, policy, mapping, dialect="standard"):
@@ -66,13 +66,13 @@ def test_fixed_priorities_of_ranks():
 def test_critical_path_records(dialect):
     """CP: at 100 rank 0 leaves the critical path, and rank 1 takes the processor from it until 250."""
     policy = Scheduling(priority=Priority.RECORDS, preemptive=True)
-    streams = [[compute(100), {"kind": Kind.PRIORITY, "other": 5}, compute(100)], [compute(150)]]
+    streams = [[compute(100), {"kind": OperationKind.PRIORITY, "other": 5}, compute(100)], [compute(150)]]
     assert ends(streams, policy, (0, 0), dialect) == [350, 250]
 
 
 def test_critical_path_records_without_preemption():
     policy = Scheduling(priority=Priority.RECORDS)
-    streams = [[compute(100), {"kind": Kind.PRIORITY, "other": 5}, compute(100)], [compute(150)]]
+    streams = [[compute(100), {"kind": OperationKind.PRIORITY, "other": 5}, compute(100)], [compute(150)]]
     assert ends(streams, policy, (0, 0)) == [200, 350]
 
 
@@ -214,8 +214,12 @@ def test_cost_is_linear_in_messages_and_switches():
 ])  # fmt: skip
 def test_what_is_under_way_at_the_end_of_a_closed_system_counts_as_far_as_it_came(options, cpus, dialect):
     """An application of one thread is never idle, so its parts sum up to the end of the replay."""
-    busy = Program.of([operations(*[compute(100), {"kind": Kind.SEND, "peer": 0, "bytes": 1 << 20}, receive(0)] * 3)])
-    parallel = Program.of([operations(compute(7), {"kind": Kind.PARALLEL, "burst": 31, "other": 1}, compute(50))])
+    busy = Program.of(
+        [operations(*[compute(100), {"kind": OperationKind.SEND, "peer": 0, "bytes": 1 << 20}, receive(0)] * 3)]
+    )
+    parallel = Program.of(
+        [operations(compute(7), {"kind": OperationKind.PARALLEL, "burst": 31, "other": 1}, compute(50))]
+    )
     on = Machine(
         nodes=(Node(cpus=cpus, intra_latency_s=3e-9, intra_bandwidth_mb=2e7),), mapping=(0,), dialect=dialect,
         scheduling=policy_of(options),

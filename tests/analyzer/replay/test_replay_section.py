@@ -9,7 +9,7 @@ from analyzer.efficiency.ideal import replayed_visits
 from analyzer.parallel import Team
 from analyzer.program.files import load_program, save_program
 from analyzer.program.model import Program
-from analyzer.program.operation import Kind, operations
+from analyzer.program.operation import OperationKind, operations
 from analyzer.recording.run.trace import open_run
 from analyzer.replay import Machine, simulate
 from analyzer.replay.section import section_of
@@ -38,7 +38,7 @@ def test_by_hand(block, monkeypatch):
     assert section.measured_ns == 109 and section.ends_ns.tolist() == [107, 109]
     found = simulate(section.program, Machine.ideal(), times=True)
     assert found.usage["end"].tolist() == [57, 59]
-    barrier = np.flatnonzero(section.program.ops["kind"] == Kind.COLLECTIVE)
+    barrier = np.flatnonzero(section.program.ops["kind"] == OperationKind.COLLECTIVE)
     assert found.times["begin"][barrier].tolist() == [50, 40]
     parts, counts = measured_parts(two_ranks(), section, Team())
     assert parts.in_mpi.tolist() == [50, 60] and parts.outside.tolist() == [57, 49]
@@ -98,15 +98,24 @@ def test_events_outside_stay_and_take_no_time():
     around = [(time, value, REGION_TYPE, 0, 0) for time, value in ((3, 1), (120, 2), (130, 0), (320, 0))]
     section = section_of(two_ranks(events=around))
     ops = section.program.ops[: section.program.offsets[1]]
-    wanted = [(Kind.EVENT, 0), (Kind.NONE, 0), (Kind.EVENT, 20), (Kind.EVENT, 10), (Kind.COLLECTIVE, 20)]
-    wanted += [(Kind.NONE, 7), (Kind.EVENT, 0), (Kind.NONE, 0)]
+    wanted = [
+        (OperationKind.EVENT, 0),
+        (OperationKind.NONE, 0),
+        (OperationKind.EVENT, 20),
+        (OperationKind.EVENT, 10),
+        (OperationKind.COLLECTIVE, 20),
+    ]
+    wanted += [(OperationKind.NONE, 7), (OperationKind.EVENT, 0), (OperationKind.NONE, 0)]
     assert ops[["kind", "burst"]].tolist() == wanted
     visits = replayed_visits(section.program, simulate(section.program, Machine.ideal(), times=True).times)
     assert visits[["region", "time"]].tolist() == [(1, 10), (0, 57)]
 
 
 def test_a_program_in_files_is_the_same(tmp_path):
-    streams = [operations({"kind": Kind.SEND, "peer": 1, "bytes": 8, "burst": 5}), operations({"kind": Kind.RECV})]
+    streams = [
+        operations({"kind": OperationKind.SEND, "peer": 1, "bytes": 8, "burst": 5}),
+        operations({"kind": OperationKind.RECV}),
+    ]
     for k, program in enumerate((
         Program.of(streams, [(0, 1), (1,), ()], name="x", priority=np.array([3, 1]), factors=np.array([1.0, 2.5])),
         Program.of([operations(), operations()]),

@@ -9,7 +9,7 @@ from synthetic import WORLD, call, request, write_run
 from analyzer.machine.description import Network, Node
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
-from analyzer.program.operation import Kind
+from analyzer.program.operation import OperationKind
 from analyzer.replay import Machine, program_of, simulate
 from analyzer.writers.dim import write_dim
 from tracelib.schema import Peer, What
@@ -34,7 +34,7 @@ def ends(trace, on=THESIS):
 
 def kinds(trace, rank):
     program = program_of(trace)
-    return [Kind(kind) for kind in program.ops["kind"][program.stream(rank)]]
+    return [OperationKind(kind) for kind in program.ops["kind"][program.stream(rank)]]
 
 
 def dim_records(trace, folder, kind):
@@ -68,7 +68,7 @@ def test_a_persistent_collective_begins_at_its_start(opened, tmp_path):
     one = collectives("MPI_Allreduce_init", begin=100, wait=20_101, sent=MB, received=MB)
     two = collectives("MPI_Allreduce_init", begin=3000, wait=3001, rest=7, sent=MB, received=MB)
     trace = opened(one, two)
-    assert Kind.COLLECTIVE_START in kinds(trace, 0)
+    assert OperationKind.COLLECTIVE_START in kinds(trace, 0)
     assert ends(trace) == [2999 + L + WIRE, 2999 + L + WIRE + 7]
     glop = f"11:1:0:0:{MB}:{MB}"
     assert dim_records(trace, tmp_path, "10") == [f"{rank}:0:{glop}:{how}" for rank in (0, 1) for how in (0, 2)]
@@ -79,9 +79,9 @@ def test_several_started_at_once(opened):
     two = ("MPI_Bcast_init", "MPI_Gather_init")
     trace = opened(*(collectives(*two, begin=50, wait=60, sent=300, received=0, root=0) for _ in range(2)))
     program = program_of(trace)
-    started = program.ops[program.ops["kind"] == Kind.COLLECTIVE_START]
+    started = program.ops[program.ops["kind"] == OperationKind.COLLECTIVE_START]
     assert started[["tag", "bytes", "other"]].tolist() == [(1, 300, 0), (2, 100, 200), (1, 0, 300), (2, 300, 0)]
-    assert (program.ops["kind"] == Kind.WAIT).sum() == 4
+    assert (program.ops["kind"] == OperationKind.WAIT).sum() == 4
     assert ends(trace, Machine.ideal()) == [50 - 2 + 9] * 2
 
 

@@ -22,7 +22,7 @@ from analyzer.opening import open_trace
 from analyzer.program import model as program_streams
 from analyzer.program import storage as spill
 from analyzer.program.model import Program, pieces, rewritten, rewritten_together
-from analyzer.program.operation import OP, Flag, Kind, operations
+from analyzer.program.operation import OP, OperationFlag, OperationKind, operations
 from analyzer.program.storage import OperationSpill, PackedOperations, packed
 from analyzer.replay.section import section_of
 from analyzer.replay.simulate import simulate
@@ -38,9 +38,9 @@ def ring(steps, ranks=RANKS):
     random, streams = np.random.default_rng(2), []
     for rank in range(ranks):
         one = operations(
-            {"kind": Kind.IRECV, "peer": (rank - 1) % ranks, "request": 0, "bytes": 4096},
-            {"kind": Kind.SEND, "peer": (rank + 1) % ranks, "bytes": 4096, "flags": Flag.IMMEDIATE},
-            {"kind": Kind.WAIT, "request": 0},
+            {"kind": OperationKind.IRECV, "peer": (rank - 1) % ranks, "request": 0, "bytes": 4096},
+            {"kind": OperationKind.SEND, "peer": (rank + 1) % ranks, "bytes": 4096, "flags": OperationFlag.IMMEDIATE},
+            {"kind": OperationKind.WAIT, "request": 0},
         )
         stream = np.tile(one, steps)
         stream["burst"][::3] = random.integers(1000, 100_000, steps)
@@ -115,8 +115,8 @@ def test_what_repeats_takes_few_bytes():
 def test_a_step_with_26_neighbours_takes_few_bytes():
     """78 different operations: all of them are told apart in one dictionary."""
     step = np.zeros(78, OP)
-    step["kind"] = np.repeat((Kind.IRECV, Kind.SEND, Kind.WAIT), 26)
-    step["request"] = np.where(step["kind"] == Kind.SEND, -1, np.arange(78) % 26)
+    step["kind"] = np.repeat((OperationKind.IRECV, OperationKind.SEND, OperationKind.WAIT), 26)
+    step["request"] = np.where(step["kind"] == OperationKind.SEND, -1, np.arange(78) % 26)
     step["peer"], step["bytes"], step["burst"] = np.arange(78) % 26, 4096, 20
     ops = np.tile(step, 1000)
     assert packed(ops).blocks[-1] < 5 * len(ops)
@@ -131,7 +131,7 @@ def test_packed_operations_are_replayed_as_those_of_an_array(stored, repetitions
 
 
 def test_streams_without_operations(stored):
-    program = Program.of([np.zeros(0, OP), operations({"kind": Kind.NONE, "burst": 7}), np.zeros(0, OP)])
+    program = Program.of([np.zeros(0, OP), operations({"kind": OperationKind.NONE, "burst": 7}), np.zeros(0, OP)])
     assert found(stored(program)) == found(program)
     nothing = Program.of([np.zeros(0, OP)])
     assert found(stored(nothing)) == found(nothing) and len(stored(nothing).ops[:]) == 0
@@ -145,7 +145,11 @@ def test_an_error_names_the_operation(stored):
 
 
 def test_the_most_virtual_threads_are_known():
-    ops = operations({"kind": Kind.PARALLEL, "other": 3}, {"kind": Kind.EVENT, "other": 9}, {"kind": Kind.PARALLEL})
+    ops = operations(
+        {"kind": OperationKind.PARALLEL, "other": 3},
+        {"kind": OperationKind.EVENT, "other": 9},
+        {"kind": OperationKind.PARALLEL},
+    )
     for program in (Program.of([ops]), in_packed_form(Program.of([ops]))):
         assert program.most_virtual_threads() == 3
 
@@ -165,7 +169,7 @@ def test_a_changed_program_is_another_one(stored):
 def test_streams_that_are_changed_together_are_changed_as_one_by_one(stored, monkeypatch, piece):
     """Some are empty, some longer than what is changed at once."""
     lengths = [0, 3, 0, 5, 60, 1, 0, 2, 2, 0]
-    program = Program.of([operations(*[{"kind": Kind.EVENT, "tag": k} for k in range(n)]) for n in lengths])
+    program = Program.of([operations(*[{"kind": OperationKind.EVENT, "tag": k} for k in range(n)]) for n in lengths])
     program, groups = stored(program), []
     monkeypatch.setattr(program_streams, "_PIECE", piece)
 

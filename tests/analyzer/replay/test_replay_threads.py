@@ -13,7 +13,7 @@ import analyzer
 from analyzer.machine.description import Node
 from analyzer.opening import open_trace
 from analyzer.program.files import load_program, save_program
-from analyzer.program.operation import Kind
+from analyzer.program.operation import OperationKind
 from analyzer.replay import Machine, program_of, simulate
 from analyzer.replay.predicted import CallTimes
 from analyzer.replay.section import section_of
@@ -164,7 +164,7 @@ def test_the_section_and_blocks_know_streams(opened, tmp_path):
     blocks = blocks_between_calls(trace, program_of(trace))
     assert set(blocks.names) >= {"MPI_Init ... MPI_Irecv", "MPI_Bsend ... MPI_Wait", "MPI_Wait ... MPI_Test"}
     program = program_of(trace)
-    events = program.ops["kind"][program.stream(program.stream_of(0, 1))] == Kind.EVENT
+    events = program.ops["kind"][program.stream(program.stream_of(0, 1))] == OperationKind.EVENT
     assert events.sum() == 1
     save_program(program, tmp_path / "saved")
     read = load_program(tmp_path / "saved")

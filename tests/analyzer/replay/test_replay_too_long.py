@@ -9,7 +9,7 @@ from random_replays import random_machine, random_program, with_absurd
 from analyzer.errors import TracelibError
 from analyzer.machine.description import DIALECTS, Machine, Network, Node, Scheduling
 from analyzer.program.model import Program
-from analyzer.program.operation import Kind, operations
+from analyzer.program.operation import OperationKind, operations
 from analyzer.replay.simulate import simulate
 
 LONGEST = 2**61
@@ -32,9 +32,9 @@ def exchange(*more, burst=1):
     one = [
         operations(
             *(
-                {"kind": Kind.IRECV, "peer": 1 - rank, "request": 0, "bytes": 800, "burst": burst},
-                {"kind": Kind.SEND, "peer": 1 - rank, "bytes": 800},
-                {"kind": Kind.WAIT, "peer": 1 - rank, "request": 0},
+                {"kind": OperationKind.IRECV, "peer": 1 - rank, "request": 0, "bytes": 800, "burst": burst},
+                {"kind": OperationKind.SEND, "peer": 1 - rank, "bytes": 800},
+                {"kind": OperationKind.WAIT, "peer": 1 - rank, "request": 0},
             )
             * 3,
             *more,
@@ -58,7 +58,7 @@ def test_machines(name, dialect):
 
 def test_collectives():
     """Linear in the members: their number times the latency, twice."""
-    barrier = {"kind": Kind.COLLECTIVE, "comm": 0, "tag": 0}
+    barrier = {"kind": OperationKind.COLLECTIVE, "comm": 0, "tag": 0}
     program = replace(exchange(barrier), communicators=((0, 1),))
     once = Machine(eager_limit=1024, nodes=(Node(cpus=2, latency_s=0, intra_latency_s=0.3e9),))
     assert simulate(exchange(), once).end_ns < LONGEST

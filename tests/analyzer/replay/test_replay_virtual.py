@@ -19,7 +19,7 @@ from analyzer.metrics.unrecorded import unrecorded
 from analyzer.opening import open_trace
 from analyzer.operations import walk
 from analyzer.parallel import Team
-from analyzer.program.operation import Kind
+from analyzer.program.operation import OperationKind
 from analyzer.replay import Machine, program_of, simulate
 from analyzer.writers.dim import write_dim
 from tracelib.schema import PARALLEL_TYPE, REGION_TYPE, LabelKind
@@ -54,12 +54,12 @@ def opened(folder, events=EVENTS, calls=CALLS, ranks=1):
 def test_blocks_by_hand(tmp_path):
     """Each burst within, also that before the region said so and that of a region inside; the innermost number."""
     ops = program_of(opened(tmp_path)).ops
-    blocks = ops[ops["kind"] == Kind.PARALLEL]
+    blocks = ops[ops["kind"] == OperationKind.PARALLEL]
     assert list(zip(blocks["burst"].tolist(), blocks["other"].tolist(), strict=True)) == [
         (80, 4), (120, 4), (10, 2), (190, 2), (120, 4), (80, 4), (200, 4),
     ]  # fmt: skip
     assert ops["burst"].sum() == 1000
-    rest = ops["burst"][ops["kind"] != Kind.PARALLEL]
+    rest = ops["burst"][ops["kind"] != OperationKind.PARALLEL]
     assert rest[rest > 0].tolist() == [100, 100]
 
 
@@ -144,6 +144,6 @@ def test_blocks_against_a_stack(events, windows):
         patch.setattr(walk, "windows_of_rank", lambda trace, rank: bounds)
         ops = program_of(trace).ops
         trace.close()
-    blocks = ops[ops["kind"] == Kind.PARALLEL]
+    blocks = ops[ops["kind"] == OperationKind.PARALLEL]
     assert list(zip(blocks["burst"].tolist(), blocks["other"].tolist(), strict=True)) == expected(events)
     assert ops["burst"].sum() == 400

@@ -8,7 +8,7 @@ from paths import ROOT, SHARED
 
 from analyzer.cli import main
 from analyzer.program.model import Program
-from analyzer.program.operation import Kind, operations
+from analyzer.program.operation import OperationKind, operations
 from benchmarks.scheduling.real import folds, pairs, read, real_verdicts
 
 MS = 1_000_000
@@ -22,7 +22,9 @@ NOT_SO = (
 
 def computing(*times_ms):
     """Tasks that compute and never meet."""
-    return Program.of([operations({"kind": Kind.NONE, "burst": time * MS}) for time in times_ms], name="computing")
+    return Program.of(
+        [operations({"kind": OperationKind.NONE, "burst": time * MS}) for time in times_ms], name="computing"
+    )
 
 
 def test_a_fold_by_hand():

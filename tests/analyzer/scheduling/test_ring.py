@@ -12,7 +12,7 @@ from analyzer.errors import TracelibError
 from analyzer.machine.description import Node
 from analyzer.machine.policies import policy_of
 from analyzer.opening import open_trace
-from analyzer.program.operation import Kind
+from analyzer.program.operation import OperationKind
 from analyzer.replay import Machine, program_of, simulate
 from analyzer.scheduling.mix import share
 from analyzer.scheduling.ring import Records, Ring
@@ -40,15 +40,15 @@ def test_alone_it_does_what_its_name_says(tasks, share_, compute_us, records, it
     assert found.usage["computing"].tolist() == [iterations * (ring.compute_ns + ring.after_ns)] * tasks
     assert (ring.compute_ns + ring.after_ns) / ring.cycle_ns == pytest.approx(demand / 100, abs=1e-3)
     assert found.unreceived == 0 and found.usage["sends"].tolist() == [iterations] * tasks
-    assert (program.ops["kind"] == Kind.PRIORITY).any() == (records is not Records.NONE)
+    assert (program.ops["kind"] == OperationKind.PRIORITY).any() == (records is not Records.NONE)
 
 
 def test_each_sends_to_the_next():
     """F21; the first task sends before it receives."""
     ops = Ring(100, 50, 4, 2).program().ops
-    kinds = ops["kind"][ops["kind"] != Kind.PRIORITY][:4].tolist()
-    assert kinds == [Kind.SEND, Kind.RECV, Kind.SEND, Kind.NONE]
-    sends = ops[ops["kind"] == Kind.SEND]["peer"].tolist()
+    kinds = ops["kind"][ops["kind"] != OperationKind.PRIORITY][:4].tolist()
+    assert kinds == [OperationKind.SEND, OperationKind.RECV, OperationKind.SEND, OperationKind.NONE]
+    sends = ops[ops["kind"] == OperationKind.SEND]["peer"].tolist()
     assert sends == [1, 1, 2, 2, 3, 3, 0, 0]
 
 
@@ -56,7 +56,7 @@ def test_priorities_say_path_and_laxity():
     """0 before the receive; after the send 1, or 1 and how late it may be: a N (1 - d) = 33600 x 0.4 us."""
     for records, outside in ((Records.PATH, 1), (Records.LAXITY, 1 + 13440)):
         ops = Ring(4200, 60, 8, 3, 0, records).program().ops
-        said = ops[ops["kind"] == Kind.PRIORITY]["other"]
+        said = ops[ops["kind"] == OperationKind.PRIORITY]["other"]
         assert set(said[::2].tolist()) == {0} and set(said[1::2].tolist()) == {outside}
 
 
@@ -79,7 +79,7 @@ def test_the_command_writes_it(ending, tmp_path, capsys):
     trace = open_trace(path)
     assert [len(trace.messages()), int(trace.messages()["size"].sum())] == [20, 20 * 1024]
     assert simulate(program_of(trace), Machine.ideal()).end_ns == pytest.approx(5 * 400_000 + 100_000, abs=30)
-    assert (program_of(trace).ops["kind"] == Kind.PRIORITY).any() == (ending == "dim")
+    assert (program_of(trace).ops["kind"] == OperationKind.PRIORITY).any() == (ending == "dim")
     assert main(["ring", "--demand", "5", "-o", str(path), "-f"]) == 1
     assert "12.5 to 100" in capsys.readouterr().err
 

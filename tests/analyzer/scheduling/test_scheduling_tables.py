@@ -13,7 +13,7 @@ from analyzer.loggp.lines import fit_line
 from analyzer.machine.description import Machine, Network, Node
 from analyzer.machine.policies import policy_of
 from analyzer.program.model import Program
-from analyzer.program.operation import Kind, operations
+from analyzer.program.operation import OperationKind, operations
 from analyzer.replay.simulate import simulate
 from analyzer.scheduling import sharing
 from analyzer.scheduling.ring import Ring
@@ -59,8 +59,14 @@ def test_a_ping_pong_on_the_fitted_machine_takes_the_fitted_time():
     node = Node(latency_s=line.start - line.slope)
     machine = Machine(node=node, networks=(Network(1 / line.slope / MB),), dialect="thesis")
     for size, *_ in TABLE_8:
-        ping = operations({"kind": Kind.SEND, "peer": 1, "bytes": size}, {"kind": Kind.RECV, "peer": 1, "bytes": size})
-        pong = operations({"kind": Kind.RECV, "peer": 0, "bytes": size}, {"kind": Kind.SEND, "peer": 0, "bytes": size})
+        ping = operations(
+            {"kind": OperationKind.SEND, "peer": 1, "bytes": size},
+            {"kind": OperationKind.RECV, "peer": 1, "bytes": size},
+        )
+        pong = operations(
+            {"kind": OperationKind.RECV, "peer": 0, "bytes": size},
+            {"kind": OperationKind.SEND, "peer": 0, "bytes": size},
+        )
         end = simulate(Program.of([np.tile(ping, 10), np.tile(pong, 10)]), machine).end_ns
         assert end / 20 / 1e9 == pytest.approx(float(line(np.array(size))), abs=1e-9)
 
@@ -143,9 +149,9 @@ def test_indices_by_hand():
 @given(st.integers(1, 6), st.integers(1, 50), st.integers(0, 400))
 def test_round_robin_wait_is_bounded(others, slice_us, sent_us):
     """F20: whose message has arrived waits for quantum x (processes - 1) at most, among others that only compute."""
-    busy = operations({"kind": Kind.NONE, "burst": 10**7})
-    waits = operations({"kind": Kind.RECV, "peer": 0}, {"kind": Kind.NONE})
-    sends = operations({"kind": Kind.SEND, "peer": 1, "burst": sent_us * 1000})
+    busy = operations({"kind": OperationKind.NONE, "burst": 10**7})
+    waits = operations({"kind": OperationKind.RECV, "peer": 0}, {"kind": OperationKind.NONE})
+    sends = operations({"kind": OperationKind.SEND, "peer": 1, "burst": sent_us * 1000})
     program = Program.of([sends, waits, *[busy] * others])
     scheduling = policy_of({"policy": "rr", "slice_us": slice_us})
     machine = Machine(nodes=(Node(), Node()), mapping=(0, *[1] * (others + 1)), scheduling=scheduling)

@@ -14,16 +14,16 @@ from synthetic import call, write_run
 from thread_team import by_team
 
 from analyzer.cli import main
-from analyzer.efficiency.cpu_use import Cpus
+from analyzer.efficiency.cpu_use import CpuSharing
 from analyzer.errors import TracelibError
 from analyzer.machine.description import DIALECTS, Machine, Network, Node, Piece
 from analyzer.machine.parameters import PARAMETERS, vary
 from analyzer.parallel import Team
 from analyzer.program.model import Program
-from analyzer.program.operation import Flag, Kind, operations
+from analyzer.program.operation import OperationFlag, OperationKind, operations
 from analyzer.replay.replays import counted, end_times
 from analyzer.replay.simulate import simulate
-from analyzer.report.limits import Limited, Origin, below_zero, limits_json, print_limits, verdict
+from analyzer.report.limits import LimitsReport, MachineOrigin, below_zero, limits_json, print_limits, verdict
 from analyzer.report.words import units
 from analyzer.report.words.eager import Eager
 from analyzer.report.words.replays import value_text
@@ -42,8 +42,14 @@ def exchange(bursts=(10, 10), size=MB):
     """Neighbours compute (ms), then send each other a message."""
     streams = []
     for rank, burst in enumerate(bursts):
-        send = {"kind": Kind.SEND, "peer": rank ^ 1, "bytes": size, "burst": burst * MS, "flags": Flag.IMMEDIATE}
-        streams.append(operations(send, {"kind": Kind.RECV, "peer": rank ^ 1, "bytes": size}))
+        send = {
+            "kind": OperationKind.SEND,
+            "peer": rank ^ 1,
+            "bytes": size,
+            "burst": burst * MS,
+            "flags": OperationFlag.IMMEDIATE,
+        }
+        streams.append(operations(send, {"kind": OperationKind.RECV, "peer": rank ^ 1, "bytes": size}))
     return Program.of(streams)
 
 
@@ -51,9 +57,9 @@ def chain(ranks=4):
     """Return a program in which each rank computes 10 ms when the rank before it has done so."""
     streams = []
     for rank in range(ranks):
-        before = [{"kind": Kind.RECV, "peer": rank - 1}] if rank else []
-        last = {"kind": Kind.NONE, "burst": 10 * MS}
-        send = {"kind": Kind.SEND, "peer": rank + 1, "burst": 10 * MS, "flags": Flag.IMMEDIATE}
+        before = [{"kind": OperationKind.RECV, "peer": rank - 1}] if rank else []
+        last = {"kind": OperationKind.NONE, "burst": 10 * MS}
+        send = {"kind": OperationKind.SEND, "peer": rank + 1, "burst": 10 * MS, "flags": OperationFlag.IMMEDIATE}
         streams.append(operations(*before, send if rank < ranks - 1 else last))
     return Program.of(streams)
 
@@ -96,8 +102,8 @@ def test_processors_are_shared():
 def test_several_threads_compute_at_once():
     """A block of 40 ms for 4 threads lasts 10 ms, on a CPU of double speed 5: nothing is lost but for the other rank,
     which has 2 ms to do."""
-    block = operations({"kind": Kind.PARALLEL, "burst": 40 * MS, "other": 4})
-    program = Program.of([block, operations({"kind": Kind.NONE, "burst": 4 * MS})])
+    block = operations({"kind": OperationKind.PARALLEL, "burst": 40 * MS, "other": 4})
+    program = Program.of([block, operations({"kind": OperationKind.NONE, "burst": 4 * MS})])
     found = limits(program, replace(IDEAL, node=Node(cpus=4, speed=2.0), mapping="round-robin"), Team())
     assert (found.whole.end_ns, found.computing_ns, losses(found)) == (5 * MS, 3.5 * MS, {"load imbalance": 1.5})
     assert found.whole.utilisation == 0.7
@@ -105,7 +111,7 @@ def test_several_threads_compute_at_once():
 
 def test_computation_that_takes_no_time():
     """At speed 0 nothing lasts, blocks of several threads neither; no ratio is of 0."""
-    block = operations({"kind": Kind.PARALLEL, "burst": 40 * MS, "other": 4})
+    block = operations({"kind": OperationKind.PARALLEL, "burst": 40 * MS, "other": 4})
     found = limits(Program.of([block]), replace(IDEAL, node=Node(cpus=4, speed=0.0)), Team())
     assert (found.whole.end_ns, found.computing_ns, found.limit) == (0, 0, None)
     assert (
@@ -133,7 +139,7 @@ def test_latency_induces_blocking():
 
 def test_latency_of_collectives_is_direct():
     """Thesis: one phase of L for all members; Dimemas 5.5: 2 L."""
-    barrier = Program.of([operations({"kind": Kind.COLLECTIVE, "burst": 10 * MS}) for _ in range(4)])
+    barrier = Program.of([operations({"kind": OperationKind.COLLECTIVE, "burst": 10 * MS}) for _ in range(4)])
     for dialect, phases in (("thesis", 1), ("standard", 2), ("dimemas-5.5", 2)):
         found = limits(barrier, vary(Machine.ideal(dialect=dialect), {"latency": 5e-3}), Team()).latency
         assert (found.direct_ns, found.induced_ns) == (phases * 5 * MS, 0)
@@ -189,7 +195,7 @@ def test_the_words_are_those_of_the_table(seed):
         found = limits(program, machine, Team(), 1)
     except TracelibError:
         return
-    run = Limited("run.h5", 0, machine, Origin.NAMED, Eager(None, "calls"), found, None)
+    run = LimitsReport("run.h5", 0, machine, MachineOrigin.NAMED, Eager(None, "calls"), found, None)
     rows = printed_parts(run)
     end_ns = found.whole.end_ns
     assert sum(part.ns for part in found.parts) == end_ns
@@ -232,18 +238,18 @@ def said_of(run):
 @pytest.mark.parametrize(
     "measured_ms, origin, limit",
     [
-        (35, Origin.RUN, "outside the replay"),
-        (20, Origin.RUN, "computation"),
-        (35, Origin.NAMED, "computation"),
-        (15, Origin.UNKNOWN, "computation"),
+        (35, MachineOrigin.RUN, "outside the replay"),
+        (20, MachineOrigin.RUN, "computation"),
+        (35, MachineOrigin.NAMED, "computation"),
+        (15, MachineOrigin.UNKNOWN, "computation"),
     ],
 )
 def test_what_is_outside_the_replay_is_a_part(measured_ms, origin, limit):
     """A replay of 15 ms, 10 of them computation, of a run that took longer. On another machine that says nothing."""
     found = limits(exchange(), vary(IDEAL, {"latency": 5e-3}), Team())
-    run = Limited("run.h5", measured_ms * MS, IDEAL, origin, Eager(None, "calls"), found, None, starting_ns=3 * MS)
+    run = LimitsReport("run.h5", measured_ms * MS, IDEAL, origin, Eager(None, "calls"), found, None, starting_ns=3 * MS)
     assert run.limit == limit == limits_json([run])[0]["limit"]
-    assert run.outside_ns == (None if origin is Origin.NAMED else (measured_ms - 15) * MS)
+    assert run.outside_ns == (None if origin is MachineOrigin.NAMED else (measured_ms - 15) * MS)
     words = said_of(run)
     if limit == "outside the replay":
         assert words.startswith(
@@ -273,8 +279,10 @@ def test_starting_is_part_of_what_is_outside(tmp_path, capsys):
 def test_ranks_that_share_cpus_limit_a_run():
     """4 ranks on 2 CPUs: the verdict begins with what the replay, that gives each its own, does not have."""
     found = limits(exchange(), IDEAL, Team())
-    shared = Cpus((Sharing("n0", 4, 2),))
-    words = said_of(Limited("run.h5", 30 * MS, IDEAL, Origin.RUN, Eager(None, "calls"), found, None, cpus=shared))
+    shared = CpuSharing((Sharing("n0", 4, 2),))
+    words = said_of(
+        LimitsReport("run.h5", 30 * MS, IDEAL, MachineOrigin.RUN, Eager(None, "calls"), found, None, cpus=shared)
+    )
     assert words.startswith("The largest part of the run is outside the replay: 20.0 ms (66.7 %)")
     assert "the rest is waiting for a CPU (the replay gives each rank its own)" in words
     assert "4 ranks share 2 CPUs of n0" in words
@@ -303,7 +311,7 @@ def test_what_a_run_bears():
     machine = vary(IDEAL, {"bandwidth": 1000 * MB, "buses": 1})
     assert simulate(eight, machine).end_ns == 11 * MS
     assert tolerance(eight, machine, Team()).buses == 2
-    alone = Program.of([operations({"kind": Kind.NONE, "burst": MS})])
+    alone = Program.of([operations({"kind": OperationKind.NONE, "burst": MS})])
     assert tolerance(alone, machine, Team()) == tolerance(alone, IDEAL, Team())
     assert vars(tolerance(alone, IDEAL, Team())) == {"latency_s": None, "bandwidth": None, "buses": None}
 
@@ -375,7 +383,7 @@ def test_what_was_not_recorded_is_said(tmp_path, capsys):
 
 def test_replays_are_counted():
     """Each replay is told, in order, and none outside."""
-    program, told = Program.of([operations({"kind": Kind.NONE, "burst": 5, "flags": Flag.FIRST})]), []
+    program, told = Program.of([operations({"kind": OperationKind.NONE, "burst": 5, "flags": OperationFlag.FIRST})]), []
     with counted(told.append):
         end_times([(program, Machine.ideal())] * 3, Team(), jobs=2)
     end_times([(program, Machine.ideal())], Team())

@@ -17,7 +17,7 @@ from analyzer.machine.description import Machine, Network, Node
 from analyzer.machine.parameters import vary
 from analyzer.parallel import Team
 from analyzer.program.model import Program
-from analyzer.program.operation import Flag, Kind, operations
+from analyzer.program.operation import OperationFlag, OperationKind, operations
 from analyzer.replay.replays import end_times
 from analyzer.sensitivity.knees import bend, knee
 from analyzer.sensitivity.levels import check_number, default_factors, default_sweeps, factor_of, sweep_of
@@ -32,8 +32,14 @@ def program(messages=1, burst=0):
     """Rank 2k sends 1 MB to rank 2k + 1 after a burst."""
     streams = []
     for k in range(messages):
-        send = {"kind": Kind.SEND, "peer": 2 * k + 1, "burst": burst, "bytes": MB, "flags": Flag.IMMEDIATE}
-        streams += [operations(send), operations({"kind": Kind.RECV, "peer": 2 * k, "bytes": MB})]
+        send = {
+            "kind": OperationKind.SEND,
+            "peer": 2 * k + 1,
+            "burst": burst,
+            "bytes": MB,
+            "flags": OperationFlag.IMMEDIATE,
+        }
+        streams += [operations(send), operations({"kind": OperationKind.RECV, "peer": 2 * k, "bytes": MB})]
     return Program.of(streams)
 
 
@@ -111,7 +117,7 @@ def test_buses_and_bandwidth_act_together():
 
 def test_what_does_not_matter_has_no_influence():
     """A burst of 100 ms and no message: only speed; without it, nothing."""
-    alone = Program.of([operations({"kind": Kind.NONE, "burst": 100 * MS})])
+    alone = Program.of([operations({"kind": OperationKind.NONE, "burst": 100 * MS})])
     found = study(alone, "latency=1ms..2ms", "speed=1..2").design
     assert by_factors(found) == {(0,): (0, 0), (1,): (-25 * MS, 1), (0, 1): (0, 0)}
     assert {t.influence for t in study(alone, "latency", "bandwidth").design.found.terms} == {None}

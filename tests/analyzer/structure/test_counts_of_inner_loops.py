@@ -6,14 +6,14 @@ from memory_trace import MemoryTrace
 from thread_team import by_team
 
 from analyzer.parallel import Team
-from analyzer.structure.levels.run_structure import Method, structure
+from analyzer.structure.levels.run_structure import IterationMethod, structure
 
 OWN = ["Bcast", "Gatherv", "Scatterv", "Alltoallv", "Reduce_scatter"]
 
 
 def counts(trace, team=None):
     """Level, passes, the fewest, the most and all, of each loop."""
-    main = structure(trace, team or Team(), Method.CALLS).main
+    main = structure(trace, team or Team(), IterationMethod.CALLS).main
     return [(p.level, p.count, p.fewest, p.most, p.total) for p in walk(main)]
 
 

@@ -8,8 +8,8 @@ from nested_runs import MS, Flushes, Loop, Planted, Slow, Start, Stop, Work
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.structure.cut.chosen_iterations import typical_stretch
-from analyzer.structure.levels.run_structure import Method, structure
-from analyzer.structure.perturbations import Cause
+from analyzer.structure.levels.run_structure import IterationMethod, structure
+from analyzer.structure.perturbations import PerturbationCause
 
 ITERATIONS, RANKS = 40, 4
 BODY = (Work(60, "ring"), Work(40, "reduction"))
@@ -22,7 +22,7 @@ def analysed(folder, *steps, **how):
     """Analyse a run of 40 iterations from 0.1 s on. Also return the first of the two iterations that stand for it."""
     trace = open_trace(Planted(RANKS, **how).run(steps or (Start(100), Loop(ITERATIONS, BODY))).written(folder))
     try:
-        found = structure(trace, Team(), Method.BOTH)
+        found = structure(trace, Team(), IterationMethod.BOTH)
         return found, typical_stretch(trace, Team(), found.main.iterations, 2).first
     finally:
         trace.close()
@@ -45,15 +45,15 @@ def is_undisturbed(found, chosen, begin_ms, end_ms):
 
 def test_a_rank_without_a_cpu(tmp_path):
     found, chosen = analysed(tmp_path, stops=[Stop(1, 1500, 600)])
-    ((begin, end),) = times_ms(found, Cause.PREEMPTION)
+    ((begin, end),) = times_ms(found, PerturbationCause.PREEMPTION)
     assert begin == pytest.approx(1500, abs=2 * WIDTH_MS) and end == pytest.approx(2100, abs=2 * WIDTH_MS)
-    assert not times_ms(found, Cause.FLUSHING)
+    assert not times_ms(found, PerturbationCause.FLUSHING)
     is_undisturbed(found, chosen, 1500, 2100)
 
 
 def test_a_network_that_collapses(tmp_path):
     found, chosen = analysed(tmp_path, slow=[Slow(2000, 2700, 30)])
-    times = times_ms(found, Cause.CLOGGED)
+    times = times_ms(found, PerturbationCause.CLOGGED)
     assert 1950 < times[0][0] < 2150 and 2600 < times[-1][1] < 3300  # its last message ends later
     is_undisturbed(found, chosen, 2000, 2700)
 
@@ -66,6 +66,9 @@ def test_short_dips_are_none(tmp_path):
 
 def test_flushes(tmp_path):
     found, chosen = analysed(tmp_path, Start(100), Loop(20, BODY), Flushes(300), Loop(20, BODY))
-    (begin, *_), (*_, end) = times_ms(found, Cause.FLUSHING)[0], times_ms(found, Cause.FLUSHING)[-1]
+    (begin, *_), (*_, end) = (
+        times_ms(found, PerturbationCause.FLUSHING)[0],
+        times_ms(found, PerturbationCause.FLUSHING)[-1],
+    )
     assert 2090 < begin < end < 2420
     is_undisturbed(found, chosen, 2100, 2400)

@@ -14,7 +14,7 @@ from analyzer.cli import main
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.structure.events import recorded
-from analyzer.structure.iterations import Source
+from analyzer.structure.iterations import IterationEvidence
 from analyzer.structure.levels.run_structure import iterations
 
 SLOW = 18  # of run_of_steps: it takes four times as long
@@ -92,7 +92,7 @@ def test_paraver_traces_say_their_iterations_and_are_believed(tmp_path, capsys):
     said, own = recorded(trace, Team()), iterations(open_trace(run), Team())
     assert (said.edges == own.edges).all()
     assert said.period_ns == own.period_ns
-    assert iterations(trace, Team()).source is Source.EVENTS
+    assert iterations(trace, Team()).source is IterationEvidence.EVENTS
     trace.close()
     alone = numbers(capsys, "efficiency", tmp_path / "said.prv", "--json", "--iteration", str(SLOW))
     assert alone["runtime_s"] == pytest.approx(4 * STEP_NS / 1e9)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from memory_trace import MemoryTrace
 
 from analyzer.metrics.regions import region_visits
-from analyzer.structure.iterations import Iterations, Source
+from analyzer.structure.iterations import IterationEvidence, Iterations
 from analyzer.structure.regions import NAME, WithRegion
 from analyzer.trace import EVENT, MARK, Mark, Regions
 from tracelib.schema import REGION_TYPE
@@ -38,7 +38,7 @@ def with_iterations(marks, edges):
     own = OwnRegions(names=("own",))
     object.__setattr__(own, "rows", rows)
     trace.put(own)
-    return WithRegion(trace, Iterations(1, np.array([edges]), 1, "", Source.CALLS)), rows
+    return WithRegion(trace, Iterations(1, np.array([edges]), 1, "", IterationEvidence.CALLS)), rows
 
 
 @st.composite

@@ -12,7 +12,7 @@ from analyzer.errors import TracelibError
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.structure import live
-from analyzer.structure.live import Look, look, place_of
+from analyzer.structure.live import LiveIterations, look, place_of
 
 
 def test_a_look_at_a_run_that_has_ended(tmp_path, capsys):
@@ -37,12 +37,16 @@ def test_only_the_last_calls_are_looked_at(tmp_path, monkeypatch):
 
 
 def test_two_looks_must_agree_and_the_run_must_have_gone_on():
-    now = Look(2000, True, 100, 9, "1 exchange")
-    assert now.confirms(Look(1000, True, 110, 8, "1 exchange"))
-    for earlier in (None, Look(2000, True, 100, 9, "1 exchange"), Look(1000, True, 200, 8, "1 exchange"),
-                    Look(1000, True, 100, 8, "1 reduction")):  # fmt: skip
+    now = LiveIterations(2000, True, 100, 9, "1 exchange")
+    assert now.confirms(LiveIterations(1000, True, 110, 8, "1 exchange"))
+    for earlier in (
+        None,
+        LiveIterations(2000, True, 100, 9, "1 exchange"),
+        LiveIterations(1000, True, 200, 8, "1 exchange"),
+        LiveIterations(1000, True, 100, 8, "1 reduction"),
+    ):
         assert not now.confirms(earlier)
-    assert not Look(2000, True, 0, 0, "").confirms(Look(1000, True, 0, 0, ""))
+    assert not LiveIterations(2000, True, 0, 0, "").confirms(LiveIterations(1000, True, 0, 0, ""))
 
 
 def test_ranks_are_chosen_from_all_that_have_files(tmp_path):

@@ -9,9 +9,9 @@ from uneven_runs import iterative, written
 
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
-from analyzer.structure.calls.loops import Loop
+from analyzer.structure.calls.loops import SequenceLoop
 from analyzer.structure.levels import each_rank
-from analyzer.structure.levels.run_structure import Method, structure
+from analyzer.structure.levels.run_structure import IterationMethod, structure
 
 RANKS, ITERATIONS = 12, 30
 
@@ -25,7 +25,7 @@ def run(tmp_path_factory):
 
 def found(run, team):
     trace = open_trace(run, team=team)
-    parts = structure(trace, team, Method.CALLS).parts
+    parts = structure(trace, team, IterationMethod.CALLS).parts
     trace.close()
     return parts
 
@@ -62,7 +62,7 @@ def test_same_by_a_team(run, members):
 
 
 def loop(*begins):
-    return Loop(np.array(begins), begins[-1] + 3, 1.0)
+    return SequenceLoop(np.array(begins), begins[-1] + 3, 1.0)
 
 
 def test_most_votes_count_and_then_the_first_rank():

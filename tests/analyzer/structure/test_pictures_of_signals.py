@@ -11,8 +11,8 @@ from analyzer.cli import main
 from analyzer.report.pictures import structure as picture
 from analyzer.report.pictures.files import ORANGE
 from analyzer.report.pictures.structure import draw_correlation, draw_details, draw_disturbing, largest_details
-from analyzer.structure.perturbations import Cause, Disturbing
-from analyzer.structure.signals import Signal
+from analyzer.structure.perturbations import PerturbationCause, PerturbingSignal
+from analyzer.structure.signals import RunSignal
 
 
 def test_details_of_a_spike_by_hand():
@@ -38,7 +38,7 @@ def test_the_selected_phase_is_a_line_below_its_level():
     values = np.ones(4096)
     values[1000:3000] += np.arange(1000, 3000) // 50 % 2
     axes = Figure().subplots()
-    draw_details(Signal("bursts", 0, MS, values), axes)
+    draw_details(RunSignal("bursts", 0, MS, values), axes)
     lines = {round(float(y) - 0.4): (begin, end) for one in axes.collections for (begin, y), (end, _) in
              one.get_segments()}  # fmt: skip
     assert 1 not in lines  # the bursts begin and end at even samples
@@ -48,7 +48,7 @@ def test_the_selected_phase_is_a_line_below_its_level():
 def test_what_perturbs_is_drawn_with_what_its_filter_leaves():
     values, left = np.array([0, 1.0, 0, 1.0, 0]), np.array([0, 1.0, 1.0, 1.0, 0])
     axes = Figure().subplots()
-    draw_disturbing(Disturbing(Cause.FLUSHING, 2 * MS, values, left, left > 0), axes)
+    draw_disturbing(PerturbingSignal(PerturbationCause.FLUSHING, 2 * MS, values, left, left > 0), axes)
     drawn = [(line.get_xdata().tolist(), line.get_ydata().tolist()) for line in axes.lines]
     times = pytest.approx([0, 0.002, 0.004, 0.006, 0.008])
     assert drawn == [(times, values.tolist()), (times, left.tolist())]
@@ -99,7 +99,7 @@ def test_the_typical_iteration_is_drawn_in_its_loop(tmp_path, monkeypatch, capsy
 def test_the_correlation_is_one_at_the_period_of_an_exact_repeat(count):
     """Also where the signal has more samples than are drawn."""
     period = count // 20
-    signal = Signal("bursts", 0, 1000, np.tile(np.repeat([1.0, 5.0, 2.0, 2.0], period // 4), 20))
+    signal = RunSignal("bursts", 0, 1000, np.tile(np.repeat([1.0, 5.0, 2.0, 2.0], period // 4), 20))
     axes = Figure().subplots()
     draw_correlation(signal, period * 1000.0, axes)
     lags, values = axes.lines[0].get_data()
@@ -113,7 +113,7 @@ def test_the_correlation_is_one_at_the_period_of_an_exact_repeat(count):
 @pytest.mark.parametrize("count", [0, 1, 2, 3])
 def test_next_to_nothing_can_be_drawn(count):
     axes = Figure().subplots()
-    signal = Signal("bursts", 0, 1000, np.ones(count))
+    signal = RunSignal("bursts", 0, 1000, np.ones(count))
     draw_correlation(signal, 5000.0, axes)
     if count:
         draw_details(signal, axes)

@@ -21,9 +21,9 @@ from analyzer.parallel import Team
 from analyzer.report.structure import print_structure
 from analyzer.structure.levels.by_signals import nodes_of
 from analyzer.structure.levels.parts import agreement, off_by
-from analyzer.structure.levels.run_structure import DEFAULT_SIGNALS, Method, structure, structure_of_signal
-from analyzer.structure.perturbations import Cause, Perturbed, perturbed
-from analyzer.structure.signals import NAMES, Signal, signals
+from analyzer.structure.levels.run_structure import DEFAULT_SIGNALS, IterationMethod, structure, structure_of_signal
+from analyzer.structure.perturbations import PerturbationCause, PerturbedTime, perturbed
+from analyzer.structure.signals import NAMES, RunSignal, signals
 
 RANKS = 16
 BODY = (
@@ -47,7 +47,7 @@ def found_in(steps, folder, ranks=4, *, names=DEFAULT_SIGNALS, **how):
     planted = Planted(ranks, **how).run(steps)
     trace = open_trace(planted.written(folder, counters=False))
     try:
-        return structure(trace, Team(), Method.BOTH, names), planted
+        return structure(trace, Team(), IterationMethod.BOTH, names), planted
     finally:
         trace.close()
 
@@ -67,7 +67,7 @@ def make_up_the_whole(found):
 
 def test_both_levels_and_the_flushes_between(liso):
     trace, planted = liso
-    found = structure(trace, Team(), Method.BOTH)
+    found = structure(trace, Team(), IterationMethod.BOTH)
     main = found.main
     assert main.count == 13 and inner(main) == [6, 3]
     assert main.iterations.period_ns == pytest.approx(PERIOD_MS * MS, rel=0.01)
@@ -79,7 +79,7 @@ def test_both_levels_and_the_flushes_between(liso):
         assert part.iterations.period_ns == pytest.approx(length * MS, rel=0.02)
     assert [number for number, _ in main.slow] == [11, 6]
     make_up_the_whole(found)
-    flushes = [one for one in found.perturbed if one.cause is Cause.FLUSHING]
+    flushes = [one for one in found.perturbed if one.cause is PerturbationCause.FLUSHING]
     for one, (begin, end) in zip(flushes, gaps(planted), strict=True):
         assert begin <= one.begin_ns < one.end_ns <= end and one.end_ns - one.begin_ns > 0.7 * (end - begin)
 
@@ -91,7 +91,7 @@ def gaps(planted):
 def test_a_signal_alone_shows_the_loops_between_the_flushes(liso):
     """As table 3.1 has them, which was found by the calls of messages: 5, 5 and 3 iterations, in each 6 and 3."""
     trace, planted = liso
-    disturbed = [one for one in perturbed(trace, Team()) if one.cause is Cause.FLUSHING]
+    disturbed = [one for one in perturbed(trace, Team()) if one.cause is PerturbationCause.FLUSHING]
 
     def sampled(begin, end, samples):
         return signals(trace, Team(), ["p2p"], samples=samples, begin_ns=begin, end_ns=end)["p2p"]
@@ -132,7 +132,7 @@ def test_the_table_by_signals_is_that_of_the_thesis(liso, capsys):
 
 def test_all_metrics_that_find_a_period_agree(liso):
     trace, _ = liso
-    found = structure(trace, Team(), Method.BOTH, tuple(NAMES))
+    found = structure(trace, Team(), IterationMethod.BOTH, tuple(NAMES))
     off = {one.name: off_by(one, found.main) for one in found.metrics}
     known = {name: by for name, by in off.items() if by is not None}
     assert {"bursts", "computing", "p2p", "collective", "flying"} <= set(known)
@@ -157,7 +157,7 @@ def test_flushes_that_are_added_change_no_period(tmp_path):
     assert len(known) >= 3
     for one, other in known:
         assert one.period_ns == pytest.approx(other.period_ns, rel=0.015), one.name
-    assert not bare.perturbed and [one.cause for one in full.perturbed if one.cause is Cause.FLUSHING]
+    assert not bare.perturbed and [one.cause for one in full.perturbed if one.cause is PerturbationCause.FLUSHING]
 
 
 @pytest.mark.parametrize("count", [3, 130])
@@ -218,24 +218,24 @@ def test_what_takes_longer_than_a_loop_inside_is_around_it(tmp_path):
 def test_a_short_loop_in_a_signal_that_else_does_nothing(repeats):
     values = np.full(round(repeats * 200 / 0.06), 1.0)
     values[500 : 500 + repeats * 200] = np.tile(np.repeat([0.0, 4.0, 8.0, 1.0], 50), repeats)
-    found = structure_of_signal(Signal("planted", 0, MS, values), "planted").main
+    found = structure_of_signal(RunSignal("planted", 0, MS, values), "planted").main
     assert abs(found.count - repeats) <= 1 and found.iterations.period_ns == pytest.approx(200 * MS, rel=0.01)
 
 
 def test_what_is_left_between_perturbed_times_may_be_shorter_than_a_sample():
     """From 240 samples of 1 us, half of the first is left, and all behind the 40th."""
-    whole = Signal("planted", 0, 1000, np.tile(np.repeat([3.0, 1.0], [8, 12]), 12))
-    disturbed = [Perturbed(Cause.FLUSHING, 500, 40_000)]
+    whole = RunSignal("planted", 0, 1000, np.tile(np.repeat([3.0, 1.0], [8, 12]), 12))
+    disturbed = [PerturbedTime(PerturbationCause.FLUSHING, 500, 40_000)]
     (node,) = nodes_of(whole, lambda begin, end, samples: whole.part(begin, end), disturbed, 1, literal=False)
     assert node.loop.count == 10
-    left = [Perturbed(Cause.FLUSHING, 500, 239_500)]
+    left = [PerturbedTime(PerturbationCause.FLUSHING, 500, 239_500)]
     assert nodes_of(whole, lambda begin, end, samples: whole.part(begin, end), left, 1, literal=False) == []
 
 
 @pytest.mark.parametrize("piece, passes, count", [(8, 4, 12), (20, 12, 30), (13, 7, 5)])
 def test_nested_signals_without_noise(piece, passes, count):
     body = [*np.tile(np.repeat([3.0, 1.0], [piece // 2, piece - piece // 2]), passes), *[5.0] * (piece * passes // 2)]
-    found = structure_of_signal(Signal("planted", 0, MS, np.tile(body, count)), "planted")
+    found = structure_of_signal(RunSignal("planted", 0, MS, np.tile(body, count)), "planted")
     assert found.main.count == count
 
 
@@ -251,7 +251,7 @@ def test_random_nested_signals(data):
         [np.tile(np.repeat([3.0, 1.0], [piece // 2, piece - piece // 2]), passes), np.full(int(rest), 5.0)]
     )
     values = np.tile(body, count) + 0.03 * np.random.default_rng(seed).normal(size=count * len(body))
-    found = structure_of_signal(Signal("planted", 0, MS, values), "planted")
+    found = structure_of_signal(RunSignal("planted", 0, MS, values), "planted")
     assert count - 1 <= found.main.count <= count
     assert found.main.iterations.period_ns == pytest.approx(len(body) * MS, rel=0.01)
     make_up_the_whole(found)
@@ -261,5 +261,5 @@ def test_random_nested_signals(data):
 def test_steps_of_random_heights_are_no_loop(seed):
     """Few heights, each held for 50 samples: two in a row come again three times by chance."""
     heights = np.random.default_rng(seed).integers(0, 5, 120)
-    signal = Signal("planted", 0, MS, np.repeat(heights, 50).astype(np.float64))
+    signal = RunSignal("planted", 0, MS, np.repeat(heights, 50).astype(np.float64))
     assert structure_of_signal(signal, "planted").main is None

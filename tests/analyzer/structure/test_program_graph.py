@@ -18,7 +18,7 @@ from analyzer.opening import open_trace
 from analyzer.pairing import parts
 from analyzer.parallel import Team
 from analyzer.report.pictures import program_graph as picture
-from analyzer.structure.graph.program_graph import Differs, Kind, program_graph, times_differ
+from analyzer.structure.graph.program_graph import DifferingProperty, NodeKind, program_graph, times_differ
 from tracelib.schema import What
 
 MS = 1_000_000
@@ -72,13 +72,17 @@ def part(found, words):
 def test_communications_and_who_executes_them(found):
     receive, send = part(found, "Recv master.py:7"), part(found, "Send work.py:15")
     assert receive.count.tolist() == [15, 0, 0, 0] and send.count.tolist() == [0, 5, 5, 5]
-    assert receive.differs == (Differs.WHO,) and send.differs == (Differs.WHO,)
+    assert receive.differs == (DifferingProperty.WHO,) and send.differs == (DifferingProperty.WHO,)
     assert [lane.tolist() for lane in found.lanes()] == [[0], [1, 2, 3]]
 
 
 def test_computing_that_takes_longer_on_one_process(found):
     """10 ms on ranks 1 and 3, 20 ms on rank 2, between the broadcast and the send."""
-    at = [k for k, node in enumerate(found.nodes) if node.kind == Kind.COMPUTING and Differs.SPEED in node.differs]
+    at = [
+        k
+        for k, node in enumerate(found.nodes)
+        if node.kind == NodeKind.COMPUTING and DifferingProperty.SPEED in node.differs
+    ]
     (number,) = [k for k in at if found.nodes[k].count.tolist() == [0, 5, 5, 5]]
     assert found.nodes[number].each_ns == pytest.approx([10.04 * MS, 20.04 * MS, 10.04 * MS])
     ways = {(edge.source, edge.target): edge.by_rank.tolist() for edge in found.flow}
@@ -135,7 +139,7 @@ def test_processes_that_do_the_same_are_not_marked(tmp_path):
     with closing(open_trace(str(write_run(tmp_path, ranks)))) as trace:
         found = program_graph(trace, Team())
     assert len(found.lanes()) == 1
-    assert {node.kind for node in found.nodes} == set(Kind)
+    assert {node.kind for node in found.nodes} == set(NodeKind)
     repeated = [node for node in found.nodes if node.count.min() > 1]
     assert repeated and not any(node.differs for node in repeated)
 
@@ -152,7 +156,9 @@ def test_more_executions_and_more_bytes_are_marked(tmp_path):
         ranks.append({"calls": calls})
     with closing(open_trace(str(write_run(tmp_path, ranks)))) as trace:
         found = program_graph(trace, Team())
-    assert part(found, "Allgather").differs == (Differs.BYTES,) and part(found, "Barrier").differs == (Differs.TIMES,)
+    assert part(found, "Allgather").differs == (DifferingProperty.BYTES,) and part(found, "Barrier").differs == (
+        DifferingProperty.TIMES,
+    )
     assert not any("Wtime" in node.label for node in found.nodes)
 
 
@@ -209,7 +215,7 @@ def test_what_is_drawn(found, tmp_path, monkeypatch):
     monkeypatch.setattr(picture, "save", lambda figure, path: drawn.append(figure))
     picture.draw_program(found, tmp_path / "a.png")
     (axes,) = drawn[0].axes
-    for kind, shape in ((Kind.COMPUTING, Ellipse), (Kind.COMMUNICATION, FancyBboxPatch)):
+    for kind, shape in ((NodeKind.COMPUTING, Ellipse), (NodeKind.COMMUNICATION, FancyBboxPatch)):
         shapes = [patch for patch in axes.patches if type(patch) is shape]
         nodes = [node for node in found.nodes if node.kind == kind]
         assert len(shapes) == len(nodes)

@@ -10,7 +10,7 @@ import pytest
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.structure.levels.iteration_text import words
-from analyzer.structure.levels.run_structure import Method, structure
+from analyzer.structure.levels.run_structure import IterationMethod, structure
 from analyzer.structure.signals import signals
 from analyzer.trace import State
 
@@ -40,7 +40,7 @@ def written(folder, threads):
     return str(path)
 
 
-def loop_in(folder, threads, method=Method.BOTH):
+def loop_in(folder, threads, method=IterationMethod.BOTH):
     trace = open_trace(written(folder, threads), matched=False)
     try:
         return structure(trace, Team(), method)

@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 from analyzer.structure.levels.literal_regions import literal_period
 from analyzer.structure.levels.periodic_stretches import cross_correlation, representative
 from analyzer.structure.period import autocorrelation
-from analyzer.structure.perturbations import Cause, Rules, marked
+from analyzer.structure.perturbations import PerturbationCause, PerturbationRules, marked
 from analyzer.structure.wavelets import MOST_PIECES, NEIGHBOURS, closing, details, dilation, erosion, levels, opening
 
 signals = arrays(np.float64, st.integers(1, 40), elements=st.floats(0, 9))
@@ -114,7 +114,7 @@ def test_a_loss_of_the_cpu_is_found_where_it_is_and_short_dips_are_not():
     rate = np.ones(4096)
     rate[1000:1400] = 0.4
     rate[3000:3010] = 0.1
-    found = np.flatnonzero(marked(Cause.PREEMPTION, rate, Rules()))
+    found = np.flatnonzero(marked(PerturbationCause.PREEMPTION, rate, PerturbationRules()))
     assert (found[0], found[-1]) == (1000, 1399)
 
 
@@ -122,14 +122,14 @@ def test_a_clogged_network_is_found_where_it_is_and_single_bursts_are_not():
     ratio = np.tile([1.0, 2.0, 0.0, 1.5], 1024)
     ratio[2000:2200] = 40
     ratio[100:110] = 90
-    found = np.flatnonzero(marked(Cause.CLOGGED, ratio, Rules()))
+    found = np.flatnonzero(marked(PerturbationCause.CLOGGED, ratio, PerturbationRules()))
     assert (found[0], found[-1]) == (2000, 2199)
 
 
 def test_flushes_beside_each_other_are_one_time():
     flushing = np.zeros(4096)
     flushing[[500, 510, 530, 545]] = 0.5
-    found = np.flatnonzero(marked(Cause.FLUSHING, flushing, Rules()))
+    found = np.flatnonzero(marked(PerturbationCause.FLUSHING, flushing, PerturbationRules()))
     assert (found[0], found[-1], len(found)) == (500, 545, 46)
 
 

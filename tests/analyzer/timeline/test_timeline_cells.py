@@ -13,7 +13,7 @@ from analyzer.metrics.profile import profile
 from analyzer.metrics.useful import useful
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
-from analyzer.timeline import MOST_RANKS, Doing, _Filled, lines_of, marks_of, timeline
+from analyzer.timeline import MOST_RANKS, ActivityKind, _Filled, lines_of, marks_of, timeline
 from analyzer.waits.analysis import analyze_waits
 
 
@@ -33,10 +33,10 @@ def late(window=None, **options):
 def test_by_hand():
     found = drawn(late(), 4)
     assert found.edges.tolist() == [0, 100, 200, 300, 400]
-    assert found.ns[Doing.COMPUTING].tolist() == [[100, 0, 0, 0], [100, 100, 100, 0]]
-    assert found.ns[Doing.WAITING].tolist() == [[0, 100, 100, 0], [0, 0, 0, 0]]
-    assert found.ns[Doing.IN_MPI].tolist() == [[0, 0, 0, 100], [0, 0, 0, 100]]
-    assert not found.ns[Doing.TRACER].any()
+    assert found.ns[ActivityKind.COMPUTING].tolist() == [[100, 0, 0, 0], [100, 100, 100, 0]]
+    assert found.ns[ActivityKind.WAITING].tolist() == [[0, 100, 100, 0], [0, 0, 0, 0]]
+    assert found.ns[ActivityKind.IN_MPI].tolist() == [[0, 0, 0, 100], [0, 0, 0, 100]]
+    assert not found.ns[ActivityKind.TRACER].any()
     assert found.shares.sum(axis=0).tolist() == [[1.0] * 4] * 2
 
 
@@ -47,14 +47,14 @@ def test_windows_change_nothing(window):
 
 def test_a_part_of_the_run():
     found = drawn(late(), 2, begin_ns=200, end_ns=400)
-    assert found.ns[Doing.WAITING].tolist() == [[100, 0], [0, 0]]
-    assert found.ns[Doing.COMPUTING].tolist() == [[0, 0], [100, 0]]
+    assert found.ns[ActivityKind.WAITING].tolist() == [[100, 0], [0, 0]]
+    assert found.ns[ActivityKind.COMPUTING].tolist() == [[0, 0], [100, 0]]
 
 
 def test_flushes_are_the_tracer_and_are_marked():
     trace = late(flushes={1: [(0, 50)]})
     found = drawn(trace, 8)
-    assert found.ns[Doing.TRACER].tolist() == [[0] * 8, [50, *[0] * 7]]
+    assert found.ns[ActivityKind.TRACER].tolist() == [[0] * 8, [50, *[0] * 7]]
     assert marks_of(trace, found.lines.of_rank, 0, None).flushes == ((1, 0),)
 
 
@@ -88,11 +88,11 @@ def test_all_bins_together_are_the_sums_of_the_run(tmp_path_factory, run):
     team, found = Team(), drawn(trace, 13)
     computed, calls = useful(trace, team), profile(trace, team)
     sums = found.ns.sum(axis=2)
-    assert (sums[Doing.COMPUTING] == computed.by_rank()).all()
-    assert (sums[Doing.WAITING] + sums[Doing.IN_MPI] == calls.mpi_ns()).all()
-    assert (sums[Doing.TRACER] == computed.tracer_by_rank() + flushes(trace, team).time_ns).all()
+    assert (sums[ActivityKind.COMPUTING] == computed.by_rank()).all()
+    assert (sums[ActivityKind.WAITING] + sums[ActivityKind.IN_MPI] == calls.mpi_ns()).all()
+    assert (sums[ActivityKind.TRACER] == computed.tracer_by_rank() + flushes(trace, team).time_ns).all()
     whole = analyze_waits(trace, team, calls, causes=False).time_ns.sum(axis=1)
-    assert (sums[Doing.WAITING] <= whole).all() and (found.ns >= 0).all()
+    assert (sums[ActivityKind.WAITING] <= whole).all() and (found.ns >= 0).all()
     trace.close()
 
 
@@ -110,5 +110,5 @@ def test_many_ranks_are_groups():
     assert lines.grouped and len(lines.names) == 3
     assert len(set(lines.of_rank[::2].tolist())) == 1 and lines.of_rank[7] == 2
     assert lines.threads.tolist() == [65, 64, 1]
-    assert found.shares[Doing.COMPUTING, lines.of_rank[0]].tolist() == [1.0, 0.0, 0.0, 0.0]
-    assert found.shares[Doing.COMPUTING, lines.of_rank[1]].tolist() == [1.0, 1.0, 1.0, 0.0]
+    assert found.shares[ActivityKind.COMPUTING, lines.of_rank[0]].tolist() == [1.0, 0.0, 0.0, 0.0]
+    assert found.shares[ActivityKind.COMPUTING, lines.of_rank[1]].tolist() == [1.0, 1.0, 1.0, 0.0]

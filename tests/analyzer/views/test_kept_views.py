@@ -13,7 +13,7 @@ from analyzer import views
 from analyzer.opening import open_trace
 from analyzer.trace.event_types import EventType
 from analyzer.views.pieces import CachedView
-from analyzer.views.steps import Steps
+from analyzer.views.steps import RowSteps
 from analyzer.views.tabulated import histogram, usual_columns
 from analyzer.views.view_file import find_view
 
@@ -25,7 +25,7 @@ ITERATION = int(EventType.ITERATION)
 def test_steps_in_order_of_row_and_time(pairs, times_first):
     pairs = sorted(pairs, key=lambda pair: pair[1]) if times_first else pairs
     columns = np.array([(*pair, number) for number, pair in enumerate(pairs)], np.int64).reshape(-1, 3).T
-    found = Steps.of(*columns).in_order()
+    found = RowSteps.of(*columns).in_order()
     wanted = sorted((row, time, number) for number, (row, time) in enumerate(pairs))
     assert list(zip(found.row.tolist(), found.time.tolist(), found.value.tolist(), strict=True)) == wanted
 

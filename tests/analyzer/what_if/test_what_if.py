@@ -17,9 +17,9 @@ from analyzer.opening import open_trace
 from analyzer.operations.program import program_of
 from analyzer.parallel import Team
 from analyzer.program.model import Program
-from analyzer.program.operation import Flag, Kind
+from analyzer.program.operation import OperationFlag, OperationKind
 from analyzer.replay.simulate import simulate
-from analyzer.report.what_if import Asked, print_what_if, what_if_json
+from analyzer.report.what_if import WhatIfReport, print_what_if, what_if_json
 from analyzer.report.words.eager import Eager
 from analyzer.trace import Regions
 from analyzer.what_if import blocks_between_calls, each_for_free, what_if
@@ -39,7 +39,7 @@ def test_by_hand():
 
 def whole_and_parts(solve, write, rest):
     """Region 1 is the whole program: region 2, then region 3, and something outside of both."""
-    rows = [enter(1), enter(2), leave(solve), enter(3), leave(write), leave(rest), op(Kind.NONE)]
+    rows = [enter(1), enter(2), leave(solve), enter(3), leave(write), leave(rest), op(OperationKind.NONE)]
     return trace_of(rows, rows)
 
 
@@ -55,7 +55,7 @@ def whole_and_parts(solve, write, rest):
 def test_the_whole_program_is_not_advised_where_a_part_is_known(times, advised, said):
     trace = whole_and_parts(*times)
     found = each_for_free(regions_of(trace), IDEAL, 9, ONE)
-    asked = Asked("x.dim", 0, "an ideal machine", Eager(None, "calls"), "", found, True, None)
+    asked = WhatIfReport("x.dim", 0, "an ideal machine", Eager(None, "calls"), "", found, True, None)
     assert what_if_json(asked)["best"] == advised
     text = io.StringIO()
     print_what_if(asked, Console(file=text, width=1000))
@@ -72,7 +72,9 @@ def test_on_some_ranks_only():
 
 def test_a_region_in_another():
     """Time inside belongs to both; factors of both count; a region inside itself counts once."""
-    trace = trace_of([enter(1, 5), enter(2, 10), enter(1, 20), leave(40), leave(80), leave(160), op(Kind.NONE, 1000)])
+    trace = trace_of(
+        [enter(1, 5), enter(2, 10), enter(1, 20), leave(40), leave(80), leave(160), op(OperationKind.NONE, 1000)]
+    )
     blocks = regions_of(trace)
     assert blocks.names == ("region 1", "region 2")
     assert [blocks.part_ns(part) for part in (0, 1)] == [10 + 20 + 40 + 80 + 160, 20 + 40 + 80]
@@ -82,22 +84,28 @@ def test_a_region_in_another():
 
 def test_regions_that_do_not_nest():
     """An end without a begin ends nothing; what is not ended goes on to the end."""
-    trace = trace_of([leave(1), enter(1, 2), leave(4), leave(8), leave(16), enter(1, 32), op(Kind.NONE, 64)])
+    trace = trace_of([leave(1), enter(1, 2), leave(4), leave(8), leave(16), enter(1, 32), op(OperationKind.NONE, 64)])
     assert regions_of(trace).part_ns(0) == 4 + 64
 
 
 def test_serial_time_changes_by_the_block(tmp_path):
     """Checklist 21: factor f on a block changes the serial time by (f - 1) x the block's time."""
     for factor in (0.0, 0.25, 1.0, 3.0):
-        blocks = regions_of(trace_of([enter(1, 100), leave(400), op(Kind.NONE, 7)]))
+        blocks = regions_of(trace_of([enter(1, 100), leave(400), op(OperationKind.NONE, 7)]))
         assert what_if(blocks, IDEAL, {0: factor}, ONE).after_ns == 507 + (factor - 1) * 400
 
 
 def test_between_calls():
     """Parts are named after the calls around them; events in between cut nothing."""
     trace = trace_of(
-        [op(Kind.SEND, 10, peer=1), enter(1, 3), op(Kind.SEND, 20, peer=1), leave(2), op(Kind.NONE, 5)],
-        [op(Kind.RECV, 1, peer=0), op(Kind.RECV, 100, peer=0), op(Kind.NONE)],
+        [
+            op(OperationKind.SEND, 10, peer=1),
+            enter(1, 3),
+            op(OperationKind.SEND, 20, peer=1),
+            leave(2),
+            op(OperationKind.NONE, 5),
+        ],
+        [op(OperationKind.RECV, 1, peer=0), op(OperationKind.RECV, 100, peer=0), op(OperationKind.NONE)],
     )
     blocks = blocks_between_calls(trace, trace.program)
     times = {name: blocks.part_ns(part) for part, name in enumerate(blocks.names)}
@@ -123,10 +131,15 @@ def programs(draw):
             region = draw(st.integers(0, 2))
             rows[rank] += [enter(region, draw(ns)), leave(draw(ns))] if region else []
         rows[source].append(
-            op(Kind.SEND, draw(ns), peer=destination, flags=draw(st.sampled_from([1, 1 | Flag.RENDEZVOUS])))
+            op(
+                OperationKind.SEND,
+                draw(ns),
+                peer=destination,
+                flags=draw(st.sampled_from([1, 1 | OperationFlag.RENDEZVOUS])),
+            )
         )
-        rows[destination].append(op(Kind.RECV, draw(ns), peer=source))
-    return trace_of(*([*of_rank, op(Kind.NONE, draw(ns))] for of_rank in rows))
+        rows[destination].append(op(OperationKind.RECV, draw(ns), peer=source))
+    return trace_of(*([*of_rank, op(OperationKind.NONE, draw(ns))] for of_rank in rows))
 
 
 @settings(max_examples=40)
@@ -146,7 +159,7 @@ def test_properties(trace, factor):
         if k in trace.program.offsets:
             depth = []
         inside[k] = int(trace.extra(Regions).names[0].split()[1]) in depth
-        if row["kind"] == Kind.EVENT:
+        if row["kind"] == OperationKind.EVENT:
             depth = [*depth, int(row["other"])] if row["other"] else depth[:-1]
     ops["burst"] = np.where(inside, ops["burst"] * factor, ops["burst"])
     ops["block"] = 0

@@ -13,8 +13,8 @@ from analyzer.cli import main
 from analyzer.errors import TracelibError
 from analyzer.opening import open_trace
 from analyzer.places import ModuleNames, NameCache, places_file, write_names
-from analyzer.places.modules import Module
-from analyzer.places.name_table import Frame, Names
+from analyzer.places.modules import LoadedModule
+from analyzer.places.name_table import Frame, PlaceFrames
 from analyzer.recording.rank_file import file as rank_file
 from analyzer.recording.run.rank_files import find_ranks
 from analyzer.writers.hdf5_groups import CODECS
@@ -141,10 +141,10 @@ def test_names_of_places_are_packed(tmp_path):
     modules = [(0, 0, 0, b"", b""), (0, 0, 0, b"ab12", b"/nowhere/solver")]
     rank = {"calls": calls, "call_paths": [2, 1], "paths": call_from, "modules": modules}
     run = write_run(tmp_path, [rank, rank])
-    names = Names.of([(Frame(*frame),) for frame in frames.values()])
+    names = PlaceFrames.of([(Frame(*frame),) for frame in frames.values()])
     known = NameCache()
     offsets = np.array([offset + 1 for offset in frames], np.uint64)
-    known.add(ModuleNames(Module("/nowhere/solver", "ab12"), offsets, names))
+    known.add(ModuleNames(LoadedModule("/nowhere/solver", "ab12"), offsets, names))
     assert write_names(known, [places_file(tmp_path / "run.ranks")])
     pack_run(str(run), tmp_path / "packed.h5")
     shutil.rmtree(tmp_path / "run.ranks")

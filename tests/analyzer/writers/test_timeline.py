@@ -20,7 +20,7 @@ from analyzer.errors import TracelibError
 from analyzer.metrics.regions import region_visits
 from analyzer.opening import open_trace
 from analyzer.trace import Regions
-from analyzer.writers.timeline import Format, write_timeline
+from analyzer.writers.timeline import TimelineFormat, write_timeline
 from benchmarks.synthetic.run import write_run as write_pattern
 from tracelib import schema
 from tracelib.schema import LabelKind, What
@@ -28,7 +28,7 @@ from tracelib.schema import LabelKind, What
 THREADS = ("main thread", "thread 1", "thread 2")
 
 
-def written(trace, folder, form=Format.PERFETTO):
+def written(trace, folder, form=TimelineFormat.PERFETTO):
     path = folder / f"written.{form.name.lower()}"
     return path, write_timeline(trace, path, form)
 
@@ -75,7 +75,7 @@ def test_by_hand(tmp_path):
 
 def test_chrome_by_hand(tmp_path):
     """Times in microseconds; the end of an arrow lies before that of its slice."""
-    path, _ = written(by_hand(tmp_path), tmp_path, Format.CHROME)
+    path, _ = written(by_hand(tmp_path), tmp_path, TimelineFormat.CHROME)
     events = json.loads(path.read_text())["traceEvents"]
     of_send = [e for e in events if (e["pid"], e["tid"]) == (1, 1) and e["ph"] != "M"][2:5]
     common = {"pid": 1, "tid": 1, "ts": 0.12}
@@ -126,7 +126,7 @@ def test_any_run_in_any_windows(made):
         arrows = [(found.opened[n], found.closed[n]) for n in found.opened]
         assert ends == Counter((a[1], b[1], int(a[0][0][5:]), int(b[0][0][5:])) for a, b in arrows)
         assert set(found.instants) <= set(found.closed.values())
-        json.loads(written(trace, Path(folder), Format.CHROME)[0].read_text())
+        json.loads(written(trace, Path(folder), TimelineFormat.CHROME)[0].read_text())
         trace.close()
 
 
@@ -183,7 +183,7 @@ def test_events_of_the_program(tmp_path):
         (one, 21, "event 7", {"value": -5}),
     ]
     assert [s[3] for s in found.slices if s[4] == "region"] == ["solve"] and counts.events == 3
-    said = json.loads(written(trace, tmp_path, Format.CHROME)[0].read_text())["traceEvents"]
+    said = json.loads(written(trace, tmp_path, TimelineFormat.CHROME)[0].read_text())["traceEvents"]
     assert [(e["ts"], e["name"], e["args"]) for e in said if e["ph"] == "i"] == [
         (0.012, "step", {"value": 1, "label": "the first"}),
         (0.013, "step", {"value": 2}),
@@ -208,14 +208,14 @@ def test_samples_of_a_node(tmp_path):
     assert of["disk_written (bytes/s)"] == [(200, 0), (400, pytest.approx(4096 / 200e-9)), (600, 5e6), (800, 0)]
     assert of["cpu_user (%)"] == [(200, 50), (400, pytest.approx(100 / 3.5)), (600, 0), (800, 0)]
     assert of["cpu_busy (%)"] == [(200, 75), (400, pytest.approx(100 / 3.5)), (600, 0), (800, 0)]
-    said = json.loads(written(trace, tmp_path, Format.CHROME)[0].read_text())["traceEvents"]
+    said = json.loads(written(trace, tmp_path, TimelineFormat.CHROME)[0].read_text())["traceEvents"]
     loads = [(e["ts"], e["args"]["value"]) for e in said if e["ph"] == "C" and e["name"] == "load_1 (processes)"]
     assert loads == [(0.2, 0.25), (0.4, 1.5), (0.6, 1.0), (0.8, 0.5)]
     assert [e["args"]["name"] for e in said if e.get("name") == "process_name"] == ["rank 0", "node node0"]
 
 
 @pytest.mark.skipif(not NODE, reason="no node to run Perfetto's trace processor")
-@pytest.mark.parametrize("form", Format)
+@pytest.mark.parametrize("form", TimelineFormat)
 def test_perfettos_sql_sees_events_and_nodes(tmp_path, form):
     events = [event(12, OWN, 1), event(13, OWN, 2)]
     content = {"calls": [call("MPI_Barrier", 100, 1000, comm=WORLD)], "events": events, "labels": NAMED}
@@ -248,14 +248,14 @@ def test_names_that_json_must_quote(tmp_path):
     labels = [(*LABELS[0][:3], 'a "b"\\\n\u00e9'.encode())]
     run = write_run(tmp_path, [{"calls": [call("MPI_Barrier", 30, 40, comm=SELF)], "events": rows, "labels": labels}])
     trace = open_trace(run)
-    events = json.loads(written(trace, tmp_path, Format.CHROME)[0].read_text())["traceEvents"]
+    events = json.loads(written(trace, tmp_path, TimelineFormat.CHROME)[0].read_text())["traceEvents"]
     name = trace.extra(Regions).names[0]
     assert [e["name"] for e in events if e.get("cat") == "region"] == [name] and '"b"' in name
     assert [s[3] for s in decode(written(trace, tmp_path)[0]).slices if s[4] == "region"] == [name]
 
 
 @pytest.mark.skipif(not NODE, reason="no node to run Perfetto's trace processor")
-@pytest.mark.parametrize("form", Format)
+@pytest.mark.parametrize("form", TimelineFormat)
 def test_perfettos_sql_counts_the_same(tmp_path, form):
     """As many calls of each procedure, with the same time in all; as many arrows, none back in time; no errors."""
     trace = open_trace(write_pattern(tmp_path / "run", "irregular", 4, 300).path)
@@ -293,4 +293,4 @@ def end_of_arrow(trace, message):
 def test_where_it_cannot_be_written(tmp_path):
     trace = MemoryTrace([[("MPI_Init", 0, 5, {})]])
     with pytest.raises(TracelibError, match="cannot write"):
-        write_timeline(trace, tmp_path / "none" / "x.pftrace", Format.PERFETTO)
+        write_timeline(trace, tmp_path / "none" / "x.pftrace", TimelineFormat.PERFETTO)

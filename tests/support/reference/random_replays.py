@@ -34,9 +34,9 @@ from analyzer.machine.description import (
     simple_collectives,
 )
 from analyzer.program.model import Program
-from analyzer.program.operation import FileAccess, Flag, Kind, operations
+from analyzer.program.operation import FileAccess, OperationFlag, OperationKind, operations
 
-WINDOWS = (Kind.PUT, Kind.GET, Kind.ACCESSES_WAIT, Kind.LOCK, Kind.UNLOCK)
+WINDOWS = (OperationKind.PUT, OperationKind.GET, OperationKind.ACCESSES_WAIT, OperationKind.LOCK, OperationKind.UNLOCK)
 MORE_THAN_COMMS = 1000
 BYTE_A_NS = 1e9 / 2**20
 """MB/s at which a byte takes 1 ns."""
@@ -57,7 +57,7 @@ class Writer:
         for _ in range(random.randint(0, 2)):
             self.comms.append(tuple(random.sample(range(self.ranks), random.randint(1, self.ranks))))
 
-    def add(self, who: tuple[int, int], kind: Kind, **columns: Any) -> None:
+    def add(self, who: tuple[int, int], kind: OperationKind, **columns: Any) -> None:
         burst = self.random.choice((0, 0, 1, 2, 3, 5))
         block = self.random.choice((0, 0, 0, 1))
         self.streams[who].append({"kind": kind, "burst": burst, "block": block, **columns})
@@ -70,7 +70,7 @@ class Writer:
     def wait(self, who: tuple[int, int]) -> None:
         if self.open[who]:
             request = self.open[who].pop(self.random.randrange(len(self.open[who])))
-            self.add(who, **{"kind": Kind.WAIT, "request": request, **self.waited.pop((*who, request), {})})
+            self.add(who, **{"kind": OperationKind.WAIT, "request": request, **self.waited.pop((*who, request), {})})
 
     def message(self) -> None:
         r = self.random
@@ -78,16 +78,24 @@ class Writer:
         shared = {
             "bytes": r.choice((0, 1, 1, 2, 4, 7)), "comm": 0, "tag": 10 * source[1] + 20 * target[1] + r.randint(0, 1),
         }  # fmt: skip
-        standard = Flag.RENDEZVOUS | Flag.STANDARD
-        flags = r.choice((Flag(0), Flag.RENDEZVOUS, standard, Flag.IMMEDIATE, Flag.RENDEZVOUS | Flag.IMMEDIATE))
+        standard = OperationFlag.RENDEZVOUS | OperationFlag.STANDARD
+        flags = r.choice(
+            (
+                OperationFlag(0),
+                OperationFlag.RENDEZVOUS,
+                standard,
+                OperationFlag.IMMEDIATE,
+                OperationFlag.RENDEZVOUS | OperationFlag.IMMEDIATE,
+            )
+        )
         nonblocking = source == target or r.random() < 0.5
         if nonblocking:
             request = self.request(target)
             self.waited[(*target, request)] = {"peer": source[0], **shared}
-            self.add(target, Kind.IRECV, peer=source[0], request=request, **shared)
-        self.add(source, Kind.SEND, peer=target[0], flags=flags, **shared)
+            self.add(target, OperationKind.IRECV, peer=source[0], request=request, **shared)
+        self.add(source, OperationKind.SEND, peer=target[0], flags=flags, **shared)
         if not nonblocking:
-            self.add(target, Kind.RECV, peer=source[0], **shared)
+            self.add(target, OperationKind.RECV, peer=source[0], **shared)
 
     def collective(self) -> None:
         r = self.random
@@ -99,28 +107,28 @@ class Writer:
         for rank in members:
             columns["peer"] = root if all_know or rank == root else -1
             more = {"request": self.request((rank, 0))} if start else {}
-            kind = Kind.COLLECTIVE_START if start else Kind.COLLECTIVE
+            kind = OperationKind.COLLECTIVE_START if start else OperationKind.COLLECTIVE
             self.add((rank, 0), kind, bytes=r.randint(0, 5), other=r.randint(0, 5), **columns, **more)
 
     def access(self) -> None:
         who = self.random.choice([*self.streams])
-        kind = self.random.choice((Kind.PUT, Kind.GET))
+        kind = self.random.choice((OperationKind.PUT, OperationKind.GET))
         target, window = self.random.randrange(self.ranks), self.random.randint(0, 1)
         more = {"request": self.request(who)} if self.random.random() < 0.3 else {}
         self.add(who, kind, peer=target, bytes=self.random.randint(0, 5), comm=window, **more)
         if self.random.random() < 0.5:
-            self.add(who, Kind.ACCESSES_WAIT, comm=window, peer=self.random.choice((-1, target)))
+            self.add(who, OperationKind.ACCESSES_WAIT, comm=window, peer=self.random.choice((-1, target)))
 
     def locked(self) -> None:
         """Draw operations under a lock: the holder of a lock waits for nobody."""
         who = self.random.choice([*self.streams])
         target, window = self.random.randrange(-1, self.ranks), self.random.randint(0, 1)
         kind = self.random.choice((1, 2)) if target >= 0 else 2
-        self.add(who, Kind.LOCK, peer=target, comm=window, tag=kind)
+        self.add(who, OperationKind.LOCK, peer=target, comm=window, tag=kind)
         if self.random.random() < 0.5:
-            self.add(who, Kind.PUT, peer=max(target, 0), bytes=self.random.randint(0, 5), comm=window)
-        self.add(who, Kind.ACCESSES_WAIT, comm=window, peer=target)
-        self.add(who, Kind.UNLOCK, peer=target, comm=window)
+            self.add(who, OperationKind.PUT, peer=max(target, 0), bytes=self.random.randint(0, 5), comm=window)
+        self.add(who, OperationKind.ACCESSES_WAIT, comm=window, peer=target)
+        self.add(who, OperationKind.UNLOCK, peer=target, comm=window)
 
     def part(self, who: tuple[int, int]) -> None:
         """A call on a file, without the others of a collective one."""
@@ -129,15 +137,15 @@ class Writer:
         access = r.choice((FileAccess.READ, FileAccess.WRITE))
         how = r.random()
         if how < 0.5:
-            self.add(who, Kind.FILE, tag=r.choice([a for a in FileAccess if a != FileAccess.BEGIN]), **moved)
+            self.add(who, OperationKind.FILE, tag=r.choice([a for a in FileAccess if a != FileAccess.BEGIN]), **moved)
             return
         request = self.request(who)
         if how < 0.75:
-            self.add(who, Kind.FILE, tag=access, request=request, **moved | {"other": 0})
-            ends = {"flags": Flag.OF_FILE, "other": r.randint(0, 6), "peer": -1}
+            self.add(who, OperationKind.FILE, tag=access, request=request, **moved | {"other": 0})
+            ends = {"flags": OperationFlag.OF_FILE, "other": r.randint(0, 6), "peer": -1}
         else:
-            self.add(who, Kind.FILE, tag=FileAccess.BEGIN, request=request, **moved | {"bytes": 0})
-            ends = {"kind": Kind.FILE, "tag": access, "flags": Flag.OF_FILE, **moved}
+            self.add(who, OperationKind.FILE, tag=FileAccess.BEGIN, request=request, **moved | {"bytes": 0})
+            ends = {"kind": OperationKind.FILE, "tag": access, "flags": OperationFlag.OF_FILE, **moved}
         self.waited[*who, request] = ends
 
     def file(self) -> None:
@@ -146,15 +154,15 @@ class Writer:
         if r.random() < 0.6:
             return self.part(r.choice([*self.streams]))
         comm, start = r.randrange(len(self.comms)), r.random() < 0.4
-        columns = {"comm": comm, "peer": -1, "flags": Flag.OF_FILE}
+        columns = {"comm": comm, "peer": -1, "flags": OperationFlag.OF_FILE}
         for rank in self.comms[comm]:
             if start:
                 request = self.request((rank, 0))
-                flags = Flag.OF_FILE | Flag.OF_COLLECTIVE
+                flags = OperationFlag.OF_FILE | OperationFlag.OF_COLLECTIVE
                 self.waited[rank, 0, request] = {"flags": flags, "peer": -1, "other": r.randint(0, 9)}
-                self.add((rank, 0), Kind.COLLECTIVE_START, request=request, other=r.randint(0, 5), **columns)
+                self.add((rank, 0), OperationKind.COLLECTIVE_START, request=request, other=r.randint(0, 5), **columns)
             else:
-                self.add((rank, 0), Kind.COLLECTIVE, other=r.randint(0, 5), **columns)
+                self.add((rank, 0), OperationKind.COLLECTIVE, other=r.randint(0, 5), **columns)
             self.part((rank, 0))
         return None
 
@@ -162,13 +170,15 @@ class Writer:
         rank = self.random.randrange(self.ranks)
         threads = [who for who in self.streams if who[0] == rank]
         tag = self.random.randint(0, 1)
-        self.add(self.random.choice(threads), Kind.SEM_SIGNAL, tag=tag)
+        self.add(self.random.choice(threads), OperationKind.SEM_SIGNAL, tag=tag)
         # Only the last thread waits: it cannot be passed by another that takes what was meant for it.
-        self.add(threads[-1], Kind.SEM_WAIT, tag=tag)
+        self.add(threads[-1], OperationKind.SEM_WAIT, tag=tag)
 
     def alone(self) -> None:
         who = self.random.choice([*self.streams])
-        kind = self.random.choice((Kind.NONE, Kind.EVENT, Kind.PRIORITY, Kind.PARALLEL))
+        kind = self.random.choice(
+            (OperationKind.NONE, OperationKind.EVENT, OperationKind.PRIORITY, OperationKind.PARALLEL)
+        )
         self.add(who, kind, other=self.random.randint(1, 3))
 
     def program(self, steps: int) -> Program:
@@ -208,8 +218,8 @@ class PlainWriter(Writer):
         self.streams = {(rank, 0): [] for rank in range(self.ranks)}
         self.open = {who: [] for who in self.streams}
 
-    def add(self, who: tuple[int, int], kind: Kind, **columns: Any) -> None:
-        super().add(who, Kind.NONE if kind == Kind.PARALLEL else kind, **columns)
+    def add(self, who: tuple[int, int], kind: OperationKind, **columns: Any) -> None:
+        super().add(who, OperationKind.NONE if kind == OperationKind.PARALLEL else kind, **columns)
         self.streams[who][-1]["block"] = 0
 
     def locked(self) -> None:
@@ -229,13 +239,16 @@ def random_applications(random: Random) -> list[Program]:
     rows = [[p.ops[a:b] for a, b in pairwise(p.offsets.tolist())] for p in programs]
     streams = [(a, k) for a, streams in enumerate(rows) for k in range(len(streams))]
     for a in range(len(programs)):
-        rows[a][0] = np.append(rows[a][0], operations({"kind": Kind.NONE, "burst": random.randint(1, 9)}))
+        rows[a][0] = np.append(rows[a][0], operations({"kind": OperationKind.NONE, "burst": random.randint(1, 9)}))
     for _ in range(random.randint(0, 8)):
         source, target = random.sample(streams, 2)
         port = 1000 * streams.index(source) + streams.index(target)
         shared = {"tag": port, "bytes": random.randint(0, 5), "burst": random.randint(0, 3)}
-        flags = random.choice((Flag(0), Flag.RENDEZVOUS, Flag.IMMEDIATE))
-        for (a, k), (b, other), kind in ((source, target, Kind.PORT_SEND), (target, source, Kind.PORT_RECV)):
+        flags = random.choice((OperationFlag(0), OperationFlag.RENDEZVOUS, OperationFlag.IMMEDIATE))
+        for (a, k), (b, other), kind in (
+            (source, target, OperationKind.PORT_SEND),
+            (target, source, OperationKind.PORT_RECV),
+        ):
             row = {"kind": kind, "comm": b, "peer": int(programs[b].rank[other]), "flags": flags, **shared}
             rows[a][k] = np.append(rows[a][k], operations(row))
     buffered = programs[0].buffered  # so that they can be one program, too
@@ -255,14 +268,14 @@ def as_one(programs: Sequence[Program]) -> Program:
     parts = []
     for a, p in enumerate(programs):
         ops = p.ops.copy()
-        port = np.isin(ops["kind"], (Kind.PORT_SEND, Kind.PORT_RECV))
+        port = np.isin(ops["kind"], (OperationKind.PORT_SEND, OperationKind.PORT_RECV))
         there = np.where(port, np.array(first)[ops["comm"] * port], first[a])
         ops["peer"] += np.where(ops["peer"] >= 0, there, 0).astype(np.int32)
         window = np.isin(ops["kind"], WINDOWS)
         ops["comm"] = np.where(port, comms[-1], ops["comm"] + np.where(window, MORE_THAN_COMMS * a, comms[a]))
         ops["block"] += blocks[a]
-        ops["kind"][ops["kind"] == Kind.PORT_SEND] = Kind.SEND
-        ops["kind"][ops["kind"] == Kind.PORT_RECV] = Kind.RECV
+        ops["kind"][ops["kind"] == OperationKind.PORT_SEND] = OperationKind.SEND
+        ops["kind"][ops["kind"] == OperationKind.PORT_RECV] = OperationKind.RECV
         parts.append(ops)
     return Program(
         ops=np.concatenate(parts),

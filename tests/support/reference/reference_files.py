@@ -11,7 +11,7 @@ from typing import Any
 from reference_machine import Costs, duration, nearest
 from reference_state import FILE, Instance, Thread
 
-from analyzer.program.operation import FileAccess, Flag
+from analyzer.program.operation import FileAccess, OperationFlag
 
 MOVES = {FileAccess.READ: "read_bandwidth_mb", FileAccess.WRITE: "write_bandwidth_mb"}
 ASKS = {FileAccess.OPEN: "open_s", FileAccess.CLOSE: "close_s", FileAccess.SYNC: "sync_s"}
@@ -33,7 +33,7 @@ class Files:
             if op["tag"] == FileAccess.BEGIN:
                 thread.requests[op["request"]] = self.now
             return self.until(thread, self.now + self.rest(thread, op))
-        if op["flags"] & Flag.OF_FILE:
+        if op["flags"] & OperationFlag.OF_FILE:
             return self.until(thread, self.served(thread.requests.pop(op["request"]), self.duration(thread, op)))
         over = self.served(self.now, self.duration(thread, op))
         if op["request"] < 0:

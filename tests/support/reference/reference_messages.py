@@ -14,7 +14,7 @@ from reference_state import Instance, Message, Receive, Thread
 
 from analyzer.machine.description import AS_CALLS, Machine
 from analyzer.program.model import Program
-from analyzer.program.operation import Flag, Kind
+from analyzer.program.operation import OperationFlag, OperationKind
 
 
 class Messages:
@@ -43,12 +43,12 @@ class Messages:
     def send(self, thread: Thread, op: dict[str, Any]) -> Message | None:
         here, there = self.costs.node_of[thread.rank], self.costs.node_of[op["peer"]]
         number = thread.first + thread.at
-        source, target = (there, here) if op["kind"] == Kind.GET else (here, there)
+        source, target = (there, here) if op["kind"] == OperationKind.GET else (here, there)
         needs = self.costs.needs(source, target)
         m = self.messages[number] = Message(thread, number, needs, thread.wire, thread.hold, here == there, self.now)
-        if op["kind"] == Kind.SEND:
+        if op["kind"] == OperationKind.SEND:
             m.rendezvous = self.is_rendezvous(thread, op)
-            if not op["flags"] & Flag.IMMEDIATE and (m.rendezvous or self.machine.synchronous):
+            if not op["flags"] & OperationFlag.IMMEDIATE and (m.rendezvous or self.machine.synchronous):
                 m.sender_waits = "delivery" if self.thesis or self.machine.synchronous else "start"
                 if self.as_dimemas and m.sender_waits == "start":
                     m.sender_waits = "match"
@@ -73,9 +73,9 @@ class Messages:
         if limit is not None and limit != AS_CALLS:
             assert thread.draws
             return op["bytes"] >= thread.draws.value(limit, self.costs.first_time, 0.0)
-        if limit is None and buffered >= 0 and op["flags"] & Flag.STANDARD:
+        if limit is None and buffered >= 0 and op["flags"] & OperationFlag.STANDARD:
             return op["bytes"] > buffered and op["peer"] != thread.rank
-        return bool(op["flags"] & Flag.RENDEZVOUS)
+        return bool(op["flags"] & OperationFlag.RENDEZVOUS)
 
     def run_of(self, thread: Thread, op: dict[str, Any]) -> int:
         """Messages stay within a run of their application, but for those through ports: no communicator has them."""
@@ -97,7 +97,7 @@ class Messages:
             self.meet(self.sent[channel].pop(0), receive)
         else:
             self.posted.setdefault(channel, []).append(receive)
-        if op["kind"] == Kind.IRECV:
+        if op["kind"] == OperationKind.IRECV:
             thread.requests[op["request"]] = receive
             return None
         self.boost(thread, op, receive)
@@ -114,7 +114,7 @@ class Messages:
             self.open_receives.setdefault(channel, []).append(receive)
 
     def wait(self, thread: Thread, op: dict[str, Any]) -> Receive | Instance | str | None:
-        if op["flags"] & (Flag.OF_FILE | Flag.OF_COLLECTIVE) == Flag.OF_FILE:
+        if op["flags"] & (OperationFlag.OF_FILE | OperationFlag.OF_COLLECTIVE) == OperationFlag.OF_FILE:
             return self.file_wait(thread, op)
         what = thread.requests.pop(op["request"])
         if isinstance(what, Instance):

@@ -37,7 +37,7 @@ from reference_windows import Windows
 
 from analyzer.machine.description import SPIN, Machine, Priority
 from analyzer.program.model import Program
-from analyzer.program.operation import Flag, Kind
+from analyzer.program.operation import OperationFlag, OperationKind
 
 
 class Reference(Policies, Messages, Links, Windows, Files):
@@ -161,15 +161,15 @@ class Reference(Policies, Messages, Links, Windows, Files):
                 node_of = self.costs.node_of
                 cost = self.costs.message(node_of[thread.rank], node_of[op["peer"]], op["bytes"], draws)
                 thread.overhead, thread.wire, thread.hold = cost
-            if op["kind"] == Kind.PARALLEL:
+            if op["kind"] == OperationKind.PARALLEL:
                 burst = self.fork(thread, burst, max(op["other"], 1))
             thread.remaining = burst + thread.overhead
 
     @staticmethod
     def takes_message(op: dict[str, Any]) -> bool:
         """Tell whether an operation pays for a message: a nonblocking receive pays where it is waited for."""
-        other = op["peer"] < 0 or op["flags"] & (Flag.OF_COLLECTIVE | Flag.OF_ACCESS)
-        return op["kind"] == Kind.RECV or (op["kind"] == Kind.WAIT and not other)
+        other = op["peer"] < 0 or op["flags"] & (OperationFlag.OF_COLLECTIVE | OperationFlag.OF_ACCESS)
+        return op["kind"] == OperationKind.RECV or (op["kind"] == OperationKind.WAIT and not other)
 
     def draws(self, thread: Thread) -> Draws:
         """The random numbers of its operation."""
@@ -314,8 +314,8 @@ class Reference(Policies, Messages, Links, Windows, Files):
         thread.computes = starts
         thread.turn += 1
         turn, number = thread.turn, thread.first + thread.at
-        kind = thread.ops[thread.at]["kind"] if thread.at < len(thread.ops) else Kind.NONE
-        phase = SUBMIT if kind in (*MESSAGES, *COLLECTIVES, Kind.FILE) else POST
+        kind = thread.ops[thread.at]["kind"] if thread.at < len(thread.ops) else OperationKind.NONE
+        phase = SUBMIT if kind in (*MESSAGES, *COLLECTIVES, OperationKind.FILE) else POST
         self.schedule(
             starts + thread.remaining, phase, thread.key(number), lambda: thread.turn == turn and self.act(thread)
         )
@@ -383,14 +383,25 @@ class Reference(Policies, Messages, Links, Windows, Files):
             return
         op = thread.ops[thread.at]
         does = {
-            Kind.SEND: self.send, Kind.PUT: self.send, Kind.GET: self.send, Kind.RECV: self.receive,
-            Kind.IRECV: self.receive, Kind.WAIT: self.wait, Kind.COLLECTIVE: self.enter,
-            Kind.COLLECTIVE_START: self.enter, Kind.PRIORITY: self.set_priority, Kind.SEM_WAIT: self.sem_wait,
-            Kind.SEM_SIGNAL: self.sem_signal, Kind.ACCESSES_WAIT: self.accesses_wait, Kind.PARALLEL: self.join,
-            Kind.LOCK: self.lock, Kind.UNLOCK: self.unlock, Kind.FILE: self.file,
-        }  # fmt: skip
+            OperationKind.SEND: self.send,
+            OperationKind.PUT: self.send,
+            OperationKind.GET: self.send,
+            OperationKind.RECV: self.receive,
+            OperationKind.IRECV: self.receive,
+            OperationKind.WAIT: self.wait,
+            OperationKind.COLLECTIVE: self.enter,
+            OperationKind.COLLECTIVE_START: self.enter,
+            OperationKind.PRIORITY: self.set_priority,
+            OperationKind.SEM_WAIT: self.sem_wait,
+            OperationKind.SEM_SIGNAL: self.sem_signal,
+            OperationKind.ACCESSES_WAIT: self.accesses_wait,
+            OperationKind.PARALLEL: self.join,
+            OperationKind.LOCK: self.lock,
+            OperationKind.UNLOCK: self.unlock,
+            OperationKind.FILE: self.file,
+        }
         waits_for = does.get(op["kind"], lambda _thread, _op: None)(thread, op)
-        between = op["kind"] == Kind.NONE and thread.at + 1 < len(thread.ops) and self.as_dimemas
+        between = op["kind"] == OperationKind.NONE and thread.at + 1 < len(thread.ops) and self.as_dimemas
         if between and self.is_wanted(thread):
             self.give_way(thread)
         elif waits_for is None:
@@ -403,7 +414,7 @@ class Reference(Policies, Messages, Links, Windows, Files):
         n = self.entered[comm, thread.rank] = self.entered.get((comm, thread.rank), 0) + 1
         instance = self.instances.setdefault((comm, n), Instance(comm, n))
         instance.entered[thread.rank] = op
-        if op["peer"] == thread.rank and op["kind"] == Kind.COLLECTIVE:
+        if op["peer"] == thread.rank and op["kind"] == OperationKind.COLLECTIVE:
             instance.root = thread
         if thread.rank == self.program.communicators[comm][0]:
             instance.draws = self.draws(thread)
@@ -416,7 +427,7 @@ class Reference(Policies, Messages, Links, Windows, Files):
                 self.ask_network()
             else:
                 self.start_collective(instance)
-        if op["kind"] == Kind.COLLECTIVE_START:
+        if op["kind"] == OperationKind.COLLECTIVE_START:
             thread.requests[op["request"]] = instance
             return None
         return instance

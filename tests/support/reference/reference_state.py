@@ -7,17 +7,17 @@ from typing import Any
 
 from reference_draws import Draws
 
-from analyzer.program.operation import Flag, Kind
+from analyzer.program.operation import OperationFlag, OperationKind
 
 ARRIVE, FREE, ENDED, FILE, TICK, SLICE, BUSY, POST, SUBMIT, NETWORK, DISPATCH = range(11)
 """Phases of one instant, in order."""
 
-MESSAGES = (Kind.SEND, Kind.PUT, Kind.GET)
+MESSAGES = (OperationKind.SEND, OperationKind.PUT, OperationKind.GET)
 MOST_RUNS = 60
 """Most runs of a closed system: a program that has not ended by then starves."""
 VIRTUAL = 256
 """Virtual threads come after all others of their rank."""
-COLLECTIVES = (Kind.COLLECTIVE, Kind.COLLECTIVE_START)
+COLLECTIVES = (OperationKind.COLLECTIVE, OperationKind.COLLECTIVE_START)
 
 
 @dataclass(eq=False)
@@ -114,4 +114,4 @@ class Instance:
 
     @property
     def of_file(self) -> bool:
-        return any(op["flags"] & Flag.OF_FILE for op in self.entered.values())
+        return any(op["flags"] & OperationFlag.OF_FILE for op in self.entered.values())

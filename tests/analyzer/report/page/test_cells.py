@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from analyzer.report.page.gather import MOST_CELLS
 from analyzer.report.page.html import STEPS, packed_cells
-from analyzer.timeline import Doing, Timeline, TimelineLines
+from analyzer.timeline import ActivityKind, Timeline, TimelineLines
 
 
 def of(ns):
@@ -25,7 +25,7 @@ def of(ns):
 def unpacked(text, bins, lines):
     cells = np.frombuffer(zlib.decompress(base64.b64decode(text)), "<u2")
     levels = np.split(cells, np.cumsum(np.array(bins) * lines)[:-1])
-    return [np.stack([level.reshape(lines, -1) >> 4 * k & 15 for k in Doing]) for level in levels]
+    return [np.stack([level.reshape(lines, -1) >> 4 * k & 15 for k in ActivityKind]) for level in levels]
 
 
 @given(arrays(np.int64, (4, 2, 5), elements=st.integers(0, 25)))
@@ -40,12 +40,12 @@ def test_cells_are_shares_rounded(ns):
 
 def test_coarser_levels_are_means():
     ns = np.zeros((4, 1, 1000), np.int64)
-    ns[Doing.COMPUTING, 0, :500] = 100
+    ns[ActivityKind.COMPUTING, 0, :500] = 100
     text, bins = packed_cells(of(ns))
     assert bins == [1000, 250]
     fine, coarse = unpacked(text, bins, 1)
-    assert fine[Doing.COMPUTING, 0].tolist() == [STEPS] * 500 + [0] * 500
-    assert coarse[Doing.COMPUTING, 0].tolist() == [STEPS] * 125 + [0] * 125
+    assert fine[ActivityKind.COMPUTING, 0].tolist() == [STEPS] * 500 + [0] * 500
+    assert coarse[ActivityKind.COMPUTING, 0].tolist() == [STEPS] * 125 + [0] * 125
 
 
 def test_the_worst_cells_fit_a_page():

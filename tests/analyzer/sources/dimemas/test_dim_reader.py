@@ -21,7 +21,7 @@ from analyzer.errors import TracelibError
 from analyzer.machine.description import DIALECTS, TABLE_9, Network, Node
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
-from analyzer.program.operation import Flag, Kind
+from analyzer.program.operation import OperationFlag, OperationKind
 from analyzer.replay import Machine, program_of, simulate
 from analyzer.replay.recorded import in_order
 from analyzer.sources.dimemas import reader as dimemas
@@ -49,7 +49,7 @@ def streams(found) -> list[np.ndarray]:
     ids = np.array([0, *(c.id for c in found.communicators)])
     ops = found.program.ops.copy()
     ops["comm"] = np.where(ops["comm"] < 0, ~ops["comm"], ids[ops["comm"].clip(0)])
-    ops["flags"] &= ~np.uint16(Flag.FIRST)
+    ops["flags"] &= ~np.uint16(OperationFlag.FIRST)
     return [ops[a:b] for a, b in zip(found.program.offsets[:-1], found.program.offsets[1:], strict=True)]
 
 
@@ -72,9 +72,9 @@ def without_empty_calls(ops: np.ndarray) -> np.ndarray:
     """A call that does nothing is not in a .dim; its burst is, and joins what follows without a burst of its own."""
     kept: list[np.void] = []
     for op in ops.copy():
-        if kept and kept[-1]["kind"] == Kind.NONE and op["burst"] == 0:
+        if kept and kept[-1]["kind"] == OperationKind.NONE and op["burst"] == 0:
             op["burst"] = kept.pop()["burst"]
-        if op["kind"] != Kind.NONE or op["burst"]:
+        if op["kind"] != OperationKind.NONE or op["burst"]:
             kept.append(op)
     return np.array(kept, ops.dtype)
 
@@ -121,7 +121,7 @@ def test_a_trace_written_again_is_the_same(tmp_path):
     )
     (tmp_path / "x.dim").write_text(text)
     trace = open_trace(tmp_path / "x.dim")
-    priority = trace.program.ops[trace.program.ops["kind"] == Kind.PRIORITY]
+    priority = trace.program.ops[trace.program.ops["kind"] == OperationKind.PRIORITY]
     assert priority["other"].tolist() == [5]
     write_dim(trace, tmp_path / "again.dim", Team())
     again = (tmp_path / "again.dim").read_text().splitlines()

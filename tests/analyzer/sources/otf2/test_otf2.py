@@ -22,7 +22,7 @@ from analyzer.metrics.regions import region_visits
 from analyzer.metrics.useful import useful
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
-from analyzer.sources.otf2.location import Location
+from analyzer.sources.otf2.location import LocationTranslator
 from analyzer.trace import Regions
 from analyzer.writers import otf2 as writer
 from analyzer.writers.otf2 import write_otf2
@@ -153,14 +153,14 @@ def test_no_more_than_a_piece_is_held(tmp_path, monkeypatch):
     """However long a thread's part is, only a piece is held of events that are read or kept for the next piece."""
     source = open_trace(write_pattern(tmp_path / "run", "ring", 4, 3000).path)
     write_otf2(source, tmp_path / "archive")
-    held, take = [], Location.take
+    held, take = [], LocationTranslator.take
 
     def noted(self, events, *, last=False):
         found = take(self, events, last=last)
         held.append(len(events) + len(self._held) + len(self._open))
         return found
 
-    monkeypatch.setattr(Location, "take", noted)
+    monkeypatch.setattr(LocationTranslator, "take", noted)
     with in_pieces_of(100):
         assert_same(source, open_trace(tmp_path / "archive" / "traces.otf2"))
     assert len(held) > 200 and max(held) < 120

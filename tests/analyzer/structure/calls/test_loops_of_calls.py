@@ -14,8 +14,8 @@ from memory_trace import MemoryTrace
 from analyzer.parallel import Team
 from analyzer.structure.calls.loops import outermost
 from analyzer.structure.calls.rank_loops import loop_of, loops_of
-from analyzer.structure.calls.sequence import Output, _outputs, sequence_of
-from analyzer.structure.levels.run_structure import Method, iterations, structure
+from analyzer.structure.calls.sequence import OutputKind, _outputs, sequence_of
+from analyzer.structure.levels.run_structure import IterationMethod, iterations, structure
 
 HALO = ["Irecv 1", "Irecv 2", "Isend 1", "Isend 2", "Waitall"]
 DIFFERENT = [
@@ -54,7 +54,7 @@ def test_what_is_made_now_and_then_makes_no_outer_loop():
     for number in range(120):
         steps += [*HALO, ("Allreduce", 50)] if number % 10 == 9 else HALO
     trace = program([*START, *steps, *END])
-    found = structure(trace, Team(), Method.CALLS).main
+    found = structure(trace, Team(), IterationMethod.CALLS).main
     assert found.count == 120
     assert found.every == (10,)
 
@@ -74,7 +74,7 @@ def test_a_loop_that_converges_is_inside_one_that_repeats():
     steps, passes = [], rng.integers(4, 25, 20)
     for inner in passes.tolist():
         steps += ["Bcast", *([*HALO, "Allreduce"]) * inner, "Gather"]
-    found = structure(program(steps), Team(), Method.CALLS).main
+    found = structure(program(steps), Team(), IterationMethod.CALLS).main
     assert found.count == 20
     inner = next(part for part in found.inside if part.iterations)
     assert (inner.fewest, inner.most, inner.total) == (passes.min(), passes.max(), passes.sum())
@@ -118,7 +118,7 @@ def test_random_nested_loops(data):
     calls = data.draw(st.permutations(DIFFERENT), "calls")
     own, body = [(one, 9000) for one in calls[:around]], calls[around : around + within]
     steps = [*own[:before], *body * inner, *own[before:]] * outer
-    found = structure(program([*START, *steps, *END], jitter=0.01), Team(), Method.CALLS).main
+    found = structure(program([*START, *steps, *END], jitter=0.01), Team(), IterationMethod.CALLS).main
     assert found.count == outer
     length = around * 9100 + within * inner * 1100
     assert found.iterations.period_ns == pytest.approx(length, rel=0.01)
@@ -130,7 +130,7 @@ def test_random_nested_loops(data):
 @pytest.mark.parametrize("inner", [3, 4, 7])
 def test_calls_before_that_look_like_the_end_of_a_pass_cut_no_loop_inside(inner):
     own = [(one, 9000) for one in ("Reduce", "Scan", "Exscan")]
-    found = structure(program([*START, *[*own, *["Bcast"] * inner] * 4, *END]), Team(), Method.CALLS).main
+    found = structure(program([*START, *[*own, *["Bcast"] * inner] * 4, *END]), Team(), IterationMethod.CALLS).main
     assert (found.count, [part.count for part in found.inside if part.iterations]) == (4, [inner])
 
 
@@ -165,7 +165,7 @@ def test_a_norm_now_and_then_is_a_step_of_the_loop_whose_inner_loops_are_the_lev
     for number in range(count):
         steps += [*["Recv 1", "Send 2"] * 8, *["Recv 2", "Send 1"] * 8, *HALO]
         steps += ["Allreduce"] if (number + 1) % each == 0 or (first and not number) else []
-    found = structure(program([*START, *steps, *END]), Team(), Method.CALLS).main
+    found = structure(program([*START, *steps, *END]), Team(), IterationMethod.CALLS).main
     assert (found.count, found.every) == (count, (each,))
     assert [part.count for part in found.inside if part.iterations] == [8, 8]
 
@@ -176,7 +176,7 @@ def sites(passes, *, knows_paths=True, output=()):
     places = np.array([0, 0, *np.concatenate(passes), 99])
     symbols = np.unique(places, return_inverse=True)[1].astype(np.int32)
     enter, bursts, clocks = np.arange(len(symbols)) * 100, np.full(len(symbols), 50), np.zeros(len(symbols), np.int32)
-    outputs = np.where(np.isin(places, output), Output.RESULTS, Output.NONE).astype(np.uint8)
+    outputs = np.where(np.isin(places, output), OutputKind.RESULTS, OutputKind.NONE).astype(np.uint8)
     return outermost(symbols, enter, bursts, clocks, int(enter[-1]), knows_paths=knows_paths, output=outputs)
 
 
@@ -297,8 +297,8 @@ def test_what_hands_out_results():
         "MPI_File_read_all",
     )
     found = _outputs((*names, "MPI_Allreduce", "MPI_Bcast", "MPI_Reduce_scatter", "MPI_Allgather"))
-    results, beside = Output.RESULTS, Output.BESIDE
-    assert found.tolist() == [results, results, results, beside, beside, *[Output.NONE] * 5]
+    results, beside = OutputKind.RESULTS, OutputKind.BESIDE
+    assert found.tolist() == [results, results, results, beside, beside, *[OutputKind.NONE] * 5]
 
 
 @pytest.mark.parametrize("each, count", [(25, 100), (15, 90), (10, 50)])
@@ -369,13 +369,13 @@ def test_calls_that_take_turns_are_of_the_loop_however_often_one_inside_is_passe
 @pytest.mark.parametrize("heavy", [1, 10, 40])
 def test_a_heavier_step_that_takes_less_than_those_between_makes_no_outer_loop(heavy):
     steps = ["Barrier", *["Barrier"] * 48, "Barrier", ("Gather", heavy * 1000)] * 10
-    found = structure(program([*START, *steps]), Team(), Method.CALLS).main
+    found = structure(program([*START, *steps]), Team(), IterationMethod.CALLS).main
     assert (found.count, found.every) == (500, (50,))
 
 
 def test_one_that_takes_longer_than_those_between_does():
     steps = [*["Barrier"] * 20, ("Gather", 30_000)] * 10
-    found = structure(program([*START, *steps]), Team(), Method.CALLS).main
+    found = structure(program([*START, *steps]), Team(), IterationMethod.CALLS).main
     assert (found.count, found.inside[0].count) == (10, 20)
 
 
@@ -385,7 +385,7 @@ def test_a_loop_whose_passes_vary_little_is_inside_the_one_that_begins_it_anew(s
     rng = np.random.default_rng(seed)
     inner = rng.integers(5, 18, 30)
     steps = [call for passes in inner.tolist() for call in (*[*HALO, "Allreduce"] * passes, ("Bcast", 1500))]
-    found = structure(program(["Gather", *steps]), Team(), Method.CALLS).main
+    found = structure(program(["Gather", *steps]), Team(), IterationMethod.CALLS).main
     assert found.count == 30
     (part,) = (part for part in found.inside if part.iterations)
     assert (part.fewest, part.most, part.total) == (inner.min(), inner.max(), inner.sum())
@@ -393,7 +393,7 @@ def test_a_loop_whose_passes_vary_little_is_inside_the_one_that_begins_it_anew(s
 
 def test_a_few_sums_at_the_end_are_no_loop():
     trace = program([*START, ("Allreduce", 10_000_000), ("Allreduce", 1000), ("Allreduce", 1000)], ranks=2)
-    assert structure(trace, Team(), Method.BOTH).main is None
+    assert structure(trace, Team(), IterationMethod.BOTH).main is None
 
 
 def test_steps_that_do_something_else_now_and_then_at_uneven_distances():
@@ -438,5 +438,7 @@ def test_what_comes_between_every_few_passes_is_of_a_loop_around(stages):
 def test_of_what_ranks_may_have_that_is_believed_which_most_of_them_share():
     """Two components that meet after each 6 steps of the one, each 10 steps of the other: so they meet 12 times."""
     fast, slow = (["Sendrecv 1", "Allreduce"] * steps + ["Sendrecv 2"] for steps in (6, 10))
-    found = structure(MemoryTrace([rank_of(one * 12) for one in (fast, fast, slow, slow)]), Team(), Method.CALLS).main
+    found = structure(
+        MemoryTrace([rank_of(one * 12) for one in (fast, fast, slow, slow)]), Team(), IterationMethod.CALLS
+    ).main
     assert (found.count, found.iterations.known.all()) == (12, True)

@@ -15,7 +15,7 @@ from analyzer.parallel import Team
 from analyzer.structure.calls.multiples import grouped_by_computing, with_peeled_pass
 from analyzer.structure.calls.rank_loops import loop_of
 from analyzer.structure.calls.sequence import sequence_of
-from analyzer.structure.levels.run_structure import Method, structure
+from analyzer.structure.levels.run_structure import IterationMethod, structure
 
 HALO = ["Irecv 1", "Irecv 2", "Isend 1", "Isend 2", "Waitall"]
 START, END = ["Bcast", "Bcast"], ["Gather"]
@@ -28,7 +28,7 @@ def halo(ns):
 
 
 def loops(trace):
-    return structure(trace, Team(), Method.CALLS)
+    return structure(trace, Team(), IterationMethod.CALLS)
 
 
 @pytest.mark.parametrize("jitter", [0.0, 0.1])

@@ -15,11 +15,11 @@ from synthetic import write_run
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.structure.calls.candidates import candidates, in_context, longest_first
-from analyzer.structure.calls.sequence import FEWEST_CALLS, Detail, _Columns, _kinds, sequence_of
+from analyzer.structure.calls.sequence import FEWEST_CALLS, SymbolDetail, _Columns, _kinds, sequence_of
 from analyzer.structure.iterations import mean_lengths
 from analyzer.structure.levels import agreed_loops
 from analyzer.structure.levels.loop_tree import typical
-from analyzer.structure.levels.run_structure import Method, structure
+from analyzer.structure.levels.run_structure import IterationMethod, structure
 from analyzer.trace import CALL, CallPaths, Counters
 from tracelib.schema.procedures import (
     ASKING_MPI,
@@ -126,7 +126,7 @@ def test_a_sequence_call_by_call(tmp_path_factory, made):
             found, wanted = sequence_of(trace, rank), list(plainly(trace, rank))
             columns = (found.enter, found.exit, found.left, found.burst, found.clocks)
             assert list(zip(*(column.tolist() for column in columns), strict=True)) == [times for times, _ in wanted]
-            for detail in Detail:
+            for detail in SymbolDetail:
                 assert same(found.symbols[detail].tolist(), [details[detail] for _, details in wanted])
     finally:
         trace.close()
@@ -135,9 +135,9 @@ def test_a_sequence_call_by_call(tmp_path_factory, made):
 def test_loops_inside_are_the_same_whether_sequences_are_kept_or_read_again(monkeypatch):
     body = ["Bcast", *["Irecv 1", "Isend 1", "Waitall", "Allreduce"] * 7, "Gather", *["Alltoall", "Scan"] * 5]
     trace = program([*body * 12, "Gather"], ranks=3, jitter=0.1)
-    kept = structure(trace, Team(), Method.CALLS).loops
+    kept = structure(trace, Team(), IterationMethod.CALLS).loops
     monkeypatch.setattr(agreed_loops, "MOST_KEPT", 0)
-    again = structure(trace, Team(), Method.CALLS).loops
+    again = structure(trace, Team(), IterationMethod.CALLS).loops
     assert [part.level for part in kept] == [1, 2, 2]
     for one, other in zip(kept, again, strict=True):
         assert (one.iterations.edges == other.iterations.edges).all()
@@ -177,5 +177,5 @@ def test_where_places_are_known_neither_roots_nor_a_communicator_that_is_made_an
         columns = _Columns(_kinds(procedures))
         columns.append(rows, paths, None, 0)
         found = columns.sequence(0, 0, np.zeros(3, np.uint8), np.zeros(3, bool), is_whole=True, has_cpu=False)
-        for detail, numbers in zip((Detail.PEER, Detail.PROCEDURE), wanted, strict=True):
+        for detail, numbers in zip((SymbolDetail.PEER, SymbolDetail.PROCEDURE), wanted, strict=True):
             assert same(found.symbols[detail].tolist(), numbers)

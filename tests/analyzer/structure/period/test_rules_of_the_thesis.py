@@ -8,8 +8,8 @@ from nested_runs import Planted
 
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
-from analyzer.structure.levels.run_structure import Method, structure, structure_of_signal
-from analyzer.structure.signals import Signal
+from analyzer.structure.levels.run_structure import IterationMethod, structure, structure_of_signal
+from analyzer.structure.signals import RunSignal
 from benchmarks.results.regions import JITTER, RANKS, steps_of, table
 
 MISSED = 1
@@ -23,7 +23,7 @@ def test_regions_of_the_tables(tmp_path, application):
     rows = table("regions")
     rows = rows[rows.application == application]
     trace = open_trace(Planted(RANKS, jitter=JITTER).run(steps_of(rows)).written(tmp_path, counters=False))
-    found = [part for part in structure(trace, Team(), Method.THESIS, ["p2p"]).parts if part.iterations]
+    found = [part for part in structure(trace, Team(), IterationMethod.THESIS, ["p2p"]).parts if part.iterations]
     trace.close()
     expected = rows[(rows.level == 1) & rows.period_ms.notna()]
     assert len(found) == len(expected)
@@ -47,7 +47,7 @@ def test_a_uniform_loop_is_one_region(count, jitter):
         burst = max(int(0.6 * width * (1 + jitter * rng.standard_normal())), 2)
         parts += [4 + 0.2 * rng.standard_normal(burst), np.zeros(int(0.4 * width))]
     values = np.concatenate([*parts, np.zeros(700)])
-    (part,) = [part for part in structure_of_signal(Signal("bursts", 0, 1000, values), "", literal=True).parts
+    (part,) = [part for part in structure_of_signal(RunSignal("bursts", 0, 1000, values), "", literal=True).parts
                if part.iterations]  # fmt: skip
     assert abs(part.count - count) <= max(MISSED, (0.01 + 0.1 * jitter) * count)
     assert part.span_ns > 0.9 * 1000 * (len(values) - 1500)
@@ -56,5 +56,5 @@ def test_a_uniform_loop_is_one_region(count, jitter):
 @pytest.mark.parametrize("seed", range(4))
 def test_noise_has_no_region(seed):
     values = np.random.default_rng(seed).normal(3, 1, 1 << 15).clip(0)
-    assert not [one for one in structure_of_signal(Signal("bursts", 0, 1000, values), "", literal=True).parts
+    assert not [one for one in structure_of_signal(RunSignal("bursts", 0, 1000, values), "", literal=True).parts
                 if one.iterations]  # fmt: skip

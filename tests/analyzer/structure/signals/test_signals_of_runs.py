@@ -22,7 +22,7 @@ from analyzer.errors import TracelibError
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.structure.signals import csv_signal, signals
-from analyzer.structure.signals.counters import Bins
+from analyzer.structure.signals.counters import StepBins
 from analyzer.trace import EVENT, State
 from analyzer.trace.annotated import Annotated
 
@@ -142,7 +142,7 @@ def mean_of_ranks(path, *names):
 )
 def test_bins_are_exact_means(intervals, samples):
     dense = np.zeros(1000)
-    bins = Bins(0, 1000, samples)
+    bins = StepBins(0, 1000, samples)
     for begin, length, weight in intervals:
         dense[begin : begin + length] += weight
     rows = np.array([(b, b + n) for b, n, _ in intervals], np.int64).reshape(-1, 2)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from loop_programs import program
 
 from analyzer.parallel import Team
-from analyzer.structure.iterations import Source
-from analyzer.structure.levels.run_structure import Method, structure
+from analyzer.structure.iterations import IterationEvidence
+from analyzer.structure.levels.run_structure import IterationMethod, structure
 from analyzer.structure.signals.from_calls import steps_of
 
 US = 1000
@@ -26,7 +26,7 @@ def total(us=0.2):
 
 
 def found_in(steps, jitter=0.02):
-    return structure(program(steps, ranks=4, jitter=jitter), Team(), Method.SIGNALS)
+    return structure(program(steps, ranks=4, jitter=jitter), Team(), IterationMethod.SIGNALS)
 
 
 def count_of(steps):
@@ -42,7 +42,7 @@ def test_calls_of_one_exchange_are_one_step():
 
 def test_a_loop_says_what_it_was_found_by():
     main = found_in([*halo(100), *total()] * 40).main
-    assert main.count == 40 and main.iterations.source is Source.SIGNALS
+    assert main.count == 40 and main.iterations.source is IterationEvidence.SIGNALS
     assert main.iterations.body == "1 wait for messages, 1 group communication"
 
 
@@ -119,4 +119,4 @@ def test_calls_at_random_are_no_loop(seed):
 def test_a_signal_that_is_named_is_looked_at_alone():
     """Then autocorrelation finds the period."""
     trace = program([*halo(100), *total()] * 100, ranks=4)
-    assert structure(trace, Team(), Method.SIGNALS, ["computing"]).main.iterations.body.endswith("computing")
+    assert structure(trace, Team(), IterationMethod.SIGNALS, ["computing"]).main.iterations.body.endswith("computing")

@@ -5,7 +5,7 @@ import pytest
 
 from analyzer.structure.levels.periodic_stretches import alike, periodic_stretches
 from analyzer.structure.levels.run_structure import structure_of_signal
-from analyzer.structure.signals import Signal
+from analyzer.structure.signals import RunSignal
 
 PERIOD = 100
 
@@ -21,7 +21,7 @@ def pulses(count, early, seed):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_pulses_that_are_early_or_late_are_of_one_stretch(seed):
-    (one,) = periodic_stretches(Signal("planted", 0, 1, pulses(20, 2, seed)))
+    (one,) = periodic_stretches(RunSignal("planted", 0, 1, pulses(20, 2, seed)))
     assert one.period_ns == pytest.approx(PERIOD, rel=0.01)
     assert len(one.signal.values) > 18 * PERIOD
 
@@ -29,7 +29,7 @@ def test_pulses_that_are_early_or_late_are_of_one_stretch(seed):
 def test_loops_of_one_period_that_do_other_things_are_two_stretches():
     at = np.arange(12 * PERIOD)
     one, other = (at % PERIOD < 10).astype(float), (at % (PERIOD / 4) < 12).astype(float) * (1 + (at % PERIOD > 50))
-    found = periodic_stretches(Signal("planted", 0, 1, np.concatenate([one, other])))
+    found = periodic_stretches(RunSignal("planted", 0, 1, np.concatenate([one, other])))
     assert [len(part.signal.values) / PERIOD for part in found] == pytest.approx([12, 12], abs=1.0)
 
 
@@ -57,7 +57,7 @@ def test_short_periods_are_no_multiples_of_them(samples, count, period):
     values = np.zeros(samples)
     at = np.arange(int(count * period))
     values[samples // 20 : samples // 20 + len(at)] = at % period < 0.3 * period
-    found = structure_of_signal(Signal("planted", 0, 1000, values), "planted")
+    found = structure_of_signal(RunSignal("planted", 0, 1000, values), "planted")
     assert abs(found.main.count - count) <= 1  # idle time before it is as its own
 
 
@@ -67,12 +67,12 @@ def test_short_periods_that_vary(seed):
     values = np.zeros(1 << 17)
     for at in (6000 + np.cumsum(lengths)).astype(int):
         values[at : at + 18] = 1
-    found = structure_of_signal(Signal("planted", 0, 1000, values), "planted")
+    found = structure_of_signal(RunSignal("planted", 0, 1000, values), "planted")
     assert found.main.count == pytest.approx(2000, abs=2)
 
 
 @pytest.mark.parametrize("idle", [5 / 12, 0.1, 0.0])
 def test_idle_time_is_no_loop(idle):
     loop = np.tile((np.arange(PERIOD) < 30) / 12, 20) + idle
-    found = structure_of_signal(Signal("planted", 0, 1000, np.concatenate([loop, np.full(900, idle)])), "planted")
+    found = structure_of_signal(RunSignal("planted", 0, 1000, np.concatenate([loop, np.full(900, idle)])), "planted")
     assert [part.iterations.count for part in found.parts if part.iterations] == [20]
