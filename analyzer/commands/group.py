@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import io
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from difflib import get_close_matches
 from pathlib import Path
-from socket import gethostname
 
 import click
 
@@ -70,18 +67,11 @@ class AnalyzeGroup(click.Group):
         return name, command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        found, wrong = registry.commands()
-        width = max(map(len, found))  # the same in all groups
-        sections: dict[str, list[str]] = {"Start here": list(registry.FIRST)}
-        for title in registry.GROUPS.values():
-            sections[title] = []
-        for name, command in found.items():
-            if name not in registry.FIRST:
-                sections.setdefault(registry.title_of(name, command), []).append(name)
-        for title, names in sections.items():
-            if names:
-                with formatter.section(title):
-                    formatter.write_dl([(name.ljust(width), found[name].spec.summary) for name in names])
+        sections, wrong = registry.summaries()
+        width = max(len(name) for section in sections.values() for name in section)  # the same in all groups
+        for title, section in sections.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), summary) for name, summary in section.items()])
         for error in wrong:
             click.echo(f"Error: {error} ({error.hint})", err=True)
 
@@ -91,7 +81,7 @@ class AnalyzeGroup(click.Group):
             if ctx.obj and ctx.obj.speaks:
                 click.echo(f"analyze {args[0]} is now analyze {_today(args[0])}", err=True)
             args = [*registry.RENAMED[args[0]], *args[1:]]
-        if args and args[0] not in own and args[0] not in registry.names():
+        if args and args[0] not in own and not registry.is_known(args[0]):
             self._check_names(args)
             args = [self._command_for(args), *args]
         return super().parse_args(ctx, args)
@@ -115,6 +105,8 @@ class AnalyzeGroup(click.Group):
             )
         if there:
             return
+        from difflib import get_close_matches
+
         close = get_close_matches(name, known, n=1)
         if close and not Path(name).suffix:
             raise TracelibError(f"{name}: no such file or command", f"did you mean `analyze {_today(close[0])}`?")
@@ -149,6 +141,10 @@ def analyze() -> None:
 def _complete(runs: Sequence[str]) -> None:
     """Have `tracelib recover` put into the files what only buffers of this node held, and give back their memory. Where
     that cannot be written, they stay as they are: nothing is lost, and nothing need be said."""
+    if not runs:
+        return
+    import subprocess
+
     for file in dict.fromkeys(runs):
         with suppress(OSError):
             words = [sys.executable, "-m", "tracelib", "recover", "--quiet", file]
@@ -221,6 +217,8 @@ def _fail(members: Team, text: str) -> None:
     """One process speaks for all; then the processes that wait for this one are ended, too."""
     if members.rank:  # still alive after this time: the first process has not had this error
         time.sleep(GRACE_S + min(members.rank * STAGGER_S, GRACE_S))
+        from socket import gethostname
+
         text += f", on process {members.rank} of {members.size}, {gethostname()}"
     click.echo(text, err=True)
     signal_handling.discard_all()

@@ -1,11 +1,13 @@
 """All commands of `analyze`: files of the folders here, and entry points of other packages.
 
 A folder is a group, and a file is a command, whose name has - for _. A file that begins with _ is a part of one. A
-command is imported when it is used: all of them together only for `analyze --help`.
+command is imported when it is used. `analyze --help` reads the summaries from the files' texts, because importing all
+files takes longer than its other work.
 """
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -56,6 +58,11 @@ def names() -> list[str]:
     return [*places(), *(name for name in entry_points(ENTRY_POINTS) if name not in places())]
 
 
+def is_known(name: str) -> bool:
+    """Return True if there is a command of this name. Asks other packages only where this one has none."""
+    return name in places() or name in entry_points(ENTRY_POINTS)
+
+
 def find(name: str) -> Command | None:
     """Return a command, or None if there is none of this name.
 
@@ -86,18 +93,35 @@ def _broken(entry: object, why: str) -> TracelibError:
     return TracelibError(said, f"it names {entry.value}")  # type: ignore[attr-defined]
 
 
-def commands() -> tuple[dict[str, Command], list[TracelibError]]:
-    """Import all commands. Returns them by name, and what is wrong with some of other packages."""
-    found, wrong = {}, []
-    for name in names():
+_SUMMARY = re.compile(r'^@command\(\s*"([^"\\]+)"', re.MULTILINE)
+
+
+def summaries() -> tuple[dict[str, dict[str, str]], list[TracelibError]]:
+    """Read when to take each command, without importing the commands of this package.
+
+    Returns:
+        For each title of `analyze --help`, in its order, the summaries by the commands' names; and what is wrong with
+        commands of other packages.
+    """
+    found: dict[str, dict[str, str]] = {"Start here": {}} | {title: {} for title in GROUPS.values()}
+    wrong = []
+    for name in (*FIRST, *(name for name in names() if name not in FIRST)):
         try:
-            if made := find(name):
-                found[name] = made
+            title, summary = _title_and_summary(name)
         except TracelibError as error:
             wrong.append(error)
-    return found, wrong
+            continue
+        found.setdefault("Start here" if name in FIRST else title, {})[name] = summary
+    return {title: group for title, group in found.items() if group}, wrong
 
 
-def title_of(name: str, made: Command) -> str:
-    """Return the title that a command is listed under; "More" for a group that is not known."""
-    return GROUPS.get(places().get(name) or made.spec.group, "More")
+def _title_and_summary(name: str) -> tuple[str, str]:
+    """Return the title that a command is listed under ("More" for a group that is not known), and its summary."""
+    group = places().get(name)
+    if group:
+        text = (Path(__file__).parent / group / f"{name.replace('-', '_')}.py").read_text()
+        if written := _SUMMARY.search(text):
+            return GROUPS[group], written[1]
+    made = find(name)
+    assert made is not None
+    return GROUPS.get(group or made.spec.group, "More"), made.spec.summary
