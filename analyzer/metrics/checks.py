@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from analyzer.columns.arrays import joined
+from analyzer.columns.arrays import distinct, joined
 from analyzer.pairing.call_paths import calls_with_paths, paths_of_calls
 from analyzer.pairing.collective_calls import calls_by_communicator
 from analyzer.pairing.dependences import collective_points
@@ -52,7 +52,7 @@ def _of_ranks(trace: Trace, ranks: range) -> Iterator[str]:
         reversed_, overlapping = _Wrong(trace), _Wrong(trace)
         for calls, paths in calls_with_paths(trace, rank):
             reversed_.add(calls, paths, calls["exit"] < calls["enter"])
-            for thread in np.unique(calls["thread"]).tolist():
+            for thread in distinct(calls["thread"]).tolist():
                 own = np.flatnonzero(calls["thread"] == thread)
                 before = np.concatenate((last[thread : thread + 1], calls["exit"][own[:-1]]))
                 overlapping.add(calls[own], paths[own], calls["enter"][own] < before)

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from analyzer.columns.arrays import joined
+from analyzer.columns.arrays import distinct, joined
 from analyzer.columns.spill import Spill
 from analyzer.pairing.parts import RECORDS, RankRows, window_of
 from analyzer.parallel import Team
@@ -57,7 +57,7 @@ def each_way(trace: Trace, rows: np.ndarray, group: np.ndarray) -> tuple[np.ndar
 def _is_remote(trace: Trace, rows: np.ndarray) -> np.ndarray:
     """Return a mask of the rows whose rank is in the remote group of its communicator."""
     found = np.zeros(len(rows), bool)
-    for comm in np.unique(rows["comm"]).tolist():
+    for comm in distinct(rows["comm"]).tolist():
         mine = rows["comm"] == comm
         found[mine] = np.isin(rows["rank"][mine], trace.communicators[comm].remote)
     return found
@@ -201,7 +201,7 @@ class CollectiveCalls:
         self._made.update(zip(keys.tolist(), (before + count).tolist(), strict=True))
         for one in self._missed.who(keys // len(self._sizes)):
             of_rank = rank == one
-            for comm in np.unique(calls["comm"][of_rank]).tolist():
+            for comm in distinct(calls["comm"][of_rank]).tolist():
                 mine = of_rank & (calls["comm"] == comm)
                 numbers[mine] += self._missed.before(one, comm, calls["enter"][mine])
         return numbers
@@ -241,7 +241,7 @@ class CollectiveCalls:
         for broken, _ in parts:
             self._limit(broken["comm"], broken["number"])
         if sum(waiting for _, waiting in parts) > MOST_WAITING:
-            for comms in self._team.allgather(np.unique(self._waiting["comm"])):
+            for comms in self._team.allgather(distinct(self._waiting["comm"])):
                 self._limit(comms, np.zeros(len(comms), np.int64))
             self._waiting = self._waiting[:0]
 
@@ -266,7 +266,7 @@ class _Missed:
 
     def who(self, ranks: np.ndarray) -> list[int]:
         """Return the ranks that missed any collective."""
-        return [rank for rank in np.unique(ranks).tolist() if len(self._of(rank))]
+        return [rank for rank in distinct(ranks).tolist() if len(self._of(rank))]
 
     def before(self, rank: int, comm: int, times: np.ndarray) -> np.ndarray | int:
         """Return the number of collectives that the rank had missed on a communicator before each of the times."""
@@ -328,7 +328,7 @@ def starts(group: np.ndarray) -> np.ndarray:
 def positions(trace: Trace, rows: np.ndarray) -> np.ndarray:
     """Return the rank of each row (MEMBER_CALL) in its communicator."""
     found = np.zeros(len(rows), np.int64)
-    for comm in np.unique(rows["comm"]).tolist():
+    for comm in distinct(rows["comm"]).tolist():
         members = np.array(trace.communicators[comm].members)
         mine = rows["comm"] == comm
         order = np.argsort(members)

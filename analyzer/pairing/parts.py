@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analyzer.columns.arrays import Sorted, by_index, joined
+from analyzer.columns.arrays import Sorted, by_index, distinct, joined
 from analyzer.columns.spill import Spill
 from analyzer.pairing.requests import Posted, choice_of
 from analyzer.trace import REQUEST, CallPaths, Trace
@@ -181,7 +181,7 @@ class Pieces:
         """Return the number of the piece of each (rank, time)."""
         group = np.searchsorted(self._first_rank, rank, side="right") - 1
         number = self._before[group]
-        for one in np.unique(group).tolist():
+        for one in distinct(group).tolist():
             if len(self._bounds[one]) > 2:
                 mine = group == one
                 number[mine] += window_of(self._bounds[one], time[mine])

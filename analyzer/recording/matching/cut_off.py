@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from analyzer.columns.arrays import distinct
 from analyzer.pairing.collective_calls import calls_by_communicator
 from analyzer.recording.thread_records.thread import ThreadRecords
 from analyzer.trace import Communicator, Losses, Trace, ranks_named
@@ -36,7 +37,7 @@ def leave_out_messages(trace: Trace, lanes: Lanes, halves: np.ndarray) -> None:
     for is_send, names, whats in ((True, ROWS_THAT_SEND, _SEND_ROWS), (False, ROWS_THAT_RECEIVE, _RECEIVE_ROWS)):
         called = np.array([base_name(p) in names for p in trace.procedures], bool)
         side = halves[halves["is_send"] == is_send]
-        for rank in np.unique(side["rank"]).tolist():
+        for rank in distinct(side["rank"]).tolist():
             of_rank = side["half"][side["rank"] == rank]
             for lane in lanes[rank]:
                 mine = of_rank[of_rank["thread"] == lane.thread]
@@ -47,7 +48,7 @@ def leave_out_messages(trace: Trace, lanes: Lanes, halves: np.ndarray) -> None:
 def _leave_out_calls(lane: ThreadRecords, entered: np.ndarray, called: np.ndarray) -> None:
     """Leave out the calls that were entered at these times (ns) and are of `called` procedures (bool by procedure)."""
     table = lane.tables["calls"]
-    for time in np.unique(entered).tolist():
+    for time in distinct(entered).tolist():
         first = table.find(lane.clock.ticks(time))
         rows = table.read(first, table.find(lane.clock.ticks(time + 1)))
         table.leave_out(first + np.flatnonzero(called[lane.procedure_indices(rows["call"])]))

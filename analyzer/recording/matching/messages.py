@@ -19,7 +19,7 @@ import numpy as np
 
 from analyzer._kernels import ffi, lib
 from analyzer.c_arrays import pointer
-from analyzer.columns.arrays import joined
+from analyzer.columns.arrays import distinct, joined
 from analyzer.columns.spill import Spill
 from analyzer.errors import TracelibError
 from analyzer.parallel import Team
@@ -242,7 +242,7 @@ class Matching:
                     continue
                 lib.match_late(pointer(rows), len(rows), edge, pointer(found))
                 posted = np.searchsorted(edges, found["posted"], side="right") - 1
-                for earlier in np.unique(posted):
+                for earlier in distinct(posted):
                     late.append((lane.rank, lane.thread, int(earlier)), found.compress(posted == earlier))
         return late
 

@@ -18,6 +18,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from analyzer._kernels import ffi, lib
+from analyzer.columns.arrays import distinct
 from analyzer.recording.rank_file.chunks import Chunks
 from analyzer.recording.rank_file.file import RankFile, unreadable
 from analyzer.recording.rank_file.tables import could_be_in
@@ -323,7 +324,7 @@ class ThreadTable:
             return
         positions, keys = self.sampled
         after = np.searchsorted(keys[1:-1], wanted) + 1
-        for one in np.unique(after).tolist():
+        for one in distinct(after).tolist():
             low, high = int(positions[one - 1]), int(positions[one])
             mine = wanted[after == one]
             rows = low + np.searchsorted(self._key(self._load(low, high)), mine)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from analyzer.columns.arrays import distinct
 from analyzer.errors import TracelibError
 from analyzer.recording.rank_file.clock import Clock
 from analyzer.recording.rank_file.file import RankFile, unreadable
@@ -127,7 +128,7 @@ def _time(file: RankFile, clock: Clock, monotonic_ns: np.ndarray) -> np.ndarray:
     """
     if not file.attributes["ticks_are_tsc"]:
         return clock.times(monotonic_ns)
-    pairs = np.unique(file.clock)
+    pairs = distinct(file.clock)
     if not len(pairs):
         raise TracelibError(
             f"{file.path.name}: it has no reading of the clock, so the times of its samples are not known"

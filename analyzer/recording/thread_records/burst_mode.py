@@ -14,6 +14,7 @@ from enum import IntEnum
 
 import numpy as np
 
+from analyzer.columns.arrays import distinct
 from analyzer.recording.rank_file.clock import Clock
 from analyzer.recording.rank_file.index import ThreadTable
 from analyzer.trace import SUMMED
@@ -71,7 +72,7 @@ def totals(table: ThreadTable) -> np.ndarray:
     sums: dict[int, np.ndarray] = {}
     for rows in table.scan():
         rows = rows[rows["flags"] > 0]
-        for flags in np.unique(rows["flags"]).tolist():
+        for flags in distinct(rows["flags"]).tolist():
             mine = rows[rows["flags"] == flags]
             columns = ("count", "inside", "sent", "received")
             line = np.array([int(mine[column].astype(np.int64).sum()) for column in columns])
@@ -181,7 +182,7 @@ class BurstMode:
         for rows in self._table.scan():
             rows = rows[rows["flags"] > 0]
             buffer = np.searchsorted(written, rows["enter"])
-            for number in np.unique(buffer).tolist():
+            for number in distinct(buffer).tolist():
                 mine = rows[buffer == number]
                 first, last = times.get(number, (2**64 - 1, 0))
                 times[number] = min(first, int(mine["enter"].min())), max(last, int(mine["exit"].max()))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from analyzer.columns.arrays import distinct
 from analyzer.errors import TracelibError
 from analyzer.recording.rank_file.file import RankFile
 from analyzer.recording.rank_file.index import Piece, ThreadTable, pieces_of
@@ -44,7 +45,7 @@ def _columns(file: RankFile, counters: Sequence[Counter]) -> dict[int, np.ndarra
     rows = np.sort(file.counters, order=("set", "position"))
     return {
         int(s): np.array([number[text_of(name)] for name in rows["name"][rows["set"] == s]], np.int64)
-        for s in np.unique(rows["set"])
+        for s in distinct(rows["set"])
     }
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analyzer.columns.arrays import distinct
 from analyzer.recording.rank_file.file import RankFile
 from tracelib.schema import ObjectKind
 
@@ -72,7 +73,7 @@ def in_target_units(accesses: np.ndarray, calls: np.ndarray, windows: Mapping[in
         windows: Displacement units by row of `objects`.
     """
     rows = accesses.copy()
-    for number in np.unique(rows["object"]).tolist():
+    for number in distinct(rows["object"]).tolist():
         if number not in windows or not len(calls):
             continue
         units = windows[number]
