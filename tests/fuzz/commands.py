@@ -37,9 +37,10 @@ _MORE = (
 
 def warm() -> None:
     """Import what commands import when they begin."""
-    from analyzer.commands.registry import commands
+    from analyzer.commands.registry import find, names
 
-    commands()
+    for command in names():
+        find(command)
     for name in _MORE:
         import_module(name)
 
