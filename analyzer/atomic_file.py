@@ -31,7 +31,7 @@ def cannot_write(path: Path, error: OSError) -> TracelibError:
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A binary file that takes the name `path` when the block ends well, and leaves nothing when it does not.
+    """Open a binary file that takes the name `path` when the block ends well, and leaves nothing when it does not.
 
     Raises TracelibError where the folder cannot be written or the disk is full.
     """

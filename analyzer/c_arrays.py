@@ -10,6 +10,8 @@ from analyzer._kernels import ffi as kernels
 
 
 def pointer(array: np.ndarray, kind: str = "void *", ffi: Any = kernels) -> Any:
-    """A C pointer to the data of a contiguous array, which must outlive it. ffi: of what takes it, where `kind` is a
-    struct that only that knows."""
+    """Return a C pointer to the data of a contiguous array, which must outlive it.
+
+    ffi: of the library that takes the pointer, if only that knows the struct `kind`.
+    """
     return ffi.cast(kind, ffi.from_buffer(array))

@@ -30,7 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def command() -> NoReturn:
-    """`analyze` as a process of its own: what `main` returns is its exit code."""
+    """Run `analyze` as a process of its own: the result of `main` is its exit code."""
     code = main()
     if "mpi4py.MPI" not in sys.modules and any(thread.daemon for thread in threading.enumerate()):
         _leave(code)

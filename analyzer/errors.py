@@ -13,7 +13,7 @@ __all__ = ["TracelibError", "about"]
 
 @contextmanager
 def about(file: str | Path) -> Iterator[None]:
-    """Errors within begin with the name of the file that they are of; "": they are of none."""
+    """Let errors inside the block begin with the name of the file; "": without a name."""
     try:
         yield
     except TracelibError as error:

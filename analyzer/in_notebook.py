@@ -22,19 +22,19 @@ class InNotebook:
 
 
 def html_table(of: Mapping[str, Any]) -> str:
-    """Names and values as a table."""
+    """Return names and values as a table."""
     return _pairs(of.items(), 0)
 
 
 def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """Cells are HTML already."""
+    """Return a table whose cells are HTML already."""
     names = [f"<th>{escape(name)}</th>" for name in head]
     every = [*([names] if names else []), *rows]
     return "<table>" + "".join(f"<tr>{''.join(row)}</tr>" for row in every) + "</table>"
 
 
 def _shown(of: Any) -> list[str]:
-    """Names of the fields that say something to a reader."""
+    """Return the names of the fields that are of interest to a reader."""
     return [one.name for one in fields(of) if one.repr and not one.name.startswith("_")]
 
 
@@ -73,7 +73,7 @@ def _value(name: str, value: Any, depth: int) -> str:
 
 
 def _array(name: str, value: Any, depth: int) -> str:
-    """An array of numpy: all that it holds where that is little, else how much it is."""
+    """Return an array of numpy: all elements if they are few, else its shape."""
     if value.ndim == 0:
         return _value(name, value.item(), depth)
     if value.ndim == 1 and len(value) <= _MOST_VALUES and value.dtype.names is None:

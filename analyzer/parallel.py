@@ -121,7 +121,7 @@ def dealt(team: Team, pieces: Sequence[Piece], work: Callable[[Piece], Found]) -
 
 
 def _nearest(ascending: Sequence[int], value: float) -> int:
-    """Which of some numbers is nearest to a value; of equal ones the first."""
+    """Return which of some numbers is nearest to a value; of equal ones the first."""
     after = bisect_left(ascending, value)
     return after - 1 if after and value - ascending[after - 1] <= ascending[after] - value else after
 
@@ -179,7 +179,7 @@ _STARTED_BY_MPI = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "MV2_COMM_WO
 
 
 def team() -> Team:
-    """An MpiTeam under mpirun, else a team of one (mpi4py is not imported then)."""
+    """Return an MpiTeam under mpirun, else a team of one (mpi4py is not imported then)."""
     return MpiTeam() if is_started_by_mpi() else Team()
 
 

@@ -85,7 +85,10 @@ def _value(node: ast.expr, names: dict[str, np.float64]) -> np.float64:
 
 
 def polynomial(coefficients: np.ndarray) -> str:
-    """The formula of a + b n + c n^2 + ..., lowest power first. Each coefficient is a + b / p where it is a pair."""
+    """Return the formula of a + b n + c n^2 + ..., lowest power first.
+
+    Each coefficient is a + b / p where it is a pair.
+    """
     terms = []
     for power, coefficient in enumerate(np.atleast_1d(coefficients)):
         values = np.atleast_1d(coefficient)
@@ -95,12 +98,12 @@ def polynomial(coefficients: np.ndarray) -> str:
 
 
 def formula_text(member: Member) -> str:
-    """The model as `Formula` reads it, with all digits."""
+    """Return the model as text that `Formula` reads, with all digits."""
     return sum_text(member.coefficients.tolist(), member.terms)
 
 
 def sum_text(coefficients: Sequence[float], terms: Sequence[Product]) -> str:
-    """A sum of terms as `Formula` reads it; "": all coefficients are 0."""
+    """Return a sum of terms as text that `Formula` reads; "": all coefficients are 0."""
     return " + ".join(f"({c:.17g}) * {_term(term)}" for c, term in zip(coefficients, terms, strict=True) if c)
 
 
@@ -109,7 +112,7 @@ def _term(term: Product) -> str:
 
 
 def reach_text(member: Member) -> str:
-    """Half of the interval of a model as `Formula` reads it: t * sigma * |spread @ terms|; "" without freedom."""
+    """Return half of a model's interval as text for `Formula`: t * sigma * |spread @ terms|; "" without freedom."""
     if member.freedom < 1 or not math.isfinite(member.sigma):
         return ""
     times = float(stdtrit(member.freedom, (1 + CONFIDENCE) / 2)) * member.sigma

@@ -71,7 +71,7 @@ class Measured:
     time_s: np.ndarray
 
     def cells(self) -> list[tuple[float, float, np.ndarray]]:
-        """(n, p, indices) of each setting, in order of p and n."""
+        """Return (n, p, indices) of each setting, in order of p and n."""
         settings = sorted({(p, n) for p, n in zip(self.p.tolist(), self.n.tolist(), strict=True)})
         return [(n, p, np.flatnonzero((self.n == n) & (self.p == p))) for p, n in settings]
 
@@ -111,7 +111,7 @@ def fit_machine(
 
 
 def _by_terms(kept: Measured, terms: str) -> str:
-    """The formula of the best model of the terms (formula 1 of any complexity)."""
+    """Return the formula of the best model of the terms (formula 1 of any complexity)."""
     import pandas
 
     one = kept.p[0] if np.ptp(kept.p) == 0 else None
@@ -138,7 +138,7 @@ def _by_degree(name: str, kept: Measured, degree: int) -> str:
 
 
 def _polynomial_fit(sizes: np.ndarray, values: np.ndarray, degree: int) -> np.ndarray:
-    """Least squares of relative distances; lowest power first."""
+    """Fit a polynomial by least squares of relative distances; lowest power first."""
     scale = sizes.max()
     basis = np.vander(sizes / scale, degree + 1, increasing=True)
     weight = 1 / np.maximum(np.abs(values), np.abs(values).max() * _ROUNDING + np.finfo(float).tiny)
@@ -156,7 +156,7 @@ def _in_p(processes: np.ndarray, coefficients: np.ndarray) -> str:
 
 
 def _interval(times: Measured, formula: Formula, degree: int) -> tuple[str, str]:
-    """The lowest and the highest time: the formula, less and plus the largest distances at each size.
+    """Return the lowest and the highest time: the formula, less and plus the largest distances at each size.
 
     Distances are fitted relative to the predicted time, as a polynomial of n, and moved until all are inside.
     """
@@ -172,7 +172,8 @@ def _interval(times: Measured, formula: Formula, degree: int) -> tuple[str, str]
 
 
 def _line_above(sizes: np.ndarray, values: np.ndarray, degree: int) -> np.ndarray:
-    """Least squares, moved up until it is not below any value; level where it would fall, and end below 0."""
+    """Fit a line by least squares, moved up until it is not below any value; level where it would fall, and end
+    below 0."""
     scale = sizes.max()
     basis = np.vander(sizes / scale, degree + 1, increasing=True)
     fitted, *_ = np.linalg.lstsq(basis, values, rcond=None)
@@ -202,7 +203,7 @@ class Learned:
 
 
 def learn(path: str | Path, degree: int, terms: str | None = None) -> list[Learned]:
-    """A model for each machine of a CSV: machine, n, p, time_s; further columns are the machine's features.
+    """Learn a model for each machine of a CSV: machine, n, p, time_s; further columns are the machine's features.
 
     degree: of polynomials of n; terms: candidate terms of n and p in their place. Raises TracelibError, with the line
     that is wrong.

@@ -40,7 +40,7 @@ class MachinePart:
         return max(self.fixed(n, p), 0.0) if self.fixed else 0.0
 
     def reach_s(self, n: float, p: float) -> float:
-        """Half of the interval; 0 where it is not known."""
+        """Return half of the interval; 0 where it is not known."""
         return self.reach(n, p) if self.reach else 0.0
 
 
@@ -96,7 +96,7 @@ def _renamed(text: str, size: str) -> str:
 
 
 def equal_finish(whole_s: Sequence[float], fixed_s: Sequence[float], counts: Sequence[int]) -> list[float]:
-    """The fraction of the work for one machine of each type, so that all finish together; they add up to 1.
+    """Return the fraction of the work for one machine of each type, so that all finish together; they add up to 1.
 
     From f_i W_i + c_i = T for all i and sum p_i f_i = 1: T = (1 + sum p_i c_i / W_i) / sum p_i / W_i.
 

@@ -39,7 +39,7 @@ def save_plan(plan: Plan, path: str | Path) -> None:
 
 
 def parts_of(plan: Plan, items: int | None) -> np.ndarray:
-    """The part of the work of each rank: in whole items, if it is known how many are shared."""
+    """Return the part of the work of each rank: in whole items, if their number is known."""
     if items is None:
         speeds = np.array(plan.speeds_at(plan.sizes[0]))
         return speeds / speeds.sum()
@@ -66,7 +66,9 @@ def _processes(groups: Sequence[Group]) -> int:
 
 
 def fractions(groups: Sequence[Group], n: float) -> list[float]:
-    """f_i, the part of all work for one machine of each type: sum p_i f_i = 1, and all finish together (formulas 3, 9).
+    """Return f_i, the part of all work for one machine of each type: sum p_i f_i = 1, and all finish together.
+
+    Source: formulas 3, 9.
 
     Where the time of a process is its share alone, these are formulas 11 to 13. Raises TracelibError where a machine
     would have nothing to do.
@@ -92,14 +94,15 @@ def speeds_of_ranks(groups: Sequence[Group], n: float) -> list[float]:
 
 
 def rank_times_s(groups: Sequence[Group], n: float, counts: Sequence[int], items: int) -> list[float]:
-    """The time of each rank, with whole items: T_i = f_i delta_i(1, n), or by the sum of its parts (formulas 2, 14)."""
+    """Return the time of each rank, with whole items: T_i = f_i delta_i(1, n), or by the sum of its parts (formulas
+    2, 14)."""
     processes = _processes(groups)
     models = [group.model for group in groups for _ in range(group.count)]
     return [model.process_s(n, count / items, processes) for model, count in zip(models, counts, strict=True)]
 
 
 def expectation(groups: Sequence[Group], n: float, counts: Sequence[int], items: int) -> Expectation:
-    """The time of the last rank with these items, its interval, and the time with equal shares."""
+    """Return the time of the last rank with these items, its interval, and the time with equal shares."""
     models = [group.model for group in groups for _ in range(group.count)]
     even = split(items, [1.0] * len(models))
     intervals = [

@@ -32,14 +32,14 @@ class MachineModel:
     parts: tuple[MachinePart, ...] = ()  # whose sum `time` is; none: all of the time is shared work
 
     def time_s(self, n: float, p: float = 1) -> float:
-        """delta(p, n). Raises TracelibError where it is not above 0."""
+        """Return delta(p, n). Raises TracelibError where it is not above 0."""
         found = self.time(n, p)
         if found <= 0:
             raise TracelibError(f"the model of {self.name} says {found:g} s at n = {n:g}", "it does not hold there")
         return found
 
     def interval_s(self, n: float, p: float = 1) -> tuple[float, float]:
-        """The lowest and the highest time; the time itself where no interval is known."""
+        """Return the lowest and the highest time; the time itself if no interval is known."""
         time = self.time_s(n, p)
         low = self.low(n, p) if self.low else time
         high = self.high(n, p) if self.high else time
@@ -62,11 +62,11 @@ class MachineModel:
         return sum(part.fixed_s(n, processes) for part in self.parts)
 
     def process_s(self, n: float, share: float, processes: int) -> float:
-        """The time of a process with a share of the work, s (formulas 2 and 14)."""
+        """Return the time of a process with a share of the work, s (formulas 2 and 14)."""
         return share * self.whole_s(n, processes) + self.fixed_s(n, processes)
 
     def process_interval_s(self, n: float, share: float, processes: int) -> tuple[float, float]:
-        """The lowest and the highest time of a process, s. Errors of parts are independent."""
+        """Return the lowest and the highest time of a process, s. Errors of parts are independent."""
         if not self.parts:
             low, high = self.interval_s(n)
             return share * low, share * high
@@ -102,7 +102,7 @@ def _part_as_json(part: MachinePart) -> dict[str, str]:
 
 
 def load_models(path: str | Path) -> dict[str, MachineModel]:
-    """The models by name. Raises TracelibError for a file that is no repository."""
+    """Load the models by name. Raises TracelibError for a file that is no repository."""
     try:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:

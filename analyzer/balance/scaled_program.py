@@ -39,7 +39,7 @@ def check_region_time(trace: Trace, program: Program, inside: np.ndarray, region
 
 
 def bounds(program: Program, by_clock: Program, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The least and the most CPU time of each rank in a region, ns.
+    """Return the least and the most CPU time of each rank in a region, ns.
 
     Between two calls it is no more than the clock says passed in the region, and what cannot have passed outside of it.
     """
@@ -63,7 +63,8 @@ SENDS = (OperationKind.SEND, OperationKind.PORT_SEND, OperationKind.PUT)
 
 
 def shared_part(trace: Trace, program: Program, region: str | None) -> tuple[Program, np.ndarray]:
-    """The program with block r + 1 for what rank r computes of the shared work, and that computation (ns, by rank).
+    """Return the program with block r + 1 for rank r's computation of the shared work, and that computation (ns, by
+    rank).
 
     The shared work is all computation, or that in a region with the regions inside. Raises TracelibError where there
     is no such region, or none of it, or where its CPU time is not known (`region_time`).
@@ -92,7 +93,7 @@ def shared_part(trace: Trace, program: Program, region: str | None) -> tuple[Pro
 
 
 def redistributed(marked: Program, grows: np.ndarray, *, messages: bool = False) -> Program:
-    """A program of `shared_part` in which rank r has grows[r] times its work.
+    """Return a program of `shared_part` in which rank r has grows[r] times its work.
 
     messages: what a rank sends to one other rank, and puts, has grows[r] times its bytes, too. Collectives keep theirs.
     """

@@ -79,7 +79,7 @@ def propose(
     cpu_time: bool = False,
     messages: bool = False,
 ) -> Proposal:
-    """Parts with which all ranks finish together, if each item takes a rank as long as it did in the run.
+    """Propose parts with which all ranks finish together, if each item takes a rank as long as it did in the run.
 
     region: what is shared; None: all computation. now: the part of the work that each rank had; None: equal ones.
     cpu_time: a rank is as fast as its CPU time says, without what others took of its CPU; else by the clock. machine:
@@ -124,7 +124,7 @@ def propose(
 
 
 def _varied(marked: Program) -> float:
-    """The relative standard deviation of what each rank computes in each eighth of its bursts; the largest, below 1.
+    """Return the relative standard deviation of each rank's computation in eighths of its bursts; the largest below 1.
 
     Where steps are alike it is how much a rank's speed varies from one moment to another.
     """

@@ -29,7 +29,7 @@ class BurstTable(NamedTuple):
 
 
 def counter_types(trace: Trace, names: tuple[str, ...]) -> tuple[int, ...]:
-    """The event types of counters by name. Raises TracelibError where the trace has no such counter."""
+    """Return the event types of counters by name. Raises TracelibError if the trace has no such counter."""
     types = {label.split()[0]: number for number, (label, _) in trace.event_labels.items() if label.split()}
     found = []
     for name in names:
@@ -40,7 +40,7 @@ def counter_types(trace: Trace, names: tuple[str, ...]) -> tuple[int, ...]:
 
 
 def labelled_counters(trace: Trace) -> tuple[str, ...]:
-    """Names of the counters of an imported trace: those that Extrae numbers as such."""
+    """Return the names of the counters of an imported trace: types that Extrae numbers as counters."""
     return tuple(
         label.split()[0] for number, (label, _) in sorted(trace.event_labels.items())
         if 42_000_000 <= number < 45_000_000 and label.split() and number < 42_009_990
@@ -71,7 +71,7 @@ def bursts(
 
 
 def measured(trace: Trace, states: np.ndarray, types: tuple[int, ...], ranks: range | None) -> BurstTable:
-    """The values of some bursts (STATE) of these ranks."""
+    """Return the values of some bursts (STATE) of these ranks."""
     values = np.full((len(states), 1 + len(types)), np.nan)
     values[:, 0] = states["end"] - states["begin"]
     if types and len(states):

@@ -43,8 +43,9 @@ class _Lowest:
 def draw_sample(
     trace: Trace, team: Team, counters: tuple[str, ...] = (), shortest_ns: int = 0, stretches: np.ndarray | None = None
 ) -> np.ndarray:
-    """The values (as `Bursts` has them) of at most SIZE of the bursts with known counts that are not shorter, and lie
-    in the stretches (see `bursts`).
+    """Draw a sample of at most SIZE bursts, and return their values as `Bursts` has them.
+
+    The bursts have known counts, are at least this long, and lie in the stretches (see `bursts`).
 
     One pass in bounded memory; collective over the team.
     """
@@ -62,7 +63,7 @@ def draw_sample(
 
 
 def _merged(team: Team, mine: _Lowest, columns: int) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers and values of the rows with the lowest keys of all members."""
+    """Return numbers and values of the rows with the lowest keys of all members."""
     every = team.allgather((mine.keys, mine.ids, np.zeros((0, columns)) if mine.values is None else mine.values))
     keys, ids, values = (np.concatenate(part) for part in zip(*every, strict=True))
     kept = np.lexsort((ids, keys))[: SIZE // 2]
@@ -70,7 +71,7 @@ def _merged(team: Team, mine: _Lowest, columns: int) -> tuple[np.ndarray, np.nda
 
 
 def _ids(found: BurstTable, most_threads: int) -> np.ndarray:
-    """A random number of each burst that depends on its place and begin alone (splitmix64)."""
+    """Return a random number for each burst that depends only on its place and begin (splitmix64)."""
     lane = found.states["rank"].astype(np.uint64) * np.uint64(most_threads) + found.states["thread"].astype(np.uint64)
     x = found.states["begin"].astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + lane * np.uint64(0xD1B54A32D192ED03)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -79,7 +80,7 @@ def _ids(found: BurstTable, most_threads: int) -> np.ndarray:
 
 
 def import_sklearn() -> Any:
-    """The module with `cluster`. Raises TracelibError where it is not installed."""
+    """Import the module with `cluster`. Raises TracelibError if it is not installed."""
     try:
         import sklearn.cluster
     except ImportError as error:
@@ -137,7 +138,7 @@ def find_clusters(
     shortest_ns: int = 0,
     stretches: np.ndarray | None = None,
 ) -> FoundClusters:
-    """The kinds of a run's bursts.
+    """Find the kinds of a run's bursts.
 
     reach, least: DBSCAN's eps, in ln(duration) and ln(1 + count), and its min_samples in the sample (None: 0.5 % of
     it, 4 at least). kinds: how many k-means is to find. shortest_ns: shorter bursts are of no kind. stretches: only
@@ -177,7 +178,7 @@ def _clustered(
 
 
 def _cores(points: np.ndarray, reach: float, least: int) -> tuple[np.ndarray, np.ndarray]:
-    """The core points of DBSCAN and the kind of each, from 1."""
+    """Return the core points of DBSCAN and the kind of each, from 1."""
     if not len(points):
         return points, np.zeros(0, np.int64)
     found = import_sklearn().cluster.DBSCAN(eps=reach, min_samples=least).fit(points)
@@ -194,7 +195,7 @@ def _centroids(points: np.ndarray, kinds: int) -> np.ndarray:
 
 
 def _sums(trace: Trace, team: Team, model: BurstClusters, stretches: np.ndarray | None) -> dict[int, BurstKind]:
-    """By label; the second pass."""
+    """Sum up the bursts by label; the second pass."""
     labels = [NOISE, SHORT, *range(1, model.count + 1)]
     sums = np.zeros((len(labels), 1 + len(model.counters)))
     by_rank = np.zeros((len(labels), trace.size), np.int64)

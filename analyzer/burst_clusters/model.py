@@ -44,7 +44,7 @@ class BurstClusters:
         return int(self.kinds.max(initial=0))
 
     def label(self, values: np.ndarray) -> np.ndarray:
-        """The kind of each burst, int64 of shape (n,), of its values (as `Bursts` has them)."""
+        """Return the kind of each burst, int64 of shape (n,), by its values (as `Bursts` has them)."""
         found = np.full(len(values), NOISE, np.int64)
         found[values[:, 0] < self.shortest_ns] = SHORT
         wanted = np.flatnonzero((found == NOISE) & ~np.isnan(values).any(axis=1))
@@ -55,7 +55,7 @@ class BurstClusters:
         return found
 
     def renumbered(self, order: np.ndarray) -> BurstClusters:
-        """With kind order[k] as k + 1."""
+        """Return the clusters with kind order[k] as k + 1."""
         number = np.zeros(self.count + 1, np.int64)
         number[order] = np.arange(1, self.count + 1)
         return BurstClusters(**(self._fields() | {"kinds": number[self.kinds]}))
@@ -71,12 +71,12 @@ class BurstClusters:
 
 
 def coordinates(values: np.ndarray) -> np.ndarray:
-    """ln(duration) and ln(1 + count): a distance of 0.1 is a tenth more or less."""
+    """Return ln(duration) and ln(1 + count): a distance of 0.1 is a tenth more or less."""
     return np.concatenate([np.log(values[:, :1]), np.log1p(values[:, 1:])], axis=1)
 
 
 def write_clusters(clusters: BurstClusters, path: Path) -> None:
-    """As JSON. Raises TracelibError where the file cannot be written."""
+    """Write the clusters as JSON. Raises TracelibError if the file cannot be written."""
     arrays = {name: getattr(clusters, name).tolist() for name in ("scale", "points", "kinds")}
     reach = None if np.isinf(clusters.reach) else clusters.reach
     data = {"format": FORMAT, **asdict(clusters), **arrays, "reach": reach}

@@ -24,7 +24,7 @@ _FIRST = 5
 
 
 def labels_of(clusters: BurstClusters) -> dict[int, tuple[str, dict[int, str]]]:
-    """For the .pcf."""
+    """Return the labels for the .pcf."""
     names = {0: "End", _VALUES[SHORT]: "Duration Filtered", _VALUES[NOISE]: "Noise"}
     names |= {kind + _FIRST: f"Cluster {kind}" for kind in range(1, clusters.count + 1)}
     return {int(EventType.CLUSTER): ("Cluster ID", names)}
@@ -52,7 +52,7 @@ def _events(found: BurstTable, clusters: BurstClusters) -> np.ndarray:
 
 
 def values_of(kinds: np.ndarray) -> np.ndarray:
-    """The value of the event of each kind."""
+    """Return the value of the event of each kind."""
     special = np.select([kinds == SHORT, kinds == NOISE], [_VALUES[SHORT], _VALUES[NOISE]])
     return np.where(kinds > 0, kinds + _FIRST, special)
 
@@ -84,8 +84,10 @@ class OnlyCluster(Annotated):
 
 
 def only_cluster(trace: Trace, kind: int) -> Trace:
-    """The trace with the computation of one kind alone, as the file beside it says. Raises TracelibError where there
-    is no such file, or no such kind in it."""
+    """Return the trace with the computation of one kind alone, as the file beside it has it.
+
+    Raises TracelibError if there is no such file, or no such kind in it.
+    """
     clusters = read_clusters(clusters_path(Path(trace.path)), trace)
     if kind > clusters.count:
         there = f"clusters are 1 to {clusters.count}" if clusters.count else "there are none"
@@ -94,7 +96,7 @@ def only_cluster(trace: Trace, kind: int) -> Trace:
 
 
 def clusters_path(path: Path) -> Path:
-    """The file with the clusters of a trace."""
+    """Return the file with the clusters of a trace."""
     name = path.name.removesuffix(".gz")
     for ending in (".h5", ".prv", ".ranks", ".dim"):
         name = name.removesuffix(ending)

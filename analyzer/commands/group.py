@@ -57,7 +57,7 @@ class AnalyzeGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Under mpirun, say so first where more processes are started than are of use."""
+        """Find the command. Under mpirun, first report if more processes are started than are of use."""
         name, command, rest = super().resolve_command(ctx, args)
         session = ctx.obj
         if name and isinstance(command, Command) and session and session.speaks and _SILENT.isdisjoint(rest):
@@ -214,7 +214,7 @@ def _show(error: click.ClickException) -> None:
 
 
 def _fail(members: Team, text: str) -> None:
-    """One process speaks for all; then the processes that wait for this one are ended, too."""
+    """Report the error by one process; then end the processes that wait for this one."""
     if members.rank:  # still alive after this time: the first process has not had this error
         time.sleep(GRACE_S + min(members.rank * STAGGER_S, GRACE_S))
         from socket import gethostname

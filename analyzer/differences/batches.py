@@ -39,7 +39,7 @@ class Batches:
         return len(self.iterations)
 
     def of(self, rank: np.ndarray, time: np.ndarray) -> np.ndarray:
-        """The batch in which each time of a rank lies; of times outside all of them the number of batches."""
+        """Return the batch in which each time of a rank lies; the number of batches for times outside of all."""
         columns, span = self.edges.shape[1], int(self.edges.max(initial=0)) + 2
         flat = (self.edges + 1 + span * np.arange(len(self.edges))[:, None]).ravel()
         at = np.searchsorted(flat, rank * span + 1 + np.minimum(time, span - 2), "right") - 1
@@ -49,8 +49,10 @@ class Batches:
 
 
 def batches(iterations: Iterations | None) -> Batches | None:
-    """As many batches of a loop as are independent by the lengths of their iterations, between LEAST and MOST. None:
-    there are too few iterations."""
+    """Cut a loop into as many batches as are independent by the lengths of their iterations, between LEAST and MOST.
+
+    None: there are too few iterations.
+    """
     if iterations is None or iterations.count < LEAST:
         return None
     lengths = iterations.lengths_ns().max(axis=0)
@@ -70,8 +72,10 @@ def _means(values: np.ndarray, cuts: np.ndarray) -> np.ndarray:
 
 
 def _follows(means: np.ndarray) -> bool:
-    """Whether each is more like the one before than chance makes it: their correlation is above two standard errors
-    of that of independent ones, 1 / sqrt(n)."""
+    """Return True if each is more like the one before than by chance.
+
+    Then their correlation is above two standard errors of that of independent ones, 1 / sqrt(n).
+    """
     away = means - means.mean()
     spread = float(away @ away)
     return spread > 0 and float(away[1:] @ away[:-1]) / spread > 2 / np.sqrt(len(means))
@@ -130,8 +134,10 @@ class CallSums(Sums[list[CallBatch]]):
 
 
 def waits_by_batch(trace: Trace, team: Team, into: Batches, used: frozenset[str]) -> np.ndarray:
-    """Waiting for others in calls that begin in each batch, ns of all ranks: int64 (batches, kinds). `used`: the
-    procedures that were called. Collective over the team."""
+    """Sum up waiting for others in calls that begin in each batch, ns of all ranks: int64 (batches, kinds).
+
+    `used`: the procedures that were called. Collective over the team.
+    """
     search = WaitSearch(trace, team, used=used)
     sums = np.zeros((len(into) + 1, len(WaitKind)), np.int64)
     for waits in search.parts():

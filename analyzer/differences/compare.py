@@ -45,7 +45,7 @@ def _places(side: Iterable[RunFigures]) -> set[Figure]:
 
 
 def _alike(figures: Iterable[Figure]) -> dict[tuple[FigureFamily, str], list[Figure]]:
-    """By their names without lines, each in the order of its lines. Names without lines are left out."""
+    """Group figures by their names without lines, each in the order of its lines. Names without lines are left out."""
     found: dict[tuple[FigureFamily, str], list[Figure]] = defaultdict(list)
     for figure in figures:
         text = _LINES.sub(":", figure.name)
@@ -91,7 +91,7 @@ class RunDifference:
     notes: tuple[str, ...]
 
     def row(self, figure: Figure) -> DifferenceRow:
-        """That of one figure; a row without values where no side has it."""
+        """Return the row of one figure; a row without values if no side has it."""
         return next((row for row in self.rows if row.figure == figure), DifferenceRow(figure, None, None))
 
     def of(self, family: FigureFamily) -> list[DifferenceRow]:
@@ -104,7 +104,7 @@ class RunDifference:
 
 
 def compare(before: Sequence[RunFigures], after: Sequence[RunFigures]) -> RunDifference:
-    """Two sides of at least one run each."""
+    """Compare two sides of at least one run each."""
     basis, notes = _basis(before, after)
     if basis is not SampleOrigin.REPETITIONS:
         before, after = before[:1], after[:1]
@@ -156,7 +156,7 @@ def _basis(before: Sequence[RunFigures], after: Sequence[RunFigures]) -> tuple[S
 
 
 def _mean(figure: Figure, side: Sequence[RunFigures]) -> float | None:
-    """Over the runs of a side; None where one of them does not say it."""
+    """Return the mean over the runs of a side; None if one of them lacks it."""
     values = [_value(run, figure) for run in side]
     known = [value for value in values if value is not None]
     return float(np.mean(known)) if len(known) == len(values) else None
@@ -169,7 +169,7 @@ def _value(run: RunFigures, figure: Figure) -> float | None:
 def _group(
     rows: Sequence[DifferenceRow], before: Sequence[RunFigures], after: Sequence[RunFigures], basis: SampleOrigin
 ) -> Iterator[DifferenceRow]:
-    """Rows that are corrected together, those without samples among them."""
+    """Yield the rows that are corrected together, including rows without samples."""
     least = LEAST_SHARE * max(run.values[RUN_TIME] for run in (*before, *after))
     tested, columns = [], []
     for row in rows:

@@ -60,7 +60,7 @@ Values = dict[Figure, float]
 
 
 def measure(trace: Trace, team: Team) -> RunFigures:
-    """The figures of a run, with samples of them where it has enough iterations. Collective over the team.
+    """Measure the figures of a run, with samples of them if it has enough iterations. Collective over the team.
 
     Raises TracelibError where the trace has no times, or it is not known what is computing.
     """
@@ -175,7 +175,7 @@ def _efficiencies(of: Efficiency) -> Values:
 
 
 def _calls(of: _Sums) -> Values:
-    """Time in each procedure, and at each of its places."""
+    """Return the time in each procedure, and at each of its places."""
     found: Values = defaultdict(float)
     for name, ns in zip(of.calls.procedures, of.calls.inside_ns.sum(axis=0).tolist(), strict=True):
         found[Figure(FigureFamily.CALL, name)] += ns / of.threads
@@ -185,7 +185,7 @@ def _calls(of: _Sums) -> Values:
 
 
 def _places(of: _Sums) -> Iterator[tuple[CallBatch, Figure]]:
-    """Calls whose places are known, with the figure of each."""
+    """Yield calls whose places are known, with the figure of each."""
     paths = of.trace.extra(CallPaths)
     places = paths.named() if paths.known else None
     for one in of.at:
@@ -210,7 +210,7 @@ def _cause(rank: int, what: str, region: str) -> str:
 
 
 def _waiting_at(waiting: Waits, threads: int) -> dict[str, float]:
-    """Waiting in calls of each procedure, and at each of their places."""
+    """Return waiting in calls of each procedure, and at each of their places."""
     found: dict[str, float] = defaultdict(float)
     for place in waiting.places:
         for name in {place.procedure, call_at(place.procedure, place.place)}:
@@ -219,7 +219,7 @@ def _waiting_at(waiting: Waits, threads: int) -> dict[str, float]:
 
 
 def _computing(of: _Sums) -> Values:
-    """Computing by the stretch of code, or by the calls around it."""
+    """Return computing by the stretch of code, or by the calls around it."""
     rows, found = of.gaps.rows, defaultdict[Figure, float](float)
     paths = of.trace.extra(CallPaths)
     between = CallGaps(paths.named()) if paths.known else None
@@ -268,7 +268,10 @@ def _traffic(trace: Trace, team: Team, calls: Profile) -> Values:
 
 
 def _samples(of: _Sums, into: Batches, computing: np.ndarray, waiting: np.ndarray) -> dict[Figure, np.ndarray]:
-    """Means of an iteration in each batch. computing: (batches, ranks), ns an iteration; waiting: (batches, kinds)."""
+    """Return the means of an iteration in each batch.
+
+    computing: (batches, ranks), ns an iteration; waiting: (batches, kinds).
+    """
     each = of.threads * into.iterations
     found: dict[Figure, np.ndarray] = defaultdict(lambda: np.zeros(len(into)))
     for one in of.at:

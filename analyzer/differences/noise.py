@@ -52,7 +52,7 @@ class ColumnTests:
 
 
 def compare_repetitions(before: np.ndarray, after: np.ndarray) -> ColumnTests:
-    """Student's t-test of runs, float64 (runs, columns); 4 of both sides together at least, 1 of each.
+    """Test runs by Student's t, float64 (runs, columns); at least 4 of both sides together, 1 of each.
 
     The variance is taken as the same on both sides, which it is where nothing changed.
     """
@@ -68,8 +68,10 @@ def compare_repetitions(before: np.ndarray, after: np.ndarray) -> ColumnTests:
 
 
 def compare_iterations(before: np.ndarray, after: np.ndarray, *, intervals: bool = True) -> ColumnTests:
-    """Mann and Whitney's test of batches of iterations, float64 (batches, columns), which a few slow ones do not
-    disturb; intervals by the bootstrap (without `intervals`, they are the difference itself)."""
+    """Test batches of iterations by Mann and Whitney, float64 (batches, columns): a few slow ones do not disturb it.
+
+    Intervals come from the bootstrap; without `intervals`, they are the difference itself.
+    """
     from scipy.stats import bootstrap, mannwhitneyu
 
     with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -86,15 +88,18 @@ def compare_iterations(before: np.ndarray, after: np.ndarray, *, intervals: bool
 
 
 def spread(samples: np.ndarray) -> float:
-    """Their standard deviation, by the median of distances, so that a few slow ones do not matter."""
+    """Estimate the standard deviation by the median of distances, so that a few slow ones do not matter."""
     from scipy.stats import median_abs_deviation
 
     return float(median_abs_deviation(samples, scale="normal"))
 
 
 def corrected(p: np.ndarray) -> np.ndarray:
-    """The same for many comparisons: with p <= ALPHA of these, at least one of all is a mistake in at most ALPHA of all
-    cases. Source: S. Holm, "A simple sequentially rejective multiple test procedure" (1979)."""
+    """Correct p values for many comparisons.
+
+    With p <= ALPHA of these, at least one of all is a mistake in at most ALPHA of all cases. Source: S. Holm, "A simple
+    sequentially rejective multiple test procedure" (1979).
+    """
     order = np.argsort(p, kind="stable")
     found = np.empty(len(p))
     found[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1.0)

@@ -75,14 +75,14 @@ class FigureSamples:
     iterations: tuple[int, int] = (1, 1)
 
     def tested(self) -> ColumnTests:
-        """Each row, not corrected."""
+        """Test each row, not corrected."""
         if self.basis is SampleOrigin.REPETITIONS:
             return compare_repetitions(self.before, self.after)
         return compare_iterations(self.before, self.after, intervals=self.before.shape[1] <= _MOST_INTERVALS)
 
 
 def judged(rows: Sequence[DifferenceRow], samples: FigureSamples) -> list[DifferenceRow]:
-    """The rows with their verdicts, corrected for each other and for the other groups."""
+    """Return the rows with their verdicts, corrected for each other and for the other groups."""
     if not rows:
         return []
     found = samples.tested()
@@ -94,7 +94,7 @@ def judged(rows: Sequence[DifferenceRow], samples: FigureSamples) -> list[Differ
 
 
 def untested(row: DifferenceRow, *, exact: bool) -> DifferenceRow:
-    """A row without samples. exact: its figure does not depend on time."""
+    """Return a row without samples. exact: its figure does not depend on time."""
     if row.before is not None and row.after is not None and isclose(row.before, row.after, rel_tol=1e-9, abs_tol=1e-9):
         return replace(row, verdict=TestVerdict.SAME)
     return replace(row, verdict=TestVerdict.EXACT if exact else TestVerdict.UNKNOWN)
@@ -124,7 +124,7 @@ def _judged(row: DifferenceRow, low: float, high: float, samples: FigureSamples,
 
 
 def _by_number(row: DifferenceRow, first: float, second: float, iterations: tuple[int, int]) -> DifferenceRow:
-    """A row of runs whose iterations are alike but not equally many: what follows from their number is no noise."""
+    """Return a row of runs with alike iterations, but different numbers of them: effects of the number are no noise."""
     inside = second * iterations[1] - first * iterations[0]
     is_large = row.before is not None and abs(row.difference) >= BETWEEN_RUNS * abs(row.before)
     if is_large and abs(inside - row.difference) <= _MOST_APART * abs(row.difference):

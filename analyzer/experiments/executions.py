@@ -52,7 +52,7 @@ def executions(trace: Trace, team: Team) -> pandas.DataFrame:
 
 
 def _of_rank(trace: Trace, rank: int) -> pandas.DataFrame:
-    """The rows of one rank."""
+    """Return the rows of one rank."""
     import pandas
 
     visits = region_visits(trace, rank)
@@ -91,7 +91,7 @@ def _number(visits: np.ndarray) -> np.ndarray:
 
 
 def _times(trace: Trace, rank: int, visits: np.ndarray) -> dict[str, np.ndarray]:
-    """Inclusive, exclusive, computing and MPI time of each visit, ns."""
+    """Compute inclusive, exclusive, computing and MPI time of each visit, ns."""
     threads = [_Thread(trace, rank, number, visits) for number in np.unique(visits["thread"]).tolist()]
     for begin, end in pairwise(windows_of_rank(trace, rank).tolist()):
         states = trace.states(begin, end, range(rank, rank + 1))
@@ -122,7 +122,7 @@ class _Thread:
             self._sums[3].append(own["begin"], own["end"], own["end"] - own["begin"])
 
     def add(self, begin: int, end: int, states: np.ndarray, calls: np.ndarray) -> None:
-        """The rank's states and calls of the next window."""
+        """Add the rank's states and calls of the next window."""
         states, calls = (rows[rows["thread"] == self._number] for rows in (states, calls))
         for total, state in ((self._sums[0], State.RUNNING), (self._sums[2], State.TRACER)):
             rows = states[states["state"] == state]
@@ -132,7 +132,7 @@ class _Thread:
         self._until[:, first:last] = [total.until(self._edges[first:last]) for total in self._sums]
 
     def spent(self, visits: np.ndarray) -> np.ndarray:
-        """Computing, MPI and the tracer's time in each visit of the thread, ns: (3, visits)."""
+        """Return computing, MPI and the tracer's time in each visit of the thread, ns: (3, visits)."""
         begins, ends = (np.searchsorted(self._edges, visits[name]) for name in ("begin", "end"))
         computing, inside, after_calls, flushes = (self._until[:, ends] - self._until[:, begins]).astype(float)
         return np.array([computing, inside, after_calls + flushes])

@@ -58,7 +58,9 @@ _LARGEST_INTEGER = 1 << 32
 
 
 def evaluate(text: str, frame: pandas.DataFrame) -> np.ndarray:
-    """The value of an expression in each row. Columns of C's variables are named as they are: `grid.n`, `v[1]`, `p->n`.
+    """Evaluate an expression in each row. Columns of C's variables are named as they are: `grid.n`, `v[1]`, `p->n`.
+
+    Raises TracelibError if it cannot be evaluated, with the cause and the columns that there are.
 
     Raises TracelibError where it cannot be evaluated: what is wrong, and which columns there are.
     """
@@ -78,7 +80,7 @@ def evaluate(text: str, frame: pandas.DataFrame) -> np.ndarray:
 
 
 def chosen(text: str, frame: pandas.DataFrame) -> np.ndarray:
-    """The rows (bool) for which a condition holds. Raises TracelibError."""
+    """Return a mask of the rows for which a condition holds. Raises TracelibError."""
     found = evaluate(text, frame)
     if found.dtype != bool:
         raise TracelibError(f"{text!r} is no condition", "such as n > 100 and ranks == 4")

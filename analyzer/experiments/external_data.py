@@ -21,9 +21,11 @@ REPLY = "ganglia"
 
 
 def network_columns(path: str, size_bytes: int) -> dict[str, float]:
-    """L, o, O, g, G of a model that `analyze loggp` wrote, of the interval that a message of this size lies in; s and
-    s/byte (Rodriguez 2011, section 3.2: parameters as variables of other experiments). A start that is not known is
-    NaN. Raises TracelibError."""
+    """Return L, o, O, g, G of a model of `analyze loggp`, of the interval of a message of this size; s and s/byte.
+
+    A start that is not known is NaN. Raises TracelibError. Source: Rodriguez 2011, section 3.2 (parameters as variables
+    of other experiments).
+    """
     model = LoOgGP.read(path)
     above = [one for one in model.intervals if size_bytes <= one.to_bytes]
     interval = above[0] if above else model.intervals[-1]
@@ -35,7 +37,7 @@ def network_columns(path: str, size_bytes: int) -> dict[str, float]:
 
 
 def add_ganglia(frame: pandas.DataFrame, metrics: Sequence[str], folders: Iterable[Path]) -> pandas.DataFrame:
-    """The table with `ganglia_METRIC`, what Ganglia's reply says of the row's node; missing where there is none.
+    """Add `ganglia_METRIC` to the table: Ganglia's reply on the row's node; missing if there is none.
 
     The rank that asked said the number of the reply. It holds for the same execution of the region on all ranks. Raises
     TracelibError where a reply is not there, or says none of the metrics.
@@ -59,7 +61,7 @@ Reply = dict[str, dict[str, float]]
 
 
 def _value(reply: Reply | None, node: str, metric: str) -> float:
-    """Nodes are called by their whole name, or by its first part."""
+    """Find a node's value; nodes are called by their whole name, or by its first part."""
     hosts = [of for name, of in (reply or {}).items() if name == node or name.split(".")[0] == node.split(".")[0]]
     return hosts[0].get(metric, np.nan) if hosts else np.nan
 
@@ -72,7 +74,7 @@ def _reply(number: int, places: Sequence[Path]) -> Reply:
 
 
 def read_reply(path: Path) -> Reply:
-    """The metrics of a reply of gmond that are numbers. Raises TracelibError."""
+    """Read the metrics of a reply of gmond that are numbers. Raises TracelibError."""
     found: Reply = {}
     host: list[str] = []
 

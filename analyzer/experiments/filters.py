@@ -49,7 +49,7 @@ RULES: dict[str, Callable[[np.ndarray], np.ndarray]] = {"median": by_median, "de
 
 
 def select(frame: pandas.DataFrame, conditions: Sequence[str]) -> pandas.DataFrame:
-    """The rows for which all conditions hold (analyzer.experiments.expression). Raises TracelibError."""
+    """Select the rows for which all conditions hold (analyzer.experiments.expression). Raises TracelibError."""
     for condition in conditions:
         frame = frame[chosen(condition, frame)]
     return frame.reset_index(drop=True)
@@ -93,7 +93,7 @@ def outliers(frame: pandas.DataFrame, observable: str, factors: Sequence[str], r
 
 
 def _groups(frame: pandas.DataFrame, factors: Sequence[str]) -> list[np.ndarray]:
-    """The positions of the rows of each setting; a factor that is missing is a value of its own."""
+    """Return the positions of the rows of each setting; a factor that is missing is a value of its own."""
     if not factors:
         return [np.arange(len(frame))]
     return list(frame.groupby(list(factors), dropna=False, sort=False).indices.values())

@@ -62,7 +62,7 @@ def _added(trace: Trace, team: Team, clusters: BurstClusters) -> tuple[np.ndarra
 
 
 def _next_call(states: np.ndarray, calls: np.ndarray) -> np.ndarray:
-    """The procedure of the first call of its thread after each burst; -1: none in this window."""
+    """Return the procedure of the first call of its thread after each burst; -1: none in this window."""
     found = np.full(len(states), -1, np.int64)
     for thread in np.unique(states["thread"]):
         own, of_thread = states["thread"] == thread, calls[calls["thread"] == thread]

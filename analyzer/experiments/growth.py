@@ -94,8 +94,9 @@ def growth(
     terms: str | None = None,
     options: Options = DEFAULTS,
 ) -> Growth:
-    """Models of all kinds of time in a table as `table` makes it by kinds: a row for each kind and run. factors:
-    columns that may matter; points: values of some of these, the others are as at the largest setting.
+    """Model all kinds of time in a table that `table` makes by kinds: a row for each kind and run.
+
+    factors: columns that may matter; points: values of some of these, the others are as at the largest setting.
 
     Raises TracelibError where runs differ in too few settings, or a point names something else.
     """
@@ -125,7 +126,7 @@ def growth(
 
 
 def _checked(frame: pandas.DataFrame) -> pandas.DataFrame:
-    """The table with texts as texts. Raises TracelibError where a column is missing, or numbers are none."""
+    """Return the table with texts as texts. Raises TracelibError if a column is missing, or numbers are none."""
     texts, numbers = (KIND, NAME, RUN), (RANKS, TIME, MEASURED[0])
     for column in (*texts, *numbers):
         if column not in frame.columns:
@@ -140,7 +141,7 @@ def _checked(frame: pandas.DataFrame) -> pandas.DataFrame:
 
 
 def _parameters(frame: pandas.DataFrame, factors: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
-    """Columns of numbers that differ between runs, ranks first; without those that only change with others."""
+    """Return the columns of numbers that differ between runs, ranks first; not those that only change with others."""
     runs = frame.drop_duplicates(RUN)
     others = [name for name in factors if name not in (KIND, NAME, *SCALE)]
     numbers = [name for name in (RANKS, *others) if runs[name].dtype.kind in "iufb"]
@@ -181,7 +182,7 @@ def _waited(frame: pandas.DataFrame) -> list[str]:
 
 
 def _largest(frame: pandas.DataFrame, parameters: Sequence[str]) -> dict[str, float]:
-    """The setting with the most ranks, and of these the largest in the other parameters, one after the other."""
+    """Return the setting with the most ranks, and of these the largest in the other parameters, one after the other."""
     values = frame[list(parameters)].to_numpy(float)
     return dict(zip(parameters, max(map(tuple, values.tolist())), strict=True))
 
@@ -240,13 +241,13 @@ def _fitted(
 
 
 def _now(rows: pandas.DataFrame, largest: Mapping[str, float]) -> float:
-    """The mean of what was measured at the largest setting; 0 where the part is not in these runs."""
+    """Return the mean of the measurements at the largest setting; 0 if the part is not in these runs."""
     there = np.all([rows[name] == value for name, value in largest.items()], axis=0)
     return float(rows[TIME][there].mean()) if there.any() else 0.0
 
 
 def _expected(time: Prediction, run_s: float, outside: bool) -> Expected:
-    """outside: the run's time is without it."""
+    """Return the expected time. outside: the run's time is without it."""
     others = run_s if outside else max(run_s - max(time.value, 0.0), 0.0)
 
     def share(seconds: float) -> float:
@@ -257,7 +258,7 @@ def _expected(time: Prediction, run_s: float, outside: bool) -> Expected:
 
 
 def _grows_as(model: Model, largest: Mapping[str, float], point: Mapping[str, float]) -> str:
-    """The term that changes the predicted value most between two settings; "": that hardly changes."""
+    """Return the term that changes the predicted value most between two settings; "": that hardly changes."""
     member = model.central(**point)
     before, after = (
         np.array([c * float(term.value(at)) for c, term in zip(member.coefficients, member.terms, strict=True)])

@@ -34,8 +34,10 @@ _BURST = np.dtype([*CALLER.descr, (CPU, "<i8")])
 
 
 def by_call(trace: Trace, team: Team) -> pandas.DataFrame:
-    """`call`: the time inside each MPI procedure; `burst`: the computation before its calls. Collective over the
-    team."""
+    """Return `call`, the time inside each MPI procedure, and `burst`, the computation before its calls.
+
+    Collective over the team.
+    """
     return _of_callers(trace, team, np.zeros, lambda group: "")
 
 
@@ -52,8 +54,10 @@ def by_place(trace: Trace, team: Team) -> pandas.DataFrame:
 
 
 def by_region(trace: Trace, team: Team) -> pandas.DataFrame:
-    """`region`: the time from begin to end, a region in itself once; `region computing` and `region MPI`: the parts of
-    it that are computation and MPI. `count` is how often a rank was there. Collective over the team."""
+    """Return `region`, the time from begin to end, and its parts `region computing` and `region MPI`.
+
+    A region in itself counts once. `count` is the number of visits of a rank. Collective over the team.
+    """
     found = region_profile(trace, team)
     rows = []
     for region in found.by_time():
@@ -66,7 +70,7 @@ def by_region(trace: Trace, team: Team) -> pandas.DataFrame:
 def _of_callers(
     trace: Trace, team: Team, groups: Callable[[int], np.ndarray], named: Callable[[int], str]
 ) -> pandas.DataFrame:
-    """Calls and the computation before them, by group of their path and procedure."""
+    """Sum up calls and the computation before them, by group of their path and procedure."""
     of_kind = {CALL_KIND: add_up(trace, team, CallerSums(trace, pathless=True)).rows, BURST_KIND: _bursts(trace, team)}
     with_cpu = all(is_measured(trace, rank) for rank in range(trace.size))
     length = 1 + max((int(rows["path"].max(initial=0)) for rows in of_kind.values()), default=0)
@@ -87,8 +91,11 @@ def _of_callers(
 
 
 def _bursts(trace: Trace, team: Team) -> np.ndarray:
-    """_BURST of the computation before calls: `inside` is the useful time of a thread since its call before, or since
-    its begin, and `count` how many of these are not empty. What it computes after its last call belongs to no call."""
+    """Return _BURST of the computation before calls.
+
+    `inside` is the useful time of a thread since its call before, or since its begin, and `count` the number of these
+    that are not empty. Computation after its last call belongs to no call.
+    """
     parts = [_bursts_of(trace, rank) for rank in trace.share(team)]
     everybody = [rows for of_member in team.allgather(parts) for rows in of_member]
     return added(np.concatenate([np.zeros(0, _BURST), *everybody]), _WITH_CPU)
@@ -125,8 +132,10 @@ class _CpuTime:
         self._before = 0
 
     def before(self, window: tuple[int, int], calls: np.ndarray, until: np.ndarray) -> np.ndarray:
-        """ns before each call of a window; until: the useful time before it. No longer than the burst lasts. What lies
-        before polls that fail is of the next call that was read."""
+        """Return the ns before each call of a window, no more than the burst's. until: the useful time before it.
+
+        Time before polls that fail belongs to the next call that was read.
+        """
         cpu = self._bursts.window(window, calls)
         if cpu is None:
             return np.zeros(len(until), np.int64)
@@ -139,7 +148,7 @@ class _CpuTime:
 
 
 def _before(rank: int, burst: np.ndarray, cpu: np.ndarray, call: np.ndarray, path: np.ndarray) -> np.ndarray:
-    """_BURST of one thread's bursts in a window."""
+    """Return _BURST of one thread's bursts in a window."""
     rows = np.zeros(len(burst), _BURST)
     rows["rank"], rows["path"], rows["call"] = rank, path, call
     rows["count"], rows["inside"], rows[CPU] = burst > 0, burst, cpu
@@ -154,7 +163,7 @@ def row_of_kind(
     size: np.ndarray | None = None,
     cpu_ns: np.ndarray | None = None,
 ) -> dict:
-    """One kind of time over the ranks that have it."""
+    """Make the row of one kind of time over the ranks that have it."""
     seconds = ns / 1e9
     times = (seconds.mean(), seconds.min(), np.median(seconds), seconds.max())
     rest = (np.nan if size is None else size.mean(), np.nan if cpu_ns is None else cpu_ns.mean() / 1e9)

@@ -36,7 +36,8 @@ def counted_between(trace: Trace, rank: int, visits: np.ndarray) -> dict[str, np
 
 
 def _at_regions(trace: Trace, rank: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[np.ndarray]]:
-    """Time, thread and values of the readings at begins and ends of regions, and by thread when another set began."""
+    """Return time, thread and values of the readings at begins and ends of regions, and when another set began, by
+    thread."""
     extra, readings, changes = trace.extra(Counters), [], []
     for begin, end in pairwise(windows_of_rank(trace, rank).tolist()):
         samples = extra.samples(rank, begin, end)
@@ -51,7 +52,7 @@ def _at_regions(trace: Trace, rank: int) -> tuple[np.ndarray, np.ndarray, np.nda
 
 
 def _differences(time: np.ndarray, values: np.ndarray, visits: np.ndarray) -> np.ndarray:
-    """(visits, counters): the last reading of a thread at the end less the first at the begin."""
+    """Return the last reading of a thread at the end less the first at the begin, (visits, counters)."""
     if not len(time):
         return np.full((len(visits), values.shape[1]), np.nan)
     first = np.searchsorted(time, visits["begin"]).clip(max=len(time) - 1)
@@ -62,7 +63,10 @@ def _differences(time: np.ndarray, values: np.ndarray, visits: np.ndarray) -> np
 
 
 def sampled_between(trace: Trace, node: int, visits: np.ndarray) -> dict[str, np.ndarray]:
-    """`node_...`: means over each visit of what its node said (`TRACELIB_SYSTEM`).
+    """Return `node_...`: means over each visit of the samples of its node (`TRACELIB_SYSTEM`).
+
+    A sample holds since the sample before it: a gauge, a share of the CPU time, or of a count (bytes, packets) the rate
+    a second. A visit outside the samples has the nearest one's values.
 
     What a sample says holds since the sample before it: a gauge, a share of the CPU time, and of what is counted
     (bytes, packets) the rate, a second. A visit outside the samples has what the nearest one says.

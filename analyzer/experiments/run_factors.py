@@ -43,7 +43,7 @@ class Setting:
         return cls(name, pattern=pattern)
 
     def of(self, trace: Trace) -> int | float | str:
-        """The value in a run: a number where it is one. Raises TracelibError where the run does not say it."""
+        """Return the value in a run: a number if it is one. Raises TracelibError if the run does not have it."""
         text = self._in_name(trace.path) if self.pattern else self._in_command(trace.origin.command.split())
         if text is None:
             where = f"in its name {trace.path}" if self.pattern else f"in its command {trace.origin.command!r}"
@@ -68,7 +68,7 @@ class Setting:
 
 
 def value_of(text: str) -> int | float | str:
-    """An integer, else a real number, else the text itself."""
+    """Parse an integer, else a real number, else the text itself."""
     for kind in (int, float):
         try:
             return kind(text)

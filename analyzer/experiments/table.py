@@ -51,9 +51,10 @@ _DROPPED = (NODE, RANK, THREAD, EXECUTION, BEGIN)
 
 
 def per(level: str, frame: pandas.DataFrame, factors: Sequence[str], statistic: str) -> pandas.DataFrame:
-    """One row for each run (and region), or execution, and setting of the factors. Each measured column has its
-    `statistic`, one of STATISTICS, over the rows that it stands for; `rows` is how many these are (`rows_` where there
-    is such a column).
+    """Make one row for each run (and region), or execution, and setting of the factors.
+
+    Each measured column has its `statistic`, one of STATISTICS, over the rows that it stands for; `rows` is their
+    number (`rows_` if there is such a column).
 
     Raises TracelibError where nothing tells rows apart.
     """
@@ -72,7 +73,7 @@ def per(level: str, frame: pandas.DataFrame, factors: Sequence[str], statistic: 
 
 
 def join(frames: Sequence[pandas.DataFrame]) -> tuple[pandas.DataFrame, tuple[str, ...]]:
-    """The rows of all tables, one table after the other, and the columns that were left out because one lacks them.
+    """Join the rows of all tables, one after the other. Also return the columns left out because a table lacks them.
 
     Tables without rows say nothing of columns. If all have regions, the rows are by region. TIA's CLOCK and our `time`
     are the same, seconds of wall-clock time: where one table has one of them and another the other, it is `time`.
@@ -128,7 +129,8 @@ class Found:
 
 
 def table(inputs: Sequence[str | os.PathLike[str]], wanted: Wanted | None = None, team: Team | None = None) -> Found:
-    """The table of some runs (whatever `open_trace` opens) and tables (.csv, .parquet, .xml), one after the other.
+    """Make the table of some runs (files that `open_trace` opens) and tables (.csv, .parquet, .xml), one after the
+    other.
 
     In this order: rows are made and joined, columns computed, rows selected, repeated measurements put together, and
     outliers removed. Collective over the team. Raises TracelibError.
@@ -175,7 +177,7 @@ def _needed(factors: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _of_run(path: Path, wanted: Wanted, team: Team) -> tuple[pandas.DataFrame, tuple[str, ...], list[str]]:
-    """The rows of one run, the columns of its factors, and what is wrong with it."""
+    """Return the rows of one run, the columns of its factors, and its faults."""
     trace = open_trace(path, team)
     try:
         if not trace.has_call_times:
@@ -200,7 +202,7 @@ def _of_run(path: Path, wanted: Wanted, team: Team) -> tuple[pandas.DataFrame, t
 
 
 def _by_kind(trace: Trace, by: Sequence[str], team: Team) -> tuple[pandas.DataFrame, tuple[str, ...]]:
-    """The rows of some kinds of time, and the columns of their factors."""
+    """Return the rows of some kinds of time, and the columns of their factors."""
     import pandas
 
     frames = [KINDS[name](trace, team) for name in dict.fromkeys(by)]

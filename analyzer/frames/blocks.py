@@ -30,19 +30,19 @@ Block = Mapping[str, Column]
 
 
 def distinct(names: Sequence[str]) -> tuple[list[str], np.ndarray]:
-    """Names without those that were there before, and the new number of each."""
+    """Return the different names in order, and the new number of each name."""
     number: dict[str, int] = {}
     of_each = [number.setdefault(name, len(number)) for name in names]
     return list(number), np.array(of_each, np.int32)
 
 
 def length(block: Block) -> int:
-    """Rows of a block."""
+    """Count the rows of a block."""
     return len(next(iter(block.values())))
 
 
 def taken(block: Block, rows: np.ndarray) -> Block:
-    """Some rows of a block (bool or indices)."""
+    """Return some rows of a block (bool or indices)."""
     return {
         name: Coded(column.codes[rows], column.names) if isinstance(column, Coded) else column[rows]
         for name, column in block.items()
@@ -50,7 +50,7 @@ def taken(block: Block, rows: np.ndarray) -> Block:
 
 
 def joined_blocks(blocks: Sequence[Block]) -> Block:
-    """Blocks of one table as one."""
+    """Join blocks of one table."""
     found: dict[str, Column] = {}
     for name, last in blocks[-1].items():
         columns = [block[name] for block in blocks]

@@ -20,7 +20,7 @@ _RECORDS = 1 << 18
 
 
 def calls(where: Where, begin: int, end: int) -> Iterator[Block]:
-    """Calls that are entered in [begin, end) ns, by rank and entry."""
+    """Yield calls that are entered in [begin, end) ns, by rank and entry."""
     trace, counters = where.trace, where.trace.extra(Counters)
     nothing = np.zeros((0, len(counters.known)), np.int64)
     yield _calls_of(where, 0, np.zeros(0, CALL), np.zeros(0, np.int64), nothing, nothing)
@@ -63,7 +63,7 @@ def _calls_of(
 
 
 def _comm(trace: Trace, comm: np.ndarray) -> Coded:
-    """Names of communicators; the first is that of none."""
+    """Return the names of communicators; the first is for none."""
     return Coded(np.maximum(comm, NONE) + 1, ["", *(one.label for one in trace.communicators)])
 
 
@@ -107,7 +107,7 @@ def _messages_of(where: Where, rank: int, rows: np.ndarray) -> Block:
 
 
 def regions(where: Where, begin: int, end: int) -> Iterator[Block]:
-    """Visits of regions that begin in [begin, end) ns, by rank, thread and begin."""
+    """Yield visits of regions that begin in [begin, end) ns, by rank, thread and begin."""
     said = where.trace.extra(Regions)
     for rank in where.ranks:
         visits = region_visits(where.trace, rank)

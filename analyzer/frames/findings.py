@@ -18,7 +18,7 @@ from analyzer.waits.wait_states import WaitSearch, find_wait_states
 
 
 def iterations(where: Where, begin: int, end: int) -> Iterator[Block]:
-    """Iterations of the main loop that begin in [begin, end) ns, by rank and number."""
+    """Yield iterations of the main loop that begin in [begin, end) ns, by rank and number."""
     found = where.iterations
     edges = found.edges[found.known] if found else np.zeros((0, 1), np.int64)
     ranks = np.flatnonzero(found.known) if found else np.zeros(0, np.int64)

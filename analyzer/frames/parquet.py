@@ -39,7 +39,7 @@ def write_parquet(blocks: Iterable[Block], path: str | os.PathLike[str]) -> int:
 
 
 def _groups(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Blocks put together until they are a row group; one at least."""
+    """Yield blocks put together until they fill a row group; one at least."""
     kept: list[Block] = []
     for block in blocks:
         kept.append(block)

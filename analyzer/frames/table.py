@@ -26,15 +26,15 @@ class Table:
     """The rows in order, in pieces of some hundred thousand at most, as columns of numpy; at least one piece."""
 
     def __iter__(self) -> Iterator[pandas.DataFrame]:
-        """The rows in order, some hundred thousand at a time."""
+        """Yield the rows in order, some hundred thousand at a time."""
         return map(_frame, self.blocks())
 
     def to_pandas(self) -> pandas.DataFrame:
-        """All rows in memory. Names (calls, regions, places, ...) are categories."""
+        """Return all rows in memory. Names (calls, regions, places, ...) are categories."""
         return _frame(joined_blocks(list(self.blocks())))
 
     def head(self, rows: int = _SHOWN) -> pandas.DataFrame:
-        """The first rows. No more of the run is read than they need."""
+        """Return the first rows. No more of the run is read than they need."""
         found: list[Block] = []
         for block in self.blocks():
             found.append(block)
@@ -55,7 +55,7 @@ class Table:
         return f"{self.name}: {self.says}\n{self.head()}"
 
     def _repr_html_(self) -> str:
-        """The first rows, for a notebook."""
+        """Return the first rows as HTML, for a notebook."""
         head = self.head()
         return f"<p><b>{self.name}</b>: {self.says} The first {len(head)}:</p>\n{head.to_html(border=0)}"
 

@@ -45,7 +45,7 @@ class Application:
 
 
 def measured_application(path: str | Path) -> Application:
-    """Runs from a CSV with a row for each: `nodes`, `run_s`, and one column for each model, its prediction in s.
+    """Read runs from a CSV with a row for each: `nodes`, `run_s`, and one column for each model, its prediction in s.
 
     Workloads take rows at random. A model's deviation is that of the rows. Raises TracelibError, with the line.
     """
@@ -54,7 +54,7 @@ def measured_application(path: str | Path) -> Application:
 
 
 def predicted_application(path: str | Path, models: Mapping[str, Model]) -> Application:
-    """Runs from a CSV with a row for each: `nodes`, `run_s`, and the parameters of the models, which predict them.
+    """Read runs from a CSV with a row for each: `nodes`, `run_s`, and the parameters of the models, which predict them.
 
     A model that depends on the number of nodes has a parameter `nodes`. Raises TracelibError as `measured_application`,
     and where a model has no value above 0.

@@ -49,19 +49,19 @@ class HyperErlang:
         return cls.of_moments(mean, mean**2 * (1 + square), mean**3 * (1 + square) * (1 + 2 * square))
 
     def moment(self, number: int) -> float:
-        """E[T^number]."""
+        """Return E[T^number]."""
         rising = float(np.prod(np.arange(self.order, self.order + number)))
         p, (x, y) = self.probability, self.stages_s
         return rising * (p * x**number + (1 - p) * y**number)
 
     def draw(self, size: int, rng: np.random.Generator) -> np.ndarray:
-        """`size` times, in s."""
+        """Draw `size` times, in s."""
         first = rng.random(size) < self.probability
         return rng.gamma(self.order, size=size) * np.where(first, *self.stages_s)
 
 
 def _two_points(a: float, b: float, c: float) -> tuple[float, tuple[float, float]] | None:
-    """The distribution on two positive points with three raw moments: (probability of the first, points)."""
+    """Return the distribution on two positive points with three raw moments: (probability of the first, points)."""
     spread = b - a * a
     if abs(spread) <= _SLACK * b and abs(c - a**3) <= 3 * _SLACK * abs(c):
         return 1.0, (a, a)
@@ -122,7 +122,7 @@ class Design:
 
 
 def generate(design: Design, share: float, seed: int) -> Workload:
-    """A workload in which the application has this share (0 to 1, exclusive) of all node time.
+    """Generate a workload in which the application has this share (0 to 1, exclusive) of all node time.
 
     The run times of other jobs, and with them the times between all jobs, are scaled until it has.
     """
@@ -145,7 +145,7 @@ def generate(design: Design, share: float, seed: int) -> Workload:
 
 
 def _others(design: Design, jobs: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Jobs of all classes: nodes, run times (s), and when they come (0 to 1)."""
+    """Draw jobs of all classes: nodes, run times (s), and arrivals (0 to 1)."""
     parts = np.array([one.part for one in design.classes])
     counts = rng.multinomial(jobs, parts / parts.sum())
     found = []

@@ -20,7 +20,7 @@ Model = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
 def selected_s(n: np.ndarray, nb: np.ndarray, p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """The model found by model selection (T_AIC): s, for an n x n matrix in blocks of nb on p x q processes."""
+    """Evaluate the model of model selection (T_AIC): s, for an n x n matrix in blocks of nb on p x q processes."""
     squared, cubed = n**2, n**3
     return (
         1.812 - 2.749e-12 * cubed + 1.974e-7 * squared - 29.65 / nb - 3.239 / q + 48.49 / (nb * q) + 7.099 / (q * p)
@@ -31,7 +31,7 @@ def selected_s(n: np.ndarray, nb: np.ndarray, p: np.ndarray, q: np.ndarray) -> n
 
 
 def theoretical_s(n: np.ndarray, nb: np.ndarray, p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """The model of HPL's authors, fitted (T_theo), with logarithms to base 2."""
+    """Evaluate the model of HPL's authors, fitted (T_theo), with logarithms to base 2."""
     flops, elements, messages = 3.195e-10, 1.015e-7, 2.823e-4
     return (
         flops * 2 * n**3 / (3 * p * q)

@@ -27,7 +27,7 @@ def estimates_s(workload: Workload, model: str, deviation: float, k: float) -> n
 
 
 def smallest_k(workload: Workload, model: str, deviation: float) -> int:
-    """The smallest whole k with which no job is cancelled; 0 where the model itself is never exceeded."""
+    """Return the smallest whole k with which no job is cancelled; 0 if the model itself is never exceeded."""
     chosen = workload.application
     ratio = float((workload.run_s[chosen] / workload.predictions_s[model][chosen]).max())
     if ratio <= 1:
@@ -135,7 +135,7 @@ class Mean:
 
     @classmethod
     def of(cls, values: Sequence[float] | pd.Series) -> Mean:
-        """Student's t on the values, one of each workload."""
+        """Compute mean and interval by Student's t from the values, one of each workload."""
         numbers = np.asarray(values, float)
         if len(numbers) < 2:
             return cls(float(numbers.mean()), None)

@@ -72,7 +72,7 @@ class Log:
 
 
 def read_swf(path: str | Path) -> Log:
-    """A log, plain or .gz. Raises TracelibError where the file cannot be read or holds no job."""
+    """Read a log, plain or .gz. Raises TracelibError if the file cannot be read or holds no job."""
     try:
         data = Path(path).read_bytes()
         text = (gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data).decode("utf-8", errors="replace")
@@ -106,7 +106,7 @@ def _row(line: str) -> list[float] | None:
 
 
 def write_swf(log: Log, path: str | Path) -> None:
-    """The log, without its bad lines. Read again it is equal."""
+    """Write the log, without its bad lines. Read again it is equal."""
     lines = [" ".join(map(_word, row)) for row in log.rows.tolist()]
     for before, line in reversed(log.comments):
         lines.insert(before, line)
@@ -130,7 +130,7 @@ class Usable:
 
 
 def usable_jobs(log: Log, nodes: int) -> Usable:
-    """The jobs with a run time and a number of processors, up to `nodes`, in order of submission."""
+    """Return the jobs with a run time and a number of processors, up to `nodes`, in order of submission."""
     rows = log.rows
     width = np.where(rows[:, Field.PROCESSORS] > 0, rows[:, Field.PROCESSORS], rows[:, Field.REQUESTED_PROCESSORS])
     run, submit = rows[:, Field.RUN], rows[:, Field.SUBMIT]
@@ -159,7 +159,7 @@ def _counted(left_out: list[tuple[int, str]]) -> str:
 
 
 def log_of(outcome: Schedule, estimate_s: np.ndarray, title: str) -> Log:
-    """A simulated workload as a log. Executable 1 is the application; times in whole s, as the format has them."""
+    """Make a log of a simulated workload. Executable 1 is the application; times are in whole s, as in the format."""
     workload = outcome.workload
     rows = np.full((len(workload), len(Field)), float(UNKNOWN))
     rows[:, Field.NUMBER] = np.arange(1, len(workload) + 1)
@@ -173,7 +173,7 @@ def log_of(outcome: Schedule, estimate_s: np.ndarray, title: str) -> Log:
 
 
 def with_waits(log: Log, row: np.ndarray, outcome: Schedule) -> Log:
-    """The log with the waiting times and the ends of a simulation; row: of each of its jobs."""
+    """Return the log with the waiting times and the ends of a simulation; row: of each of its jobs."""
     rows = log.rows.copy()
     rows[row, Field.WAIT] = np.rint(outcome.wait_s)
     rows[row, Field.RUN] = np.where(outcome.cancelled, np.rint(outcome.used_s), rows[row, Field.RUN])

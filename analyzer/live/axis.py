@@ -18,7 +18,7 @@ class Axis:
     """
 
     def __init__(self, length_ns: int) -> None:
-        """length_ns: more than any time."""
+        """Make an empty axis. length_ns: more than any time."""
         self.length_ns = length_ns
         self._begins, self._before = Rows(np.dtype(np.int64)), Rows(np.dtype(np.int64))
         self._total = 0
@@ -26,8 +26,10 @@ class Axis:
         self._before.append(np.array([0]))
 
     def append(self, lane: np.ndarray, begin: np.ndarray, weight: np.ndarray) -> None:
-        """More intervals by lane, then by begin; all of them come after those that are there. weight: ns, or what else
-        is to be added up."""
+        """Append intervals by lane, then by begin; all of them come after the ones before.
+
+        weight: ns, or another quantity that is to be summed up.
+        """
         if not len(lane):
             return
         self._begins.append(lane * self.length_ns + begin)
@@ -36,7 +38,7 @@ class Axis:
         self._total = int(sums[-1])
 
     def close(self) -> None:
-        """All are there: from here on they are looked at."""
+        """End the appending: from here on intervals are looked up."""
         self._before.append(np.array([self._total]))
 
     def __len__(self) -> int:
@@ -53,7 +55,7 @@ class Axis:
         return self._before.mapped()
 
     def at(self, places: np.ndarray) -> np.ndarray:
-        """The last of `begins` at each place of the axis or before it, as an index (int64)."""
+        """Return the last of `begins` at each place of the axis or before it, as an index (int64)."""
         flat = places.ravel()
         parts = [
             np.searchsorted(self.begins, flat[first : first + _AT_ONCE], side="right") - 1
@@ -74,8 +76,10 @@ class Axis:
         return lanes[:, None] * self.length_ns + np.clip(times, 0, self.length_ns)[None, :]
 
     def times(self, lanes: np.ndarray, edges: np.ndarray) -> np.ndarray:
-        """ns that intervals take between neighbouring edges, int64 of shape (lanes, edges - 1). Of intervals that
-        lie in each other, which a lane should not have, it is the sum that is right."""
+        """Return the ns of intervals between neighbouring edges, int64 of shape (lanes, edges - 1).
+
+        If intervals lie in each other, which a lane should not have, their sum is right.
+        """
         places = self.places(lanes, edges)
         at = self.at(places - 1)
         before = self.before[at]
@@ -83,6 +87,6 @@ class Axis:
         return np.diff(before + np.minimum(places - self.begins[at], length), axis=1)
 
     def counts(self, lanes: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """How many intervals begin between neighbouring edges, and the sum of their weights; shapes as in `times`."""
+        """Count the intervals that begin between neighbouring edges, and sum up their weights; shapes as in `times`."""
         first = self.at(self.places(lanes, edges) - 1) + 1
         return np.diff(first, axis=1), np.diff(self.before[first], axis=1)

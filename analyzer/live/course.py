@@ -53,13 +53,13 @@ class BurstCourse:
         self._extremes = [_levels(self._values, of) for of in (np.fmin, np.fmax)]
 
     def _append(self, values: np.ndarray, lengths: np.ndarray | int = 0) -> None:
-        """The sum before a value is that of its row: sums of other rows would cost digits."""
+        """Append values, with the sum before each in its own row: sums of other rows would cost digits."""
         areas = np.nan_to_num(values) * lengths
         self._values.append(values)
         self._sums.append(np.append(0.0, np.cumsum(areas))[: len(areas)])
 
     def _put(self, row: int, found: np.ndarray) -> None:
-        """The bursts of a row; where nothing is known between them the value is NaN, for no time."""
+        """Append the bursts of a row; where nothing is known between them the value is NaN, for no time."""
         ends = np.append(0, found["end"])
         gaps = np.flatnonzero(np.append(found["begin"], self.duration_ns) > ends)
         begin = np.insert(found["begin"], gaps, ends[gaps])
@@ -89,12 +89,14 @@ class BurstCourse:
         return StretchValues(*(np.where(empty | (known == 0), np.nan, of) for of in (mean, least, most)))
 
     def _area(self, at: np.ndarray, places: np.ndarray) -> np.ndarray:
-        """Value times ns from the begin of the row on."""
+        """Return value times ns from the begin of the row on."""
         return self._sums.mapped()[at] + np.nan_to_num(self._values.mapped()[at]) * (places - self._axis.begins[at])
 
     def _extreme(self, which: int, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-        """The least (0) or the largest (1) of values first to last: what does not fill a group of a level is looked at
-        there, the rest by groups in the level above."""
+        """Return the least (0) or the largest (1) of values first to last.
+
+        Values that do not fill a group of a level are read there, the rest by groups in the level above.
+        """
         of, levels = (np.fmin, np.fmax)[which], self._extremes[which]
         low, high = first.ravel(), last.ravel() + 1
         found = np.full(len(low), np.nan)
@@ -113,7 +115,7 @@ class BurstCourse:
         return found.reshape(first.shape)
 
     def at(self, row: int, time: int) -> tuple[float, int, int]:
-        """The value of a row at a time (ns), and when its burst begins and ends."""
+        """Return the value of a row at a time (ns), and when its burst begins and ends."""
         begins = self._axis.begins
         at = int(self._axis.at(np.array([row * self._axis.length_ns + min(time, self.duration_ns - 1)]))[0])
         here = row * self._axis.length_ns
@@ -121,7 +123,7 @@ class BurstCourse:
         return float(self._values.mapped()[at]), int(begins[at]) - here, min(end, self.duration_ns)
 
     def pieces(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-        """Row, begin, length (ns) and value of the bursts, some at a time, by row and begin."""
+        """Yield row, begin, length (ns) and value of the bursts, some at a time, by row and begin."""
         begins, before, values = self._axis.begins, self._axis.before, self._values.mapped()
         for low, high in pairwise([*range(1, len(self) + 1, PIECE), len(self) + 1]):
             row = begins[low:high] // self._axis.length_ns
@@ -130,7 +132,7 @@ class BurstCourse:
 
 
 def _levels(values: Rows, of: np.ufunc) -> list[Rows]:
-    """The values, the extremes of groups of them, of groups of these, ..."""
+    """Return the values, the extremes of groups of them, of groups of these, ..."""
     found = [values]
     while len(found[-1]) > _TOGETHER:
         below = found[-1].mapped()

@@ -94,7 +94,10 @@ class DrawnViews:
         self.tile = TileCache(self._tile).get
 
     def _colours(self) -> tuple[str, ...]:
-        """Names of the values that take most time, which get a colour; of each the intervals. 0 is nothing."""
+        """Return names of the values that take most time, which get a colour, and each one's intervals.
+
+        0 is nothing.
+        """
         values, times = self._times_of_values()
         order = np.argsort(-times, kind="stable")
         order = order[(values[order] != 0) & (times[order] > 0)]
@@ -122,7 +125,7 @@ class DrawnViews:
         return values, times
 
     def _chosen(self, ranks: str) -> ChosenRows:
-        """Rows in which some of these ranks are ("0-63,1000"; "": all). Raises TracelibError."""
+        """Choose the rows that contain some of these ranks ("0-63,1000"; "": all). Raises TracelibError."""
         wanted = np.zeros(self._trace.size, bool)
         wanted[present_ranks(self._trace, ranks)] = True
         of_row = np.repeat(np.arange(len(self._rows)), self._rows.threads)
@@ -141,7 +144,7 @@ class DrawnViews:
         return np.repeat(np.arange(self._trace.size), self._trace.threads)[self._rows.lanes]
 
     def _hits(self, wanted: str) -> MarkedIntervals:
-        """Bursts whose value is wanted; lanes are numbers of rows. Raises TracelibError."""
+        """Find bursts whose value is wanted; lanes are numbers of rows. Raises TracelibError."""
         matches = self._matching(wanted)
         found = MarkedIntervals(self.course.duration_ns)
         for row, begin, length, value in self.course.pieces():
@@ -161,7 +164,7 @@ class DrawnViews:
         return lambda values: np.isin(values, fits)
 
     def said(self, value: float) -> str:
-        """The name of a value; "": it is a number."""
+        """Return the name of a value; "": it is a number."""
         return self._names.get(int(value), "") if value.is_integer() else ""
 
     def measured(self, ranks: str, begin: int, end: int) -> DrawnMeasure:
@@ -225,7 +228,7 @@ class DrawnViews:
 
 
 def _row_set(names: tuple[str, ...], of_lane: np.ndarray, lane: np.ndarray, lanes: Lanes) -> RowSet:
-    """Rows of a view as threads of the run: thread `lane[k]` is in row `of_lane[k]`."""
+    """Make rows of a view from threads of the run: thread `lane[k]` is in row `of_lane[k]`."""
     order = np.argsort(of_lane, kind="stable")
     first = np.searchsorted(of_lane[order], np.arange(len(names) + 1)).astype(np.int64)
     every = lane[order]
@@ -235,7 +238,7 @@ def _row_set(names: tuple[str, ...], of_lane: np.ndarray, lane: np.ndarray, lane
 
 
 def listed_name(name: str) -> str:
-    """The name under which a view is listed: one of the library may be written with hyphens."""
+    """Return the name under which a view is listed: a library view's may be written with hyphens."""
     spaced = name.lower().replace("-", " ")
     return spaced if spaced in library() else name
 
@@ -244,7 +247,7 @@ class ViewChoice:
     """Views by name. A page asks by name only, so that it cannot have any other file read."""
 
     def __init__(self, given: Mapping[str, ViewFile] | None = None) -> None:
-        """given: by name."""
+        """Take the given views, by name."""
         self._given = dict(given or {})
         self._library = library()
 
@@ -254,7 +257,7 @@ class ViewChoice:
         return (*self._given, *(name for name in self._library if name not in self._given))
 
     def find(self, name: str, level: str = "") -> ViewFile:
-        """A view on a level; "": its own. Raises TracelibError where there is none such."""
+        """Find a view on a level; "": its own. Raises TracelibError if there is none."""
         if name not in self.names:
             raise TracelibError(f"there is no view {name!r} here", f"there are {', '.join(self.names)}", 2)
         found = self._given[name] if name in self._given else find_view(name)
@@ -265,5 +268,5 @@ class ViewChoice:
         return replace(found, view=replace(found.view, level=level))
 
     def levels(self, name: str) -> tuple[str, ...]:
-        """Levels that a view may be taken on; none: it is made of others."""
+        """Return the levels that a view may be taken on; none: it is made of others."""
         return tuple(level.value for level in Level) if isinstance(self.find(name).view, View) else ()

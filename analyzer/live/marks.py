@@ -57,7 +57,7 @@ class MarkFinder:
         )
 
     def flushes(self, rows: RowSet, begin: int, end: int) -> list[tuple[int, int]]:
-        """(row, begin) of the longest ones of the run that are in the stretch."""
+        """Return (row, begin) of the run's longest flushes that are in the stretch."""
         if self._flushes[0] is not rows:
             with self._run.reading:
                 self._flushes = rows, flushes_of(self._run.trace, rows.of_rank)

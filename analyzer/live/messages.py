@@ -84,7 +84,7 @@ class MessageIndex:
         return len(self._rows)
 
     def until(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """How many are sent before each time (ns), and how many bytes they have."""
+        """Count the messages that are sent before each time (ns), and their bytes."""
         at = np.searchsorted(self._rows.mapped()["send"], times, side="left")
         return at, self._bytes.mapped()[at]
 

@@ -41,14 +41,14 @@ class RowSet:
         return np.diff(self.first)
 
     def part(self, low: int, high: int) -> RowSet:
-        """Some of the rows, by their numbers."""
+        """Return some of the rows, by their numbers."""
         low, high = min(low, len(self)), min(high, len(self))
         first = self.first[low : high + 1]
         lanes = self.lanes[first[0] : first[-1]]
         return RowSet(self.names[low:high], lanes, first - first[0], self.rank[low:high], self.of_rank)
 
     def summed(self, of_lanes: np.ndarray) -> np.ndarray:
-        """From (lanes, ...) the sums of (rows, ...)."""
+        """Sum up (lanes, ...) to (rows, ...)."""
         if not len(self):
             return of_lanes[:0]
         return np.add.reduceat(of_lanes, self.first[:-1], axis=0)
@@ -59,8 +59,10 @@ Sums = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def rows_of(trace: Trace, lanes: Lanes, by: RowGrouping, ranks: str, sums: Sums) -> RowSet:
-    """The rows of those among `ranks` ("0-63,1000"; "": all) that could be read; `sums`: what groups are made by.
-    Raises TracelibError where there are no such ranks."""
+    """Make the rows of the ranks among `ranks` ("0-63,1000"; "": all) that could be read.
+
+    `sums`: sums by which groups are made. Raises TracelibError if there are no such ranks.
+    """
     present = present_ranks(trace, ranks)
     if by == RowGrouping.GROUPS:
         found = line_groups(trace, present, *(of_rank[present] for of_rank in sums))

@@ -84,7 +84,7 @@ def _sorted(lane: np.ndarray, begin: np.ndarray) -> bool:
 
 
 def waiting(found: WaitStates, in_mpi: Axis) -> Axis:
-    """Waits as far as they are in MPI: never more than the call has that they begin in.
+    """Cut waits to their calls: never more than the time in MPI of the call that they begin in.
 
     A folded row has its time in MPI at its beginning, while the wait of polls is the last part of it: such a wait is
     shown where the row has its time in MPI.
@@ -115,7 +115,7 @@ class LiveRun:
     """One run. What is taken from temporary files needs no lock; who reads the trace itself holds `reading`."""
 
     def __init__(self, trace: Trace, step: Step = lambda label: nullcontext()) -> None:
-        """Raises TracelibError of a trace that has no times."""
+        """Read the run. Raises TracelibError for a trace that has no times."""
         if not trace.has_call_times:
             raise TracelibError(f"{trace.path} has operations only, no times", "look at the run that it was made of")
         self.trace, self.lanes, self.reading = trace, Lanes(trace), RLock()

@@ -24,12 +24,12 @@ class MarkedIntervals:
         self._times, self._bytes = Axis(duration_ns + 1), Axis(duration_ns + 1)
 
     def append(self, lane: np.ndarray, begin: np.ndarray, inside: np.ndarray, size: np.ndarray) -> None:
-        """More of them by lane and begin (ns); inside: ns that count; size: bytes."""
+        """Append rows by lane and begin (ns); inside: ns that count; size: bytes."""
         self._times.append(lane, begin, inside)
         self._bytes.append(lane, begin, size)
 
     def close(self) -> None:
-        """All are there."""
+        """End the appending."""
         self._times.close()
         self._bytes.close()
 
@@ -37,15 +37,19 @@ class MarkedIntervals:
         return len(self._times)
 
     def between(self, lanes: np.ndarray, edges: np.ndarray) -> np.ndarray:
-        """How many begin between neighbouring edges (ns), their ns and their bytes: int64 of shape
-        (3, lanes, edges - 1). The last moment of the run belongs to the last stretch that ends there."""
+        """Return number, ns and bytes of the rows that begin between neighbouring edges: int64 (3, lanes, edges - 1).
+
+        The last moment of the run belongs to the last stretch that ends there.
+        """
         edges = np.where(edges >= self._times.length_ns - 1, self._times.length_ns, edges)
         count, inside = self._times.counts(lanes, edges)
         return np.stack([count, inside, self._bytes.counts(lanes, edges)[1]])
 
     def next(self, rows: RowSet, time: int, row: int, *, forward: bool) -> tuple[int, int] | None:
-        """In the order of time and then of rows, as (time, row): forward the first one at (time, row) or later,
-        backward the last one before that. None: there is none."""
+        """Return the next row in order of time and row, as (time, row).
+
+        Forward it is the first one at (time, row) or later, backward the last one before that. None: there is none.
+        """
         axis, lanes = self._times, rows.lanes
         of_lane = np.repeat(np.arange(len(rows)), rows.threads)
         places = lanes * axis.length_ns + min(time, axis.length_ns)
@@ -64,7 +68,7 @@ class SearchHits(MarkedIntervals):
     """The calls that were found: their time in MPI and their bytes."""
 
     def __init__(self, run: LiveRun, wanted: CallSearch) -> None:
-        """Raises TracelibError where the run does not know places that are asked for."""
+        """Prepare a search. Raises TracelibError if it is for places and the run does not know them."""
         super().__init__(run.trace.duration_ns)
         self.wanted = wanted
         choose = _Choice(run, wanted)
@@ -100,7 +104,7 @@ class _Choice:
             self._paths = PlaceChoice.parse(wanted.place).paths(run.trace) if wanted.place else None
 
     def of(self, part: Part) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The rank, the row of CALL and the bytes of each."""
+        """Return the rank, the row of CALL and the bytes of each."""
         wanted, rank, rows = self._wanted, part.calls.rank, part.calls.rows
         chosen = self._calls[rows["call"]]
         size = np.maximum(rows["sent"], rows["received"])

@@ -57,7 +57,7 @@ class DrawRequest:
 
     @classmethod
     def of(cls, given: Any) -> DrawRequest:
-        """From a table of a file or a request. Raises TracelibError."""
+        """Make it from a table of a file or a request. Raises TracelibError."""
         good = isinstance(given, dict) and all(isinstance(value, str) for value in given.values())
         if not good or not set(given) <= {"view", "level"}:
             raise TracelibError(f"draws: {given!r} is no table of view and level", '[[draws]] and view = "useful"')
@@ -127,7 +127,7 @@ _KEYS = {"begin_s", "end_s", "rows", "ranks", *_TEXTS, *_NUMBERS}
 
 
 def view_of(given: Mapping[str, Any], duration_ns: int) -> Viewport:
-    """From texts or values by name. Raises TracelibError of a name or value that is none."""
+    """Make a viewport from texts or values by name. Raises TracelibError for an unknown name or a wrong value."""
     for key in given:
         if key not in _KEYS:
             raise TracelibError(f"{key} is unknown", f"there are {', '.join(sorted(_KEYS))}")
@@ -163,7 +163,7 @@ def _seconds(ns: int) -> str:
 
 
 def _text(value: str) -> str:
-    """As a basic string of TOML."""
+    """Write a basic string of TOML."""
     escaped = "".join(
         f"\\u{ord(c):04X}" if ord(c) < 32 or ord(c) == 127 else "\\" + c if c in '"\\' else c for c in value
     )

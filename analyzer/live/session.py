@@ -37,7 +37,7 @@ class RunReading:
     """A run as it was when it was read, with what is kept of looking at it."""
 
     def __init__(self, run: LiveRun, generation: int, again: Callable[[], Trace]) -> None:
-        """again: opens the run once more."""
+        """Take the run. again: opens the run once more."""
         self.run, self.generation = run, generation
         self.tiles, self.marker = Tiles(run), MarkFinder(run)
         self.iterations: Iterations | None = None
@@ -62,7 +62,7 @@ class RunReading:
             return self._hits[wanted]
 
     def drawn(self, key: Hashable, view: ViewFile) -> DrawnViews:
-        """A view of the run, by a trace of its own: looking at the run goes on meanwhile.
+        """Return a view of the run, computed from a trace of its own, so that the run can be read meanwhile.
 
         key: by which it is kept. Raises TracelibError where the run does not have what the view looks at.
         """
@@ -122,7 +122,7 @@ class RunSession:
         self.find_iterations()
 
     def read_again(self) -> None:
-        """The run as it is now. Where it cannot be read at this instant, what was read before stays."""
+        """Read the run as it is now. If it cannot be read at this instant, the earlier one stays."""
         with suppress(TracelibError, OSError):
             trace = self._again()
             follows = bool(self._running and self._running(trace))

@@ -96,7 +96,7 @@ class Tiles:
         return found
 
     def _made(self, tile: Tile) -> bytes:
-        """Shares of the time of a row's threads, in steps of 1 / STEPS: uint8 of shape (rows, BINS, doings)."""
+        """Return shares of the time of a row's threads, in steps of 1 / STEPS: uint8 of shape (rows, BINS, doings)."""
         lengths = np.diff(tile.edges.clip(max=self._run.trace.duration_ns)).clip(1)  # the last cell may be cut short
         below = np.cumsum(self.ns(tile).clip(0), axis=0) / (self._block(tile).threads[:, None] * lengths)
         steps = np.rint(np.minimum(below, 1.0) * STEPS).astype(np.int64)  # of sums: rounding does not add up
@@ -107,7 +107,8 @@ class Tiles:
         return self._run.rows(tile.by, tile.ranks).part(tile.block * BLOCK, (tile.block + 1) * BLOCK)
 
     def overview(self, by: RowGrouping, ranks: str) -> np.ndarray:
-        """Shares of the time of all rows together in equal stretches of the run, of shape (doings, stretches)."""
+        """Return shares of the time of all rows together in equal stretches of the run, of shape (doings,
+        stretches)."""
         lanes = self._run.rows(by, ranks).lanes
         edges = np.linspace(0, self._run.trace.duration_ns, _STRETCHES + 1).astype(np.int64)
         parts = [lanes[first : first + _LANES] for first in range(0, len(lanes), _LANES)]

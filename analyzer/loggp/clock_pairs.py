@@ -28,7 +28,7 @@ class ClockPairs:
         return self._node[messages["source"]] != self._node[messages["destination"]]
 
     def pair(self, messages: np.ndarray) -> np.ndarray:
-        """The pair of clocks of each message."""
+        """Return the pair of clocks of each message."""
         return self._clock[messages["source"]] * len(self._error_s) + self._clock[messages["destination"]]
 
     def margin_ns(self, messages: np.ndarray) -> np.ndarray:
@@ -38,7 +38,7 @@ class ClockPairs:
         return np.array([1e9 * (self.error_s(int(pair)) or 0) for pair in pairs], np.int64)[place]
 
     def reverse(self, pair: int) -> int:
-        """The pair of a message the other way."""
+        """Return the pair of a message the other way."""
         sender, receiver = divmod(pair, len(self._error_s))
         return receiver * len(self._error_s) + sender
 
@@ -52,7 +52,7 @@ class ClockPairs:
 
 
 def _error_s(clock: NodeClock) -> float | None:
-    """Twice the standard error, but not more than what is certain."""
+    """Return twice the standard error, but not more than the certain bound."""
     accuracy = [] if clock.accuracy_ns is None else [2 * clock.accuracy_ns]
     bound = [] if clock.bound_ns is None else [clock.bound_ns]
     return min([*accuracy, *bound]) / 1e9 if accuracy or bound else None

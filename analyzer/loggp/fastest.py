@@ -24,7 +24,7 @@ class Fastest:
         self._size = np.zeros(0, np.int64)
 
     def add(self, kind: np.ndarray, sent_ns: np.ndarray, size: np.ndarray, time_ns: np.ndarray) -> None:
-        """Messages of any kinds (int64): when each was sent, its bytes and what it took."""
+        """Add messages of any kinds (int64): when each was sent, its bytes and its time."""
         batch = sent_ns.astype(np.uint64) * np.uint64(_SPREAD) >> np.uint64(61)
         kinds, place, number = np.unique(kind, return_inverse=True, return_counts=True)
         least = np.full(len(kinds), NEVER)
@@ -44,22 +44,22 @@ class Fastest:
         self._time[rows] = np.minimum(self._time[rows], other._time)
 
     def kinds(self) -> list[int]:
-        """All kinds that were added."""
+        """Return all kinds that were added."""
         return sorted(self._row)
 
     def count(self, kind: int) -> int:
         return int(self._count[self._row[kind]])
 
     def times_ns(self, kind: int) -> np.ndarray:
-        """The least time of each eighth; NEVER where it is empty."""
+        """Return the least time of each eighth; NEVER where it is empty."""
         return self._time[self._row[kind]]
 
     def size(self, kind: int) -> int:
-        """Bytes of the fastest, of several alike the smallest."""
+        """Return the bytes of the fastest message, of several alike the smallest."""
         return int(self._size[self._row[kind]])
 
     def _of(self, kinds: np.ndarray) -> np.ndarray:
-        """The rows of some kinds, each of which is there once."""
+        """Return the rows of some kinds, each of which is there once."""
         known, new = len(self._row), [kind for kind in kinds.tolist() if kind not in self._row]
         self._row.update(zip(new, range(known, known + len(new)), strict=True))
         self._count, self._size = (np.append(old, np.zeros(len(new), np.int64)) for old in (self._count, self._size))

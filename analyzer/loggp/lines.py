@@ -76,7 +76,7 @@ def _zero_at(line: Line, first: float, error: float) -> float | None:
 
 
 def _free_line(x: np.ndarray, time_s: np.ndarray, weight: np.ndarray, variance: np.ndarray) -> tuple[Line, float]:
-    """The line of least squares over x, and the standard error of its start (0 where that is not known)."""
+    """Fit the line of least squares over x. Return it and the standard error of its start (0 if not known)."""
     centre = float(np.average(x, weights=weight))
     across = x - centre
     spread = float(weight @ across**2)
@@ -97,12 +97,12 @@ def _free_line(x: np.ndarray, time_s: np.ndarray, weight: np.ndarray, variance: 
 
 
 def student(freedom: int) -> float:
-    """Half the width of the confidence interval, in standard deviations."""
+    """Return half the width of the confidence interval, in standard deviations."""
     return float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
 
 
 def misfits(size: np.ndarray, time_s: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """(n, n): [a, b] is the weighted sum of squares about the line through the points a to b, both included.
+    """Compute (n, n): [a, b] is the weighted sum of squares about the line through the points a to b, both included.
 
     All pieces that end at b come from those that end at b - 1 by moving their means, which loses no digits as sums of
     squares would.

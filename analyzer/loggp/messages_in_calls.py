@@ -13,8 +13,10 @@ from analyzer.trace import CALL, MESSAGE, Trace
 
 
 def messages_with_calls(trace: Trace, ranks: range) -> Iterator[tuple[np.ndarray, np.ndarray, CallsAt]]:
-    """Piece by piece the messages (MESSAGE) that these ranks receive and those that they send, and the calls of theirs
-    that had begun by then: when the message had nearly come, and when it was sent."""
+    """Yield piece by piece the messages (MESSAGE) that these ranks receive and send, and these ranks' calls.
+
+    The calls had begun when the message had nearly come, or when it was sent.
+    """
     pieces, received, sent = Pieces(trace, ranks), Spill(MESSAGE), Spill(MESSAGE)
     for begin, end in pairwise(trace.message_windows().tolist()):
         rows = trace.unordered_messages(begin, end)
@@ -31,8 +33,11 @@ def messages_with_calls(trace: Trace, ranks: range) -> Iterator[tuple[np.ndarray
 
 
 def call_at(calls: CallsAt, messages: np.ndarray, side: str) -> np.ndarray:
-    """The last call (CALL) that the "source" of each message had begun when it was sent, or the "destination" just
-    before it was received, whether or not it was over by then; `enter` and `exit` -1 where there was none."""
+    """Return the last call (CALL) that one side of each message had begun, whether or not it was over by then.
+
+    The "source" when the message was sent, the "destination" just before it was received. `enter` and `exit` are -1 if
+    there was none.
+    """
     time = messages["logical_send"] if side == "source" else _nearly(messages)
     at = calls.last_begun(messages[side], messages[f"{side}_thread"], time)
     found = np.zeros(len(messages), CALL)
@@ -42,12 +47,12 @@ def call_at(calls: CallsAt, messages: np.ndarray, side: str) -> np.ndarray:
 
 
 def _nearly(messages: np.ndarray) -> np.ndarray:
-    """When they had nearly come."""
+    """Return the times when the messages had nearly come."""
     return messages["physical_receive"] - 1
 
 
 def _with_latest(before: RankRows, part: Part) -> RankRows:
-    """The calls of a part, with the last ones of the same threads before it, from the part before."""
+    """Return the calls of a part, after the last ones of the same threads from the part before."""
     rank, rows = before
     key = rank << 32 | rows["thread"]
     last = len(key) - 1 - np.unique(key[::-1], return_index=True)[1]

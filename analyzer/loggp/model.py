@@ -57,15 +57,15 @@ class LoOgGP(InNotebook):
     about: Mapping[str, Any] = field(default_factory=dict)
 
     def overhead(self, size: Any) -> Any:
-        """Seconds a processor is busy with sending a message of `size` bytes; number or array. Never below 0."""
+        """Return the seconds that sending `size` bytes keeps a processor busy; number or array. Never below 0."""
         return _along(self.intervals, [i.overhead for i in self.intervals], size)
 
     def gap(self, size: Any) -> Any:
-        """Seconds between the starts of two messages of `size` bytes that follow each other. Never below 0."""
+        """Return the seconds between the starts of two following messages of `size` bytes. Never below 0."""
         return _along(self.intervals, [i.gap for i in self.intervals], size)
 
     def time(self, size: Any) -> Any:
-        """Seconds from the start of sending one message of `size` bytes until it has arrived: half of its ping-pong.
+        """Return the seconds from the start of sending a message of `size` bytes to its arrival: half of its ping-pong.
 
         A model without `pieces`, as one may write by hand, has L + gap(s) - gap(1) instead.
         """
@@ -74,8 +74,10 @@ class LoOgGP(InNotebook):
         return np.maximum(self.latency_s + self.gap(size) - self.gap(1), 0.0)[()]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data: what `write` writes. What is not known is null: the start of a line that is below 0 at one byte,
-        the ends of a confidence interval."""
+        """Return plain data for `write`.
+
+        Null is not known: the start of a line that is below 0 at one byte, the ends of a confidence interval.
+        """
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -96,7 +98,7 @@ class LoOgGP(InNotebook):
 
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> LoOgGP:
-        """The model of such data; confidence intervals, `ways` and everything about it may be missing.
+        """Make a model of plain data; confidence intervals, `ways` and everything about it may be missing.
 
         Raises KeyError, TypeError or ValueError for data that are no model.
         """
@@ -119,7 +121,7 @@ class LoOgGP(InNotebook):
 
     @staticmethod
     def read(path: str | os.PathLike[str]) -> LoOgGP:
-        """The model in a file. Raises TracelibError with one clear line for a file that holds none."""
+        """Read the model in a file. Raises TracelibError with one clear line for a file that holds none."""
         hint = "`analyze loggp ngmpi.h5` writes such files"
         try:
             data = json.loads(Path(path).read_text())
@@ -165,7 +167,7 @@ def _ends(interval: tuple[float, float]) -> list[float] | None:
 
 
 def _line(data: Mapping[str, Any], start: str, slope: str) -> Line:
-    """The line of `_line_json`. One whose start is not known goes through the time of its smallest size."""
+    """Read the line of `_line_json`. A line whose start is not known goes through the time of its smallest size."""
     per_byte = _number(data[f"{slope}_s_per_byte"])
     if data[f"{start}_s"] is None:
         at_one = _number(data[f"{start}_from_s"]) - per_byte * (int(data["from_bytes"]) - 1)

@@ -90,7 +90,7 @@ class Way:
 
 
 def observe(trace: Trace, team: Team) -> tuple[Way, ...]:
-    """A `Way` for messages within nodes and one for those between, where there are any."""
+    """Observe a `Way` for messages within nodes and one for messages between them, if there are any."""
     trace.match()
     sums = _Sums(ClockPairs(trace), np.array([base_name(p) == "MPI_Send" for p in trace.procedures], bool))
     for received, sent, calls in messages_with_calls(trace, trace.share(team)):
@@ -180,7 +180,7 @@ def _way(sums: _Sums, place: int) -> Way:
 
 
 def _timed(sums: _Sums, place: int, kind: int) -> tuple[SizeClass, float | None]:
-    """A size class but for its bandwidth, and the error of the clocks behind its time (s)."""
+    """Return a size class but for its bandwidth, and the error of the clocks behind its time (s)."""
     ways, least = sums.ways(place, kind)
     kinds = sums.kinds(ways, place, kind)
     used = sum(ways.count(k) for k in kinds.values())
@@ -195,7 +195,10 @@ def _timed(sums: _Sums, place: int, kind: int) -> tuple[SizeClass, float | None]
 def _fastest_way(
     clocks: ClockPairs, ways: Fastest, least: Fastest, kinds: dict[int, int]
 ) -> tuple[Range, int, float | None]:
-    """The fastest over all pairs of clocks (pair -> kind), its size, and the clocks' error.
+    """Find the fastest over all pairs of clocks (pair -> kind), its size, and the clocks' error.
+
+    If messages went both ways between two clocks, the mean of both directions' fastest is free of the clocks'
+    difference; such pairs go before others.
 
     Where messages went both ways between two clocks, the mean of both directions' fastest is free of what the clocks
     are apart; such pairs go before others.
@@ -219,7 +222,7 @@ def _fastest_way(
 
 
 def _mean(there_ns: np.ndarray, back_ns: np.ndarray) -> np.ndarray:
-    """Seconds of those eighths that have messages both ways."""
+    """Return the seconds of the eighths that have messages both ways."""
     known = (there_ns != NEVER) & (back_ns != NEVER)
     return (there_ns[known] / 2 + back_ns[known] / 2) / 1e9
 
@@ -233,7 +236,7 @@ def _least_overhead(sums: _Sums, place: int, kind: int) -> Range | None:
 
 
 def _trust(time: Range | None, used: int, error_s: float | None) -> tuple[str, str]:
-    """Rate a time, and name the main cause where it is not good."""
+    """Rate a time, and name the main cause if it is not good."""
     if time is None:
         return "no", "no receiver waited"
     if used < ENOUGH:
@@ -252,7 +255,7 @@ def _trust(time: Range | None, used: int, error_s: float | None) -> tuple[str, s
 
 
 def _with_bandwidth(c: SizeClass, smallest: SizeClass | None) -> SizeClass:
-    """(s - s0) / (t - t0), where s0 bytes take t0; None where t0 may be as long as t."""
+    """Add the bandwidth (s - s0) / (t - t0), where s0 bytes take t0; None if t0 may be as long as t."""
     if not (smallest and smallest.time and c.time) or c.trust == "no" or c.from_bytes <= smallest.from_bytes:
         return c
     shortest, longest = c.time.low - smallest.time.high, c.time.high - smallest.time.low

@@ -22,7 +22,10 @@ _Point = tuple[int, Range]
 
 
 def model_of(way: Way) -> LoOgGP | None:
-    """The model; None where fewer than two size classes are trusted. Lines join the fastest messages of the classes."""
+    """Make the model; None if fewer than two size classes are trusted.
+
+    Lines join the fastest messages of the classes.
+    """
     classes = [c for c in way.trusted if c.time and c.size_bytes > 0]
     if len(classes) < FEWEST or classes[0].time is None:
         return None

@@ -127,8 +127,7 @@ def _is_number(word: str) -> bool:
 
 
 def _check_simulated(kind: str, words: Sequence[str], where: str) -> None:
-    """Policies of sending other than in order, and times of flight between machines, are refused; without an effect
-    they are taken."""
+    """Refuse policies of sending other than in order, and times of flight between machines, unless without effect."""
     if "policy" in kind and words[-1:] == [_NO_POLICY]:
         return
     if kind == "flight time" and len(words) > 1 and all(_is_number(word) and not float(word) for word in words[1:]):

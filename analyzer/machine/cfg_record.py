@@ -25,7 +25,7 @@ class Record:
     where: str  # "file.cfg, line 12"
 
     def number(self, k: int, least: float = 0.0) -> float:
-        """Field k (from 0) as a number."""
+        """Return field k (from 0) as a number."""
         value = self.fields[k]
         if not isinstance(value, float):
             raise self.wrong(f"{value!r} is not a number", k)
@@ -34,20 +34,24 @@ class Record:
         return value
 
     def whole(self, k: int, least: int = 0) -> int:
-        """Field k as a whole number."""
+        """Return field k as a whole number."""
         value = self.number(k, least)
         if value != int(value) or value > MOST:
             raise self.wrong(f"{value:g}", k, f", a whole number from {least} to {MOST}")
         return int(value)
 
     def wrong(self, text: str, k: int, more: str = "") -> TracelibError:
-        """The error that says so of field k."""
+        """Make the error for field k."""
         return TracelibError(f"{self.where}: {text}", f"it is field {k + 1} of {self.name!r}{more}")
 
 
 def records(text: str, name: str) -> Iterator[Record]:
-    """The records of a file. Its first line says what it is, and lines with // are comments. Raises TracelibError for
-    what is none of these, and for a record where Dimemas would not read it."""
+    """Yield the records of a file. Its first line says what it is, and lines with
+
+    are comments.
+
+    Raises TracelibError for a line that is none of these, and for a record that Dimemas would not read.
+    """
     text = re.sub(r"/\*.*?\*/", lambda m: "\n" * m[0].count("\n"), text, flags=re.DOTALL)
     for number, line in enumerate(text.splitlines(), 1):
         where = f"{name}, line {number}"
@@ -97,7 +101,7 @@ def _list(announced: str, text: str, where: str) -> list[int]:
 
 
 def _word(text: str) -> str | float:
-    """A number, or a text without its quotes, which Dimemas takes, too."""
+    """Return a number, or a text without its quotes, which Dimemas takes, too."""
     try:
         return float(text)
     except ValueError:

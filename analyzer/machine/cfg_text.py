@@ -77,7 +77,7 @@ def cfg_text(
 
 
 def _files_line(files: FileSystem) -> str:
-    """Dimemas divides by the size of a block: one of a byte changes nothing."""
+    """Write the line of files. Dimemas divides by the size of a block: one of a byte changes nothing."""
     block = _n((files.block_bytes or 1) / 1024)
     numbers = [_n(files.latency_s), _n(files.read_bandwidth_mb), block, f"{files.servers}", "1.0"]
     return f'"file system parameters" {{{", ".join(numbers)}}};;'
@@ -103,13 +103,13 @@ def _said_by(number: int) -> CollectiveModel:
 
 
 def _named(machine: Machine) -> dict[str, CollectiveModel]:
-    """The collectives that only the file can say."""
+    """Return the collectives that only the file can express."""
     unsaid = _said_by(_of_environment(machine))
     return {name: model for name, model in machine.collective_models().items() if model != unsaid}
 
 
 def _placed(machine: Machine, ranks: Sequence[int]) -> list[str]:
-    """The nodes of the ranks of each application."""
+    """Return the nodes of the ranks of each application."""
     nodes = len(machine.with_nodes(sum(ranks)))
     places = machine.place_all(ranks)
     if len(places) == 1 and (predefined := _predefined(places[0], machine, nodes)):
@@ -118,7 +118,7 @@ def _placed(machine: Machine, ranks: Sequence[int]) -> list[str]:
 
 
 def _predefined(place: list[int], machine: Machine, nodes: int) -> str:
-    """The words that put ranks there; "": there are none."""
+    """Return the words that put ranks there; "": there are none."""
     ranks = len(place)
     for mapping, words in _PREDEFINED.items():
         if place == replace(machine, mapping=mapping, mappings=()).place(ranks, nodes):
@@ -193,7 +193,7 @@ def _takes_time(files: FileSystem) -> bool:
 
 
 def _one_way(node: Node) -> bool:
-    """A 0 beside another number stands for half duplex there."""
+    """Return True for a one-way node: there a 0 beside another number stands for half duplex."""
     outer = not node.half_duplex and (node.links_in == 0) != (node.links_out == 0)
     return outer or (node.intra_links_in == 0) != (node.intra_links_out == 0)
 

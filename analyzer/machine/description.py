@@ -164,7 +164,7 @@ TABLE_9: dict[str, CollectiveModel] = {
 
 
 def simple_collectives(model: Model) -> dict[str, CollectiveModel]:
-    """The first model (F2): one phase with the largest size involved."""
+    """Return the first model (F2): one phase with the largest size involved."""
     one = CollectiveModel(model, Size.MAX, Model.NONE, Size.MAX, largest=True)
     return dict.fromkeys(COLLECTIVE_NAMES, one)
 
@@ -272,11 +272,11 @@ class Machine:
 
     @classmethod
     def ideal(cls, **more: Any) -> Machine:
-        """No latency, infinite bandwidth, no contention (section 3.1)."""
+        """Return a machine without latency and contention, with infinite bandwidth (section 3.1)."""
         return cls(**more)
 
     def collective_models(self) -> dict[str, CollectiveModel]:
-        """Models of all operations; operations that are not named have the dialect's."""
+        """Return models of all operations; operations that are not named have the dialect's."""
         by_dialect = simple_collectives(Model.CONSTANT) if self.dialect == "thesis" else constant_both_ways()
         return {**by_dialect, **(self.collectives or {})}
 
@@ -285,7 +285,7 @@ class Machine:
         return self.nodes or (self.node,) * ranks
 
     def place(self, ranks: int, nodes: int = 0, taken: int = 0, application: int = 0) -> list[int]:
-        """The node of each rank; "fill" begins after the CPUs that other applications have taken.
+        """Return the node of each rank; "fill" begins after the CPUs that other applications have taken.
 
         nodes: how many to make of a machine without any; as many as ranks if 0. Counts of CPUs are known (see
         `counts.with_counts`). Raises TracelibError where they do not fit.
@@ -303,7 +303,7 @@ class Machine:
         return [bisect_right(ends, (taken + rank) % ends[-1]) for rank in range(ranks)]
 
     def place_all(self, ranks: Sequence[int]) -> list[list[int]]:
-        """The node of each rank of each application that shares the machine, given their numbers of ranks.
+        """Return the node of each rank of each application that shares the machine, given their numbers of ranks.
 
         A machine without nodes has one for each rank of all of them. Raises TracelibError as `place`.
         """
@@ -316,7 +316,10 @@ class Machine:
 
 
 def explicit(mapping: tuple[int, ...], ranks: int, nodes: int) -> list[int]:
-    """The node of each rank where all are named. Raises TracelibError where one is not there, or too few are named."""
+    """Return the node of each rank if all are named.
+
+    Raises TracelibError if one is not there, or too few are named.
+    """
     if len(mapping) < ranks:
         text = f"the machine's mapping has nodes for {len(mapping)} of {ranks} ranks"
         raise TracelibError(text, "name a node for each rank")

@@ -66,7 +66,7 @@ class Numbers:
             first += parts * len(names)
 
     def of(self, name: str, part: int = 0) -> int:
-        """The number of a parameter; part: the node, network or level that it is of."""
+        """Return the number of a parameter; part: the node, network or level that it is of."""
         place = self._places[name]
         return place.first + part * place.step
 
@@ -103,7 +103,7 @@ def with_counts(machine: Machine, ranks: int) -> Machine:
 
 
 def _all_drawn(parts: Sequence[Any], names: tuple[str, ...], seed: int, numbers: Numbers) -> tuple[Any, ...]:
-    """Parts of which each has a count for each of the names. Many are one and the same object."""
+    """Return parts of which each has a count for each of the names. Many are one and the same object."""
     at_random = {
         key: [name for name in names if not isinstance(getattr(part, name), int)]
         for key, part in {id(part): part for part in parts}.items()

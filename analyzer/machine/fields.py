@@ -35,7 +35,7 @@ class Field:
         return sum(values) / len(values) * self.unit
 
     def set(self, machine: Machine, value: float) -> Machine:
-        """The machine with this mean: parts that differ, and distributions, change in proportion."""
+        """Return the machine with this mean: parts that differ, and distributions, change in proportion."""
         chosen = self._chosen(machine)
         if not chosen:
             raise TracelibError("the machine says nothing of files", "give its file a table [files]")
@@ -88,7 +88,7 @@ def parts_of(machine: Machine, part: str) -> tuple[Any, ...]:
 
 
 def with_parts(machine: Machine, part: str, changed: Sequence[Any]) -> Machine:
-    """The machine with others in their place."""
+    """Return the machine with other parts in their place."""
     if part == "node":
         return replace(machine, nodes=tuple(changed)) if machine.nodes else replace(machine, node=changed[0])
     if part == "network":
@@ -99,7 +99,7 @@ def with_parts(machine: Machine, part: str, changed: Sequence[Any]) -> Machine:
 
 
 def each_once(parts: Iterable[Any], change: Callable[[Any], Any]) -> list[Any]:
-    """Parts changed, of which many are one and the same object: it is changed once, and stays one."""
+    """Change parts, of which many are one and the same object: it is changed once, and stays one."""
     found, parts = dict[int, Any](), list(parts)
     for part in parts:
         if id(part) not in found:
@@ -117,7 +117,7 @@ def mean_of(quantity: Quantity) -> float:
 
 
 def scaled(quantity: Quantity, factor: float) -> Quantity:
-    """A number or a distribution times a factor."""
+    """Multiply a number or a distribution by a factor."""
     if isinstance(quantity, Uniform | Gaussian | Exponential):
         return replace(quantity, **{f.name: getattr(quantity, f.name) * factor for f in fields(quantity)})
     return quantity * factor

@@ -17,13 +17,16 @@ _NS = 1e9
 
 
 def pieces_of(path: str | Path) -> tuple[Piece, ...]:
-    """The costs of the model in a file. Raises TracelibError if it holds none."""
+    """Read the costs of the model in a file. Raises TracelibError if it holds none."""
     return costs_of(LoOgGP.read(path))
 
 
 def costs_of(model: LoOgGP) -> tuple[Piece, ...]:
-    """The sender's processor is busy for the overhead; the message arrives when its way is over; links are taken for
-    the gap, so that they start one message a gap. An empty message costs what one of 1 byte does."""
+    """Return the costs of a model's messages.
+
+    The sender's processor is busy for the overhead; the message arrives when its way is over; links are taken for the
+    gap, so that they start one message a gap. An empty message costs as much as one of 1 byte.
+    """
     starts = sorted({1, *_starts(model.intervals), *_starts(model.pieces)})
     ends = [*(start - 1 for start in starts[1:]), None]
     pieces = [_piece(model, start, end) for start, end in zip(starts, ends, strict=True)]
@@ -33,12 +36,12 @@ def costs_of(model: LoOgGP) -> tuple[Piece, ...]:
 
 
 def _starts(parts: Sequence[Interval | Way]) -> list[int]:
-    """The sizes from which the parts but the first hold: sizes between two belong to the nearer."""
+    """Return the sizes from which the parts but the first hold: sizes between two belong to the nearer."""
     return [(a.to_bytes + b.from_bytes) // 2 + 1 for a, b in pairwise(parts)]
 
 
 def _piece(model: LoOgGP, start: int, end: int | None) -> Piece:
-    """One piece through the model at both of its ends; the last goes on as it begins."""
+    """Make one piece through the model at both of its ends; the last goes on as it begins."""
     last = end if end is not None else 2 * start + 1024
     cpu, cpu_slope = _line(model.overhead, start, last)
     wire, wire_slope = _line(lambda size: max(model.time(size) - model.overhead(size), 0.0), start, last)
@@ -47,7 +50,7 @@ def _piece(model: LoOgGP, start: int, end: int | None) -> Piece:
 
 
 def _line(cost: Callable[[int], float], start: int, last: int) -> tuple[float, float]:
-    """Constant (at 0 bytes) and slope, in ns, of the line through cost(start) and cost(last)."""
+    """Return constant (at 0 bytes) and slope, in ns, of the line through cost(start) and cost(last)."""
     first = float(cost(start)) * _NS
     slope = (float(cost(last)) * _NS - first) / (last - start) if last > start else 0.0
     return first - slope * start, slope

@@ -30,7 +30,7 @@ class Measured:
         return any(getattr(part, self.name) for part in parts_of(machine, self.part))
 
     def latency_s(self, machine: Machine) -> float:
-        """Time of the smallest message from its sender's CPU to its arrival, s."""
+        """Return time of the smallest message from its sender's CPU to its arrival, s."""
         return self._first(machine)[0].wire / _NS
 
     def with_latency(self, machine: Machine, value_s: float) -> Machine:
@@ -39,7 +39,7 @@ class Measured:
         return self._changed(machine, lambda pieces: tuple(replace(p, wire=p.wire + later) for p in pieces))
 
     def overhead_s(self, machine: Machine) -> float:
-        """Time that the smallest message keeps its sender's CPU, s; NaN if none was measured."""
+        """Return the time that the smallest message keeps its sender's CPU busy, s; NaN if none was measured."""
         return self._first(machine)[0].cpu / _NS if self.known(machine) else math.nan
 
     def with_overhead(self, machine: Machine, value_s: float) -> Machine:
@@ -53,7 +53,7 @@ class Measured:
         return self._changed(machine, lambda pieces: tuple(replace(p, cpu=p.cpu + longer) for p in pieces))
 
     def bandwidth(self, machine: Machine) -> float:
-        """Bytes a second by which the largest messages grow."""
+        """Return the bytes a second by which the largest messages grow."""
         slope = self._first(machine)[-1].wire_slope
         return _NS / slope if slope > 0 else math.inf
 

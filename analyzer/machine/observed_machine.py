@@ -29,6 +29,6 @@ def own_machine(trace: Trace, team: Team) -> Machine | None:
 
 
 def _bandwidth(way: Way) -> float:
-    """Bytes a second of the largest messages; 0, infinite, where none shows it."""
+    """Return the bytes a second of the largest messages; 0, infinite, if none shows it."""
     known = [c.bandwidth.value for c in way.trusted if c.bandwidth]
     return known[-1] if known else 0.0

@@ -37,7 +37,7 @@ def _module(row: Any) -> Module:
 
 
 def modules_text(modules: tuple[Module, ...]) -> str:
-    """The TOML of modules, to stand behind that of their machine."""
+    """Write the TOML of modules, to stand behind the TOML of their machine."""
     rows = (f"\n[[module]]\ntype = {m.type}\nvalue = {m.value}\nratio = {m.ratio!r}\n" for m in modules)
     return "".join(rows)
 
@@ -58,7 +58,7 @@ class Overrides:
 
 
 def read_machine(path: str | None, overrides: Overrides = Overrides()) -> Configuration:
-    """The machine in a .toml or .cfg file (None, "ideal": the ideal one), changed as `overrides` say.
+    """Read the machine in a .toml or .cfg file (None, "ideal": the ideal one), changed by `overrides`.
 
     Raises TracelibError that says what is wrong with it.
     """
@@ -74,7 +74,7 @@ def read_machine(path: str | None, overrides: Overrides = Overrides()) -> Config
 
 
 def changed(machine: Machine, o: Overrides) -> Machine:
-    """The machine as `o` has it. Raises TracelibError."""
+    """Return the machine with the changes of `o`. Raises TracelibError."""
     if o.dialect is not None and o.dialect not in DIALECTS:
         raise TracelibError(f"dialect {o.dialect!r} is not known", f"use {', '.join(DIALECTS)}")
     given = {"latency_s": o.latency_s, "cpus": o.cpus, "speed": o.speed, "links_in": o.links, "links_out": o.links}
@@ -97,7 +97,7 @@ def _with(node: Node, changes: dict) -> Node:
 
 
 def _with_network(network: Network, changes: dict) -> Network:
-    """A bandwidth given by hand replaces what was measured."""
+    """Return the network with changes; a bandwidth given by hand replaces the measured one."""
     if "bandwidth_mb" in changes:
         network = replace(network, pieces=())
     return replace(network, **changes) if changes else network

@@ -73,7 +73,7 @@ class Parameter:
     endless: bool = False  # may be infinite
 
     def set(self, machine: Machine, value: float) -> Machine:
-        """The machine with another value. Raises TracelibError for one that makes no sense."""
+        """Return the machine with another value. Raises TracelibError for a value that makes no sense."""
         said = f"{self.name} = {value:g}"
         if math.isnan(value) or value < self.least or (self.positive and value == 0):
             raise TracelibError(
@@ -87,7 +87,7 @@ class Parameter:
 
 
 def parameter(name: str) -> Parameter:
-    """The parameter of this name or path. Raises TracelibError that names near ones."""
+    """Return the parameter of this name or path. Raises TracelibError that names similar ones."""
     found = PARAMETERS.get(name) or _by_path(name)
     if found is None:
         near = difflib.get_close_matches(name, [*PARAMETERS, *_PATHS], 1)
@@ -97,7 +97,7 @@ def parameter(name: str) -> Parameter:
 
 
 def vary(machine: Machine, values: Mapping[str, float]) -> Machine:
-    """The machine with other values: `vary(machine, {"latency": 1e-6, "buses": 4})`. Raises TracelibError."""
+    """Return the machine with other values: `vary(machine, {"latency": 1e-6, "buses": 4})`. Raises TracelibError."""
     for name, value in values.items():
         machine = parameter(name).set(machine, value)
     return machine
@@ -118,7 +118,7 @@ A time or rate needs a suffix: a bare 5 would be seconds to some and microsecond
 
 
 def value_of(of: Parameter, text: str) -> float:
-    """A value as people write it: "5us", "100MB/s" (2^20 bytes), "32k", "4", "0", "inf". Raises TracelibError."""
+    """Parse a value as people write it: "5us", "100MB/s" (2^20 bytes), "32k", "4", "0", "inf". Raises TracelibError."""
     text = text.strip()
     if text == "inf":
         return math.inf
@@ -132,14 +132,14 @@ def value_of(of: Parameter, text: str) -> float:
 
 
 def two_values_of(of: Parameter, first: str, last: str) -> tuple[float, float]:
-    """Two of them; the first may leave its unit to the last: 1..100us. Raises TracelibError."""
+    """Parse two values; the first may leave its unit to the last: 1..100us. Raises TracelibError."""
     unit = last.strip().lstrip("0123456789.eE+- ")
     bare = first.strip() and not first.lstrip("0123456789.eE+- ")
     return value_of(of, first + unit if bare else first), value_of(of, last)
 
 
 def setting_of(text: str) -> tuple[Parameter, float]:
-    """A parameter and its value from "name=value"."""
+    """Parse a parameter and its value from "name=value"."""
     name, equals, value = text.partition("=")
     if not equals:
         raise TracelibError(f"{text!r} sets nothing", "write NAME=VALUE, such as latency=5us")
@@ -259,7 +259,7 @@ _NUMBERS = (
 
 
 def _toml_fields(part: str, of: type) -> dict[str, tuple[Field, str]]:
-    """The keys of a table of the TOML that are numbers, and their units."""
+    """Return the keys of a table of the TOML that are numbers, and their units."""
     found = {}
     for name in (f.name for f in fields(of)):
         if name.endswith("_ns"):
@@ -281,7 +281,7 @@ _PATHS = [f"{table}.{key}" for table, keys in _TABLES.items() for key in keys]
 
 
 def _by_path(name: str) -> Parameter | None:
-    """The parameter that "table.key" or "table.number.key" names."""
+    """Return the parameter that "table.key" or "table.number.key" names."""
     table, *number, key = name.split(".") if "." in name else ("", name)
     if key not in _TABLES.get(table, ()) or len(number) > 1 or not all(n.isdecimal() for n in number):
         return None

@@ -60,7 +60,7 @@ _OPTIONS = {
 
 
 def options_of(policy: str) -> frozenset[str]:
-    """The keys of [scheduling] that change what a policy of `POLICIES` does; of `slice_us` those with turns."""
+    """Return the keys of [scheduling] that change a policy of `POLICIES`; `slice_us` for policies with turns."""
     preset = POLICIES[policy]
     return _OPTIONS[preset.get("priority", Priority.NONE)] | ({"slice_us"} if "slice_ns" in preset else set())
 
@@ -81,9 +81,11 @@ _NUMBERS = ("base", "best", "worst", "receiver_first", "receiver_last", "sender_
 
 
 def policy_of(options: Mapping[str, Any]) -> Scheduling:
-    """A policy from its name and options: `policy`, times as `slice_us`, ..., numbers, `preemptive`, and `levels` as
-    [[quantum_us, level after the slice, level after sleeping], ...]; who begins has the middle one unless `base` says
-    another. Raises TracelibError for what it does not know, and for options that the policy does not use."""
+    """Make a policy from its name and options: `policy`, times as `slice_us`, ..., numbers, `preemptive`, and `levels`.
+
+    levels: [[quantum_us, level after the slice, level after sleeping], ...]; a thread begins at the middle one unless
+    `base` names another. Raises TracelibError for an unknown option, and for options that the policy does not use.
+    """
     given = dict(options)
     name = str(given.pop("policy", "fcfs"))
     if name not in POLICIES:
@@ -132,7 +134,7 @@ def _refuse_unused(policy: str, options: Mapping[str, Any]) -> None:
 
 
 def _time(key: str, value: Any) -> Count:
-    """ns of a number of us, or a distribution of them."""
+    """Convert a number of us, or a distribution of them, to ns."""
     if not isinstance(value, Mapping):
         return round(_number(f"{key}_us", value, least=0) * 1000)
     (law, numbers), *more = value.items() or [("", None)]

@@ -51,7 +51,7 @@ TABLES: dict[str, Callable[[], Mapping[str, CollectiveModel]]] = {
 
 
 def read_toml(path: str | Path) -> Machine:
-    """The machine in a file. Raises TracelibError that names what is wrong and where."""
+    """Read the machine in a file. Raises TracelibError that names the error and its place."""
     try:
         given = tomllib.loads(Path(path).read_text())
     except OSError as error:
@@ -63,7 +63,7 @@ def read_toml(path: str | Path) -> Machine:
 
 
 def machine_of(given: Mapping[str, Any], folder: Path = Path()) -> Machine:
-    """A machine from the tables of a TOML file; models that it names are looked for in `folder`."""
+    """Make a machine from the tables of a TOML file; models that it names are searched in `folder`."""
     top = Table("the machine", given)
     nodes = top.tables("node", {})
     networks = top.tables("network", {})
@@ -102,7 +102,7 @@ def _check_references(machine: Machine) -> None:
 
 
 def _is_template(nodes: list[Table]) -> bool:
-    """One [node] without a count is like all of them, as many as there are ranks."""
+    """Return True for one [node] without a count: it is like all of them, as many as there are ranks."""
     return len(nodes) == 1 and "count" not in nodes[0]
 
 
@@ -158,7 +158,7 @@ def _network(table: Table, folder: Path) -> Network:
 
 
 def _measured(table: Table, key: str, folder: Path) -> tuple[Piece, ...]:
-    """The costs in the LoOgGP model that a key names, or those in the file itself (`pieces`, `intra_pieces`)."""
+    """Return the costs in the LoOgGP model that a key names, or in the file itself (`pieces`, `intra_pieces`)."""
     model, rows = table.take(key, None), table.take(key.replace("model", "pieces"), None)
     if model is None:
         return _pieces(rows, f"{table.name} {key.replace('model', 'pieces')}") if rows is not None else ()
@@ -227,7 +227,7 @@ def _collectives(table: Table) -> Mapping[str, CollectiveModel] | None:
 
 
 def collective_model(words: list[str], where: str) -> CollectiveModel:
-    """A row of Table 9: fan-in model and size, fan-out model and size."""
+    """Parse a row of Table 9: fan-in model and size, fan-out model and size."""
     words = [w.upper() for w in words]
     if len(words) == 4 and {words[0], words[2]} <= MODELS.keys() and {words[1], words[3]} <= SIZES.keys():
         return CollectiveModel(MODELS[words[0]], SIZES[words[1]], MODELS[words[2]], SIZES[words[3]])

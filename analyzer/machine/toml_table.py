@@ -15,7 +15,7 @@ class Table:
     """The keys of a table, each taken once; what is left over is a mistake."""
 
     def __init__(self, name: str, given: Any, page: str = "docs/machine.md") -> None:
-        """page: where an example of such a file is."""
+        """Take the table. page: where an example of such a file is."""
         if not isinstance(given, Mapping):
             raise TracelibError(f"{name} is {given!r}, not a table", f"see {page} for an example")
         self.name, self._given, self._known, self._page = name, dict(given), set[str](), page
@@ -24,20 +24,20 @@ class Table:
         return key in self._given
 
     def take(self, key: str, default: Any) -> Any:
-        """The value of a key."""
+        """Return the value of a key."""
         self._known.add(key)
         return self._given.pop(key, default)
 
     def peek(self, key: str) -> Any:
-        """The value of a key that is still to be taken."""
+        """Return the value of a key that is still to be taken."""
         return self._given.get(key)
 
     def table(self, key: str) -> Table:
-        """A table within, empty if it is not there."""
+        """Return a table within, empty if it is not there."""
         return Table(f"[{key}]", self.take(key, {}), self._page)
 
     def tables(self, key: str, default: Any) -> list[Table]:
-        """One table or an array of them."""
+        """Return one table or an array of them."""
         value = self.take(key, default)
         given = value if isinstance(value, list) else [value] if value else []
         return [Table(f"[{key}]", v, self._page) for v in given]
@@ -48,7 +48,7 @@ class Table:
         return left
 
     def quantity(self, key: str, default: float, parts: float = 1.0) -> Quantity:
-        """A number, "inf" as 0, or a distribution, divided by `parts`."""
+        """Return a number, "inf" as 0, or a distribution, divided by `parts`."""
         value = self.take(key, None)
         if value is None:
             return default
@@ -64,13 +64,13 @@ class Table:
         return self._number(key, value) / parts
 
     def count(self, key: str, least: int = 0) -> Count:
-        """A whole number from `least`, "inf" as 0, or a distribution."""
+        """Return a whole number from `least`, "inf" as 0, or a distribution."""
         if isinstance(self.peek(key), Mapping):
             return self.quantity(key, 0.0)  # type: ignore[return-value]
         return self.whole(key, 0, least)
 
     def whole(self, key: str, default: int, least: int = 0, most: int = MOST) -> int:
-        """A whole number, "inf" as 0."""
+        """Return a whole number, "inf" as 0."""
         number = self._number(key, self.take(key, default))
         if number != int(number) or not least <= number <= most:
             raise TracelibError(f"{self.name} {key} = {number:g}", f"it must be a whole number from {least} to {most}")
@@ -84,7 +84,7 @@ class Table:
         return value
 
     def seed(self) -> int:
-        """Any whole number."""
+        """Return any whole number."""
         value = self.take("seed", 0)
         if isinstance(value, bool) or not isinstance(value, int):
             raise TracelibError(f"{self.name} seed = {value!r}", "it must be a whole number")
@@ -100,7 +100,7 @@ class Table:
         return float(value)
 
     def choice(self, key: str, choices: tuple[str, ...]) -> str:
-        """One of several words, the first by default."""
+        """Return one of several words, the first by default."""
         value = self.take(key, choices[0])
         if value not in choices:
             raise TracelibError(f"{self.name} {key} = {value!r} is not known", f"use {', '.join(choices)}")

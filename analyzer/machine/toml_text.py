@@ -34,7 +34,7 @@ _NS_IN_US = 1000
 
 
 def machine_text(machine: Machine) -> str:
-    """The TOML of a machine; what is as in an empty file is left out."""
+    """Write the TOML of a machine; values as in an empty file are left out."""
     parts = [_lines(_top(machine))]
     parts += [_section("[[application]]", [("mapping", _mapping(mapping))]) for mapping in machine.mappings]
     parts += [_section("[[network]]", _network(n)) for n in _unless_one(machine.networks, Network())]
@@ -93,7 +93,7 @@ def _network(network: Network) -> Iterator[Line]:
 
 
 def _pieces(pieces: tuple[Piece, ...]) -> str:
-    """Rows of their fields in their order."""
+    """Write rows of their fields in their order."""
     rows = ((str(piece.from_bytes), *(repr(float(x)) for x in list(vars(piece).values())[1:])) for piece in pieces)
     return "[\n" + "".join(f"  [{', '.join(row)}],\n" for row in rows) + "]"
 
@@ -124,7 +124,7 @@ def _count(count: Count) -> str:
 
 
 def _quantity(quantity: Quantity, parts: float = 1.0) -> str:
-    """A number, or a distribution; `parts` are what the file counts in, as many as 1 here."""
+    """Write a number, or a distribution; `parts`: units of the file in one of ours."""
     if type(quantity) in _LAW_NAMES:
         numbers = ", ".join(_number(value, parts) for value in vars(quantity).values())
         return f"{{ {_LAW_NAMES[type(quantity)]} = [{numbers}] }}"
@@ -132,14 +132,17 @@ def _quantity(quantity: Quantity, parts: float = 1.0) -> str:
 
 
 def _number(value: float, parts: float) -> str:
-    """A short number that becomes `value` again when it is divided, if there is one."""
+    """Write a short number that becomes `value` again when it is divided, if there is one."""
     times = float(value) * parts
     short = float(f"{times:.12g}")
     return repr(short if short / parts == value else times)
 
 
 def _collectives(models: Mapping[str, CollectiveModel]) -> Iterator[Line]:
-    """The table that most of them are from, and the rows that are not.
+    """Yield the table that most models are from, and the rows that are not.
+
+    Only tables have models of the largest sizes of all members: differences from the table must be expressible as a
+    row.
 
     Only tables have models of the largest sizes of all members: what differs from its table must be sayable as a row.
     """
@@ -162,7 +165,7 @@ def _collectives(models: Mapping[str, CollectiveModel]) -> Iterator[Line]:
 
 
 def _scheduling(wanted: Scheduling) -> Iterator[Line]:
-    """The policy that it differs least from, and what differs."""
+    """Yield the policy that it differs least from, and the differences."""
     found = {name: Scheduling(**options) for name, options in POLICIES.items()}
     same = {name: s for name, s in found.items() if s.priority == wanted.priority}
     with_turns = [name for name in same if ("slice_us" in options_of(name)) == bool(wanted.slice_ns)]

@@ -44,7 +44,7 @@ _STEPS = 80
 
 
 def central(values: np.ndarray, weights: np.ndarray) -> int:
-    """The model that is nearest to all: least sum of weight * log(1 + |relative difference| / NEAR).
+    """Return the model that is nearest to all: least sum of weight * log(1 + |relative difference| / NEAR).
 
     values, weights: (models). The sum is least at one of the values, since it is concave between them.
     """
@@ -54,7 +54,7 @@ def central(values: np.ndarray, weights: np.ndarray) -> int:
 
 
 def consensus(values: np.ndarray, weights: np.ndarray) -> float:
-    """The value of the model that is nearest to all."""
+    """Return the value of the model that is nearest to all."""
     return float(values[central(values, weights)])
 
 

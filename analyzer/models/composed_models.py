@@ -39,13 +39,13 @@ class Composed:
         return self.outer.observable
 
     def quantity(self, name: str, **values: float) -> float:
-        """One of the quantities at these values of the parameters; not negative."""
+        """Return one of the quantities at these values of the parameters; not negative."""
         model = self.inner[name]
         of = {argument: values[argument] for argument in _arguments(model)}
         return max(model.predict(**of) if isinstance(model, Model) else float(model(**of)), 0.0)
 
     def predict(self, **values: float) -> float:
-        """The outer observable, with all quantities as predicted."""
+        """Predict the outer observable from the predictions of all quantities."""
         return self.outer.predict(**self._all(values))
 
     def prediction(self, **values: float) -> Prediction:
@@ -92,7 +92,7 @@ class Composed:
         return list(dict.fromkeys(one for some in said for one in some))
 
     def _ends(self, name: str, values: Mapping[str, float]) -> tuple[float, float]:
-        """The ends of the interval of a quantity; not negative."""
+        """Return the ends of the interval of a quantity; not negative."""
         model = self.inner[name]
         if not isinstance(model, Model):
             return (self.quantity(name, **values),) * 2
@@ -104,7 +104,8 @@ class Composed:
         return self._share_of(self._all(values), name)
 
     def part(self, name: str, **values: float) -> float:
-        """The terms with a quantity, in units of the observable, at values of all parameters of the outer model."""
+        """Return the terms with a quantity, in units of the observable, at values of all parameters of the outer
+        model."""
         return float(self.outer.selected.coefficients @ self._terms_with(name, values))
 
     def _share_of(self, every: Mapping[str, float], name: str) -> float:
@@ -115,7 +116,7 @@ class Composed:
         return any(name in term.names() for term in self.outer.selected.terms)
 
     def _terms_with(self, name: str, values: Mapping[str, float]) -> np.ndarray:
-        """(terms) the values of the terms with a quantity, and 0 for the others."""
+        """Return the values of the terms with a quantity, and 0 for the others, (terms)."""
         terms = self.outer.selected.terms
         return np.array([float(term.value(values)) if name in term.names() else 0.0 for term in terms])
 

@@ -65,7 +65,7 @@ DEFAULTS = Options()
 
 
 def described_terms(data: Measurements, terms: str | Formula, options: Options) -> list[Product]:
-    """The terms, of which each must be of parameters. Raises TracelibError."""
+    """Return the terms, of which each must be of parameters. Raises TracelibError."""
     if isinstance(terms, Formula):
         described = list(dict.fromkeys(term.term for term in terms.terms.values()))
     else:
@@ -77,7 +77,7 @@ def described_terms(data: Measurements, terms: str | Formula, options: Options) 
 
 
 def weights(data: Measurements, described: Sequence[Product], options: Options) -> np.ndarray:
-    """(rows) by `options.weighting`."""
+    """Return the weights by `options.weighting`, (rows)."""
     if options.weighting == "ordinary":
         return np.ones(len(data.observed))
     if not data.observed.all():
@@ -95,8 +95,11 @@ def weights(data: Measurements, described: Sequence[Product], options: Options) 
 def selected(
     data: Measurements, described: Sequence[Product], weight: np.ndarray, options: Options
 ) -> tuple[Selection, tuple[Found, ...]]:
-    """The best models of the described terms: of all, of those that genetic searches met, what is left when terms are
-    dropped, or the one of all terms. Raises TracelibError."""
+    """Select the best models of the described terms.
+
+    They are of all terms, of the models that genetic searches met, of the terms left when terms are dropped, or the one
+    of all terms. Raises TracelibError.
+    """
     space = make_space(described, data.values, data.observed, weight)
     criterion = criterion_of(options.criterion, weight, len(space.terms))
     if options.search == "none":
@@ -116,7 +119,7 @@ def selected(
 def members_of(
     selection: Selection, data: Measurements, weight: np.ndarray, options: Options
 ) -> tuple[list[Member], float]:
-    """The models of largest weight, fitted, and the best one's score."""
+    """Return the models of largest weight, fitted, and the best one's score."""
     points = _points(data) if options.physical else None
     members, scores = [], []
     for model in selection.models[:MOST_MEMBERS]:
@@ -147,7 +150,8 @@ def everything(selection: Selection, data: Measurements, weight: np.ndarray) -> 
 
 
 def fitted_as(selection: Selection, model: np.ndarray) -> Member:
-    """A model (terms, bool) of the selection with its coefficients and their errors, from the triangle of all rows."""
+    """Return a model (terms, bool) of the selection with its coefficients and their errors, from the triangle of
+    all rows."""
     space, terms = selection.space, by_text(selection.terms_of(model))
     places = [space.terms.index(term) for term in terms]
     fitted = fit_columns(space.triangle[:, places], space.triangle[:, -1], np.ones(len(space.triangle)))

@@ -25,7 +25,7 @@ _LARGE_ERROR = 0.2
 
 
 def guidance(data: Measurements, model: Model, selection: Selection | None) -> list[str]:
-    """Sentences, none if there is nothing to be said."""
+    """Return sentences of advice, none if there is no need."""
     said = (
         _of_rows(data), _of_parameters(data), _of_terms(selection), _of_residuals(data, model), _of_groups(data),
         _of_values(data, model), _of_laws(data, model, selection),
@@ -40,7 +40,7 @@ def _of_rows(data: Measurements) -> Iterator[str]:
 
 
 def _of_parameters(data: Measurements) -> Iterator[str]:
-    """Parameters of which one says nothing that another does not say."""
+    """Yield the parameters that have no information beyond another one."""
     names = [name for name, column in data.values.items() if np.ptp(column) > 0]
     for k, name in enumerate(names):
         for other in names[:k]:
@@ -84,7 +84,7 @@ def _of_terms(selection: Selection | None) -> Iterator[str]:
 
 
 def _of_residuals(data: Measurements, model: Model) -> Iterator[str]:
-    """Residuals that differ between the values of a parameter, by the analysis of variance."""
+    """Yield residuals that differ between the values of a parameter, by the analysis of variance."""
     residuals = residuals_of(data, model)
     for name, column in data.values.items():
         levels, level, number = np.unique(column, return_inverse=True, return_counts=True)
@@ -102,8 +102,10 @@ def _of_residuals(data: Measurements, model: Model) -> Iterator[str]:
 
 
 def _by_chance(values: np.ndarray, group: np.ndarray) -> float:
-    """The probability that groups (of each value its number, from 0) of the same mean differ so much (analysis of
-    variance, the F test)."""
+    """Return the probability that groups of the same mean differ this much (analysis of variance, the F test).
+
+    group: number of each value's group, from 0.
+    """
     number = np.bincount(group)
     mean = np.bincount(group, values) / number
     within = float(((values - mean[group]) ** 2).sum())
@@ -113,7 +115,7 @@ def _by_chance(values: np.ndarray, group: np.ndarray) -> float:
 
 
 def residuals_of(data: Measurements, model: Model) -> np.ndarray:
-    """(rows) measured less expected, as shares of what was measured; where this is 0, of the largest."""
+    """Return measured less expected as shares of the measured values, (rows); for 0, of the largest."""
     member = model.selected
     expected = sum(c * np.asarray(t.value(data.values)) for c, t in zip(member.coefficients, member.terms, strict=True))
     size = np.where(data.observed != 0, np.abs(data.observed), np.abs(data.observed).max())
@@ -144,7 +146,7 @@ def in_two_groups(repetitions: np.ndarray) -> bool:
 
 
 def _of_laws(data: Measurements, model: Model, selection: Selection | None) -> Iterator[str]:
-    """Two laws, one after the other, where terms were chosen from the data and errors are shares."""
+    """Yield two laws, one after the other, if terms were chosen from the data and errors are shares."""
     found = two_laws(data, model.selected) if selection is None and model.relative else None
     if found is not None:
         name = found.parameter

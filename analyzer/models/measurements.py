@@ -38,12 +38,12 @@ class Measurements:
     left_out: int = 0
 
     def rows(self, which: np.ndarray) -> Measurements:
-        """Some of the rows."""
+        """Return some of the rows."""
         values = {k: v[which] for k, v in self.values.items()}
         return Measurements(self.observable, values, self.observed[which], self.left_out)
 
     def put_together(self, repetitions: str) -> Measurements:
-        """One row for each setting: the least, largest, mean or median of its measurements; "all": as it is."""
+        """Return one row for each setting: the least, largest, mean or median of its measurements; "all": as it is."""
         if repetitions == "all":
             return self
         setting = settings_of(self.values)
@@ -55,7 +55,7 @@ class Measurements:
 
 
 def measurements_of(frame: pandas.DataFrame, observable: str, parameters: Sequence[str]) -> Measurements:
-    """Columns of a frame. Rows without a value are left out.
+    """Take the columns of a frame. Rows without a value are left out.
 
     Raises TracelibError for columns that are not there, are no numbers, or have no name that a formula can hold, and
     for fewer than three rows.
@@ -90,7 +90,7 @@ def measurements_of(frame: pandas.DataFrame, observable: str, parameters: Sequen
 
 
 def numbers_of(column: pandas.Series, name: str) -> np.ndarray:
-    """The column as float64. Raises TracelibError where it is not all numbers."""
+    """Return the column as float64. Raises TracelibError if it is not all numbers."""
     try:
         return np.asarray(column, float)
     except (TypeError, ValueError) as error:

@@ -64,7 +64,7 @@ class Model:
         return [str(term) for term in self.selected.terms]
 
     def __str__(self) -> str:
-        """The selected model's formula."""
+        """Return the selected model's formula."""
         return formula_text(self.selected)
 
     def __call__(self, **values: float) -> float:
@@ -77,7 +77,7 @@ class Model:
         return consensus(said, self._table[1])
 
     def central(self, **values: float) -> Member:
-        """The model whose value `predict` gives there."""
+        """Return the model whose value `predict` gives there."""
         return self.members[central(self._at(values)[0], self._table[1])]
 
     def prediction(self, **values: float) -> Prediction:
@@ -114,7 +114,7 @@ class Model:
         ]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without compiled formulas, which cannot be pickled."""
+        """Return the state without compiled formulas, which cannot be pickled."""
         return {k: v for k, v in self.__dict__.items() if k not in _CACHED}
 
     @cached_property
@@ -164,7 +164,7 @@ class Model:
 
 
 def _compiled(parameters: Sequence[str], expression: str) -> Callable[..., Any]:
-    """A function of the parameters. The expression is made of products, whose names are identifiers."""
+    """Compile a function of the parameters. The expression is made of products, whose names are identifiers."""
     return eval(f"lambda {', '.join(parameters)}: {expression}", {"math": math, "pow": pow, "__builtins__": _BUILTINS})
 
 
@@ -172,14 +172,14 @@ _BUILTINS = {"float": float, "min": min, "max": max}
 
 
 def formula_code(member: Member) -> str:
-    """The formula in Python."""
+    """Return the formula in Python."""
     return " + ".join(
         f"{float(c)!r} * {in_python(term)}" for c, term in zip(member.coefficients, member.terms, strict=True)
     )
 
 
 def formula_text(member: Member) -> str:
-    """The formula with five digits, as it is read."""
+    """Return the formula with five digits, for readers."""
     text = ""
     for c, term in zip(member.coefficients, member.terms, strict=True):
         sign = (" - " if c < 0 else " + ") if text else ("-" if c < 0 else "")

@@ -18,7 +18,7 @@ from analyzer.models.terms.writing import in_c, in_latex, number_in_latex
 
 
 def c_source(model: Model) -> str:
-    """A C function of the parameters; links with -lm."""
+    """Write a C function of the parameters; it links with -lm."""
     terms = _with_coefficients(model, in_c)
     arguments = ", ".join(f"double {name}" for name in model.parameters)
     body = "\n           + ".join(terms)
@@ -26,14 +26,14 @@ def c_source(model: Model) -> str:
 
 
 def python_source(model: Model) -> str:
-    """A Python function of the parameters; needs nothing but the standard library."""
+    """Write a Python function of the parameters; it needs nothing but the standard library."""
     arguments = ", ".join(model.parameters)
     formula = formula_code(model.selected)
     return f'import math\n\n\ndef {_name(model)}({arguments}):\n    """{model}"""\n    return {formula}\n'
 
 
 def latex_source(model: Model) -> str:
-    """A formula for a paper."""
+    """Write a formula for a paper."""
     text = ""
     for coefficient, term in zip(model.selected.coefficients, model.selected.terms, strict=True):
         sign = " - " if coefficient < 0 else " + " if text else ""
@@ -50,7 +50,7 @@ def _with_coefficients(model: Model, write) -> list[str]:
 
 
 def _name(model: Model) -> str:
-    """The observable as a name of C and Python."""
+    """Return the observable as a name of C and Python."""
     name = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in model.observable)
     return f"model_{name}"
 
@@ -107,12 +107,12 @@ def _member_to_data(member: Member) -> dict[str, Any]:
 
 
 def model_text(model: Model) -> bytes:
-    """The file."""
+    """Return the file."""
     return (json.dumps(model_to_data(model), indent=2) + "\n").encode()
 
 
 def read_model(path: str | os.PathLike[str]) -> Model:
-    """The model of a file. Raises TracelibError where it is none."""
+    """Read the model of a file. Raises TracelibError if it holds none."""
     try:
         data = json.loads(Path(path).read_bytes())
     except OSError as error:

@@ -76,7 +76,9 @@ def next_points(
 
 
 def _covariance(model: Model, points: Sequence[Mapping[str, float]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(points, points) covariance of what is expected, (points) noise of one measurement, and which have a value.
+    """Return the covariance of expected values (points, points), the noise of one measurement (points), and a mask.
+
+    The mask has the points with a value. If errors are shares of the value, all are of logarithms.
 
     Where errors are shares of the value, all are of logarithms.
     """
@@ -103,7 +105,7 @@ def _covariance(model: Model, points: Sequence[Mapping[str, float]]) -> tuple[np
 
 
 def _of_member(member: Member, grid: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """(points) its values, and (q, points) whose columns have the standard errors as their norms."""
+    """Return the member's values (points), and (q, points) whose columns have the standard errors as their norms."""
     rows = next(iter(grid.values())).shape
     columns = np.array([np.broadcast_to(np.asarray(term.value(grid), float), rows) for term in member.terms])
     with np.errstate(all="ignore"):
@@ -111,8 +113,10 @@ def _of_member(member: Member, grid: Mapping[str, np.ndarray]) -> tuple[np.ndarr
 
 
 def _candidates(values: Mapping[str, np.ndarray]) -> Iterator[tuple[float, ...]]:
-    """Settings of measured values, values between them and one step beyond; where these are too many, settings that
-    were measured with one parameter changed."""
+    """Yield settings of measured values, of values between them and of one step beyond.
+
+    If these are too many: settings that were measured, with one parameter changed.
+    """
     levels = [_levels(np.unique(column)) for column in values.values()]
     if np.prod([float(len(level)) for level in levels]) <= _MOST:
         yield from product(*levels)

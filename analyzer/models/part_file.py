@@ -32,7 +32,7 @@ class PartModels:
 
 
 def parts_text(found: PartModels) -> bytes:
-    """The file."""
+    """Return the file."""
     rows = [{"kind": part.kind, "name": part.name, "model": model_to_data(part.model)} for part in found.parts]
     data = {"format": FORMAT, "version": VERSION, "ranks": found.ranks, "parts": rows}
     return (json.dumps(data, indent=1) + "\n").encode()

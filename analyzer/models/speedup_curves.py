@@ -30,8 +30,10 @@ class Selected:
         return self.model.predict(**{PARAMETER: p})
 
     def drawn(self, p: float, number: int, rng: np.random.Generator) -> np.ndarray | None:
-        """Student's t around each member, as wide as its value and a new measurement are unsure; members as often as
-        their weights say."""
+        """Draw from Student's t around each member, as wide as its value and a new measurement are uncertain.
+
+        Members come as often as their weights say.
+        """
         members = self.model.members
         which = rng.choice(len(members), number, p=np.array([member.weight for member in members]))
         found = np.empty(number)

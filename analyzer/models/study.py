@@ -74,7 +74,7 @@ def coefficients_of(formula: Formula, member: Member, values: Mapping[str, np.nd
 
 
 def _told_apart(formula: Formula, values: Mapping[str, np.ndarray]) -> np.ndarray:
-    """(terms) whether the data determine the coefficient: no change of it can be made up for by others."""
+    """Return a mask of the terms whose coefficient the data determine: other terms cannot make up for its change."""
     rows = next(iter(values.values())).shape
     columns = np.column_stack(
         [np.broadcast_to(np.asarray(term.value(values), float), rows) for term in formula.terms.values()]
@@ -160,7 +160,7 @@ def fit(
     terms: str | Formula | None = None,
     options: Options = DEFAULTS,
 ) -> Model:
-    """`study`'s model alone, in a fraction of the time.
+    """Fit `study`'s model alone, in a fraction of the time.
 
     >>> model = analyzer.fit(frame, "time", ["p", "n"])
     >>> model.predict(p=512, n=160)
@@ -203,12 +203,12 @@ def _model(
 
 
 def columns_of(member: Member, data: Measurements) -> np.ndarray:
-    """(rows, terms) the values of the member's terms."""
+    """Return the values of the member's terms, (rows, terms)."""
     return np.column_stack([np.broadcast_to(t.value(data.values), data.observed.shape) for t in member.terms])
 
 
 def _hold_out_error(data: Measurements, model: Model, choosing: bool, weight: np.ndarray) -> float:
-    """Terms that were chosen from the data are chosen again without the largest; others only get new coefficients."""
+    """Predict the largest settings. Chosen terms are chosen again without these; others only get new coefficients."""
     out = largest(data.values)
     if len(np.unique(settings_of(data.rows(~out).values))) < 3 if (~out).any() else True:
         return float("nan")

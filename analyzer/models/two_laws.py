@@ -63,7 +63,7 @@ def two_laws(data: Measurements, whole: Member) -> TwoLaws | None:
 
 
 def _best_split(data: Measurements, whole: Member, name: str, least: int) -> tuple[float, TwoLaws] | None:
-    """The best two laws along a parameter with their BIC; `least`: values of it that each has."""
+    """Find the best two laws along a parameter, with their BIC; `least`: number of its values that each has."""
     distinct = np.unique(data.values[name])
     if not 2 * least <= len(distinct) <= _MOST_VALUES:
         return None
@@ -80,7 +80,7 @@ def _best_split(data: Measurements, whole: Member, name: str, least: int) -> tup
 def _split(
     data: Measurements, whole: Member, name: str, distinct: np.ndarray, k: int
 ) -> tuple[float, TwoLaws]:  # fmt: skip
-    """Two laws, the second one from the k-th value of the parameter on, and their BIC."""
+    """Fit two laws, the second one from the k-th value of the parameter on, and their BIC."""
     under = data.values[name] < distinct[k]
     parts = (data.rows(under), data.rows(~under))
     below, above = (choose_models(part.values, part.observed)[0] for part in parts)
@@ -96,7 +96,7 @@ def _is_repeated(data: Measurements) -> bool:
 
 
 def _by_chance(data: Measurements, whole: Member) -> float:
-    """The probability that means of settings lie so far from the model (the F test of lack of fit)."""
+    """Return the probability that means of settings lie this far from the model (the F test of lack of fit)."""
     columns = [np.broadcast_to(np.asarray(term.value(data.values), float), data.observed.shape) for term in whole.terms]
     expected = whole.coefficients @ np.array(columns)
     away = data.observed / expected - 1
@@ -108,7 +108,7 @@ def _by_chance(data: Measurements, whole: Member) -> float:
 
 
 def _squares(member: Member) -> float:
-    """The sum of squares of relative residuals."""
+    """Sum up the squares of relative residuals."""
     return max(member.sigma**2 * member.freedom, _EXACT**2)
 
 

@@ -72,7 +72,7 @@ class Varied:
         return self.parameter.whole
 
     def at(self, u: float) -> float:
-        """The value below which a share `u` (from 0, below 1) of the distribution lies."""
+        """Return the value below which a share `u` (from 0, below 1) of the distribution lies."""
         a, b = self._ends()
         if self.law == UNIFORM:
             value = a + u * (b - a)
@@ -88,7 +88,7 @@ class Varied:
         return float(min(max(value, low), high))
 
     def share(self, value: float) -> float:
-        """The u of a value: `at` backwards; of a whole number the middle of its part."""
+        """Return the u of a value: `at` backwards; of a whole number the middle of its part."""
         a, b = self._ends()
         value += 0.5 if self.whole and self.law in (UNIFORM, LOG) else 0
         if self.law == UNIFORM:
@@ -106,12 +106,12 @@ class Varied:
         return self.a, self.b + 1 if self.whole and self.law in (UNIFORM, LOG) else self.b
 
     def _least(self) -> float:
-        """One that has to be above 0 stays a thousandth of the mean above it."""
+        """Return the least value: a parameter that must be above 0 stays a thousandth of the mean above it."""
         return max(self.parameter.least, self.a / 1000 if self.parameter.positive else self.parameter.least)
 
 
 def varied(text: str) -> Varied:
-    """A parameter of a machine and its distribution from NAME=[LAW:]VALUES. Raises TracelibError."""
+    """Parse a parameter of a machine and its distribution from NAME=[LAW:]VALUES. Raises TracelibError."""
     name, equals, _ = text.partition("=")
     if not equals:
         raise TracelibError(f"{text!r} names no parameter with its values", _HINT)

@@ -38,7 +38,7 @@ class Point:
 def search(
     workers: Workers, varied: Sequence[Varied], seed: int, start: Point, misfit: Callable[[np.ndarray], np.ndarray]
 ) -> Point:
-    """Nelder and Mead's search for the smallest misfit of the times (runs,), from a point on.
+    """Search the smallest misfit of the times (runs,) by Nelder and Mead, from a point on.
 
     It goes through the distributions, not the values: it cannot leave them, and a decade of a logarithmic range is as
     wide as any other. Whole numbers stay as they are.
@@ -99,15 +99,15 @@ class Wanted:
         return cls(np.array(measured_ns, float), np.array(weights, float) / sum(weights), tolerance)
 
     def errors(self, times_ns: np.ndarray) -> np.ndarray:
-        """predicted / measured - 1 of each run, over the last axis."""
+        """Return predicted / measured - 1 of each run, over the last axis."""
         return times_ns / self.measured_ns - 1
 
     def misfit(self, times_ns: np.ndarray) -> np.ndarray:
-        """Root of the weighted mean of the squared errors."""
+        """Return root of the weighted mean of the squared errors."""
         return np.sqrt((self.weights * self.errors(times_ns) ** 2).sum(axis=-1))
 
     def worst(self, times_ns: np.ndarray) -> np.ndarray:
-        """The largest error of any run; a machine is near if this is below the tolerance."""
+        """Return the largest error of any run; a machine is near if this is below the tolerance."""
         return np.abs(self.errors(times_ns)).max(axis=-1)
 
 
@@ -155,8 +155,10 @@ def _near(wanted: Wanted, samples: Samples) -> np.ndarray:
 def _box(
     found: Samples, wanted: Wanted, count: int, low: np.ndarray, high: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Around the best machines so far, with a margin; as wide as it was along parameters in which they are like the
-    others."""
+    """Return a box around the best machines so far, with a margin.
+
+    It stays as wide along parameters in which they are like the others.
+    """
     order = np.argsort(wanted.worst(found.times_ns), kind="stable")
     kept = max(_FEWEST, round(_BEST * count), int(_near(wanted, found).sum()))
     best, others = np.split(found.shares[order], [kept])

@@ -42,14 +42,16 @@ class Region:
     correlation: np.ndarray  # (parameters, parameters) Spearman's of ranks; NaN where they are too few or all equal
 
     def tied(self, parameter: int) -> tuple[int, ...]:
-        """The parameters with which one is correlated."""
+        """Return the parameters with which a parameter is correlated."""
         row = np.abs(np.nan_to_num(self.correlation[parameter]))
         return tuple(int(k) for k in np.flatnonzero(row >= _TIED) if k != parameter)
 
 
 def region(values: np.ndarray, shares: np.ndarray, near: np.ndarray, box: np.ndarray) -> Region:
-    """From the values of all machines and where they lie in their distributions (machines, parameters), which are near
-    (machines,), and how wide the last box was that they were drawn from (parameters,).
+    """Find the parameters' ranges among machines that are near.
+
+    values, shares: of all machines, and where they lie in their distributions (machines, parameters). near:
+    (machines,). box: width of the last box that they were drawn from (parameters,).
 
     A parameter is known if the box became narrower around it, or if those that are near lie otherwise in its
     distribution than the others: one without influence is seen as such however few are near.
@@ -72,8 +74,10 @@ def unlike(some: np.ndarray, others: np.ndarray) -> bool:
 
 
 def correlations(columns: np.ndarray, others: np.ndarray | None = None) -> np.ndarray:
-    """Spearman's rank correlation of each column with each of `others` (default: themselves); NaN where rows are too
-    few or a column is constant."""
+    """Return Spearman's rank correlation of each column with each of `others` (default: themselves).
+
+    NaN if rows are too few or a column is constant.
+    """
     from scipy.stats import spearmanr
 
     others = columns if others is None else others

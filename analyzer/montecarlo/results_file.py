@@ -63,7 +63,7 @@ class Journal:
             self._file.write(_line(begin))
 
     def __len__(self) -> int:
-        """Jobs that are known."""
+        """Return the number of jobs that are known."""
         return len(self._known)
 
     def get(self, job: Job) -> Outcome | None:

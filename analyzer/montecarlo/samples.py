@@ -30,7 +30,7 @@ class Samples:
         return np.array(rows, float).reshape(self.values.shape)
 
     def __add__(self, other: Samples) -> Samples:
-        """The samples of both, together."""
+        """Join the samples of both."""
         return Samples(
             self.varied,
             np.concatenate([self.values, other.values]),

@@ -33,7 +33,7 @@ class Spread:
 
 
 def mean_within(times: np.ndarray) -> float:
-    """Half the 95 % confidence interval of the mean (Student's t); NaN of one sample."""
+    """Return half the 95 % confidence interval of the mean (Student's t); NaN for one sample."""
     from scipy.special import stdtrit
 
     n = len(times)
@@ -41,7 +41,7 @@ def mean_within(times: np.ndarray) -> float:
 
 
 def spread(samples: Samples, run: int) -> Spread:
-    """The spread of one run's times."""
+    """Compute the spread of one run's times."""
     return spread_of(samples.values, samples.times_ns[:, run])
 
 
@@ -66,7 +66,7 @@ _GROWTH = 1.1
 
 
 def looks(most: int) -> Iterator[int]:
-    """The numbers of machines after which the means are checked; the last one is `most`."""
+    """Yield the numbers of machines after which the means are checked; the last one is `most`."""
     count = FIRST
     while count < most:
         yield count

@@ -22,7 +22,11 @@ _NO_ROOM = "set TMPDIR to another folder"
 
 
 def sections_of(traces: Sequence[Trace], team: Team, *, buffered: bool = False) -> list[Section]:
-    """The section of each trace, on each member; all members call this.
+    """Return the section of each trace, on each member; all members call this.
+
+    A member on another node than the first, which sees none of its files, translates for itself: no folder but the
+    traces' is shared. Raises TracelibError as `section_of`, if the first has no room for its files, or if a member sees
+    another trace under the same name.
 
     A member on another node than the first, which sees no file of that, translates for itself: no folder is shared
     but that of the traces. Raises TracelibError as `section_of`, where the first has no room for what it writes, and
@@ -71,7 +75,7 @@ def _section(trace: Trace, folder: Path, mine: Section, known: str, *, buffered:
 
 
 def digest(program: Program) -> str:
-    """A number that tells programs apart."""
+    """Return a number that tells programs apart."""
     found = blake2b(digest_size=16)
     for ops in pieces(program):
         found.update(np.ascontiguousarray(ops).view(np.uint8).data)

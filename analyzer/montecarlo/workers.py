@@ -26,11 +26,11 @@ class Workers:
     """Workers that do each job only once, and keep the outcomes."""
 
     def __init__(self, executor: Executor, count: int, journal: Journal) -> None:
-        """count: number of workers."""
+        """Take the executor. count: number of workers."""
         self._executor, self._ahead, self._journal = executor, _AHEAD * count, journal
 
     def do_all(self, jobs: Sequence[Job]) -> list[Outcome]:
-        """The outcomes of jobs, in the order of the jobs. Jobs end in any order; each outcome is kept at once."""
+        """Run jobs, and return their outcomes in order. Jobs end in any order; each outcome is kept at once."""
         waiting = iter([job for job in dict.fromkeys(jobs) if self._journal.get(job) is None])
         given: dict[Future[Outcome], Job] = {}
         try:
@@ -46,13 +46,13 @@ class Workers:
         return [outcome for job in jobs if (outcome := self._journal.get(job)) is not None]
 
     def do(self, job: Job) -> Outcome:
-        """The outcome of one job."""
+        """Run one job, and return its outcome."""
         return self.do_all([job])[0]
 
 
 @contextmanager
 def workers(study: Study, journal: Journal | None, team: Team, jobs: int | None = None) -> Iterator[Workers | None]:
-    """Workers on the first member of a team; None on the others, which have done their jobs by then.
+    """Give workers on the first member of a team; None on the others, which have done their jobs by then.
 
     All members call this, with the same study. Without others, `jobs` threads of this process work (default: one for
     each CPU): the simulator runs outside of Python's lock.
@@ -84,7 +84,7 @@ class _AlsoHere(Executor):
     """A thread of this process works, too. It gets a job when fewer wait for it than for each other process."""
 
     def __init__(self, own: Executor, others: Executor, count: int) -> None:
-        """count: of the other processes."""
+        """Take own and other processes. count: of the other processes."""
         self._own, self._others, self._count = own, others, count
         self._of_own: list[Future] = []
         self._of_others: list[Future] = []

@@ -24,30 +24,34 @@ class Link:
 
 
 def ceil_log2(ranks: Any) -> Any:
-    """Levels of a tree whose ranks double at each: 0 for 1 rank, 1 for 2, 2 for 3 and 4; exact for all integers."""
+    """Return the levels of a tree whose ranks double at each: 0 for 1 rank, 1 for 2, 2 for 3 and 4.
+
+    It is exact for all integers.
+    """
     return np.frexp(np.asarray(ranks) - 1.0)[1] * (np.asarray(ranks) > 1)
 
 
 def _linear(link: Link, rest_s: Any, ranks: Any, segments: Any) -> Any:
-    """The root sends every segment to every other rank, one after the other (F22)."""
+    """Compute the linear broadcast: the root sends every segment to every other rank, one after the other (F22)."""
     first = link.latency_s + 2 * link.overhead_s - link.gap_s
     return first + segments * (ranks - 1) * (link.gap_s + rest_s)
 
 
 def _pipeline(link: Link, rest_s: Any, ranks: Any, segments: Any) -> Any:
-    """Each rank hands every segment to the next as soon as it has it (F23)."""
+    """Compute the pipeline: each rank hands every segment to the next as soon as it has it (F23)."""
     first = (ranks - 1) * (link.latency_s + 2 * link.overhead_s + rest_s)
     return first + (segments - 1) * (link.gap_s + link.overhead_s + rest_s)
 
 
 def _binary(link: Link, rest_s: Any, ranks: Any, segments: Any) -> Any:
-    """Each rank hands every segment to two others (F24)."""
+    """Compute the binary tree: each rank hands every segment to two others (F24)."""
     level = link.latency_s + 2 * link.overhead_s + link.gap_s + 2 * rest_s
     return ceil_log2(ranks) * level + (segments - 1) * (link.overhead_s + 2 * link.gap_s + 2 * rest_s)
 
 
 def _binomial(link: Link, rest_s: Any, ranks: Any, segments: Any) -> Any:
-    """At each level every rank that has all segments sends them to one that has none (F25)."""
+    """Compute the binomial tree: at each level every rank that has all segments sends them to one that has none
+    (F25)."""
     first = link.latency_s + 2 * link.overhead_s - link.gap_s
     return ceil_log2(ranks) * (first + segments * (link.gap_s + rest_s))
 
@@ -62,7 +66,7 @@ ALGORITHMS = tuple(_MODELS)
 
 
 def broadcast_time(algorithm: str, link: Link, ranks: Any, segments: Any, segment_bytes: Any) -> Any:
-    """Seconds until the last rank has the last segment. 0 where there is one rank only.
+    """Return the seconds until the last rank has the last segment. 0 if there is one rank only.
 
     `link` holds the parameters at `segment_bytes`; `ranks` (P), `segments` (n_s) and `segment_bytes` (m_s) are numbers
     or arrays of one shape.

@@ -45,10 +45,10 @@ class Network(Protocol):
         """L"""
 
     def overhead(self, size: Any) -> Any:
-        """o(s)"""
+        """Return o(s)."""
 
     def gap(self, size: Any) -> Any:
-        """g(s)"""
+        """Return g(s)."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def read_compared(path: str | os.PathLike[str], network: Network | None = None) 
 
 
 def link_at(network: Network, size_bytes: int) -> Link:
-    """The link as messages of a size see it."""
+    """Return the link as messages of a size see it."""
     first, whole = float(network.gap(1)), float(network.gap(size_bytes))
     per_byte = (whole - first) / (size_bytes - 1) if size_bytes > 1 else 0.0
     return Link(network.latency_s, float(network.overhead(size_bytes)), first, per_byte)

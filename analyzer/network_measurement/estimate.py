@@ -49,14 +49,14 @@ class Estimate:
 
 
 def estimate(rows: np.ndarray, options: Options = DEFAULTS, about: dict[str, Any] | None = None) -> Estimate:
-    """The model of the rows (net.ROW) of pairs that are alike, by the default detector."""
+    """Estimate the model of the rows (net.ROW) of pairs that are alike, by the default detector."""
     return next(iter(estimates(rows, ("changepoint",), options, about)))
 
 
 def estimates(
     rows: np.ndarray, detectors: Sequence[str], options: Options = DEFAULTS, about: dict[str, Any] | None = None
 ) -> list[Estimate]:
-    """One model for each detector. Raises TracelibError where no size is left."""
+    """Estimate one model for each detector. Raises TracelibError if no size is left."""
     levels = levels_of_pairs(rows, options.level) if TYPICAL in options.rules else {}
     of = sample(rows, options.rules, options.window, at_one_level(rows, levels))
     whole = curves(of)
@@ -99,7 +99,7 @@ def _ranges(size: np.ndarray, begins: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def _fitted(size: np.ndarray, curve: Curve, begins: Sequence[int], tolerance: float) -> tuple[list, Errors]:
-    """The line of each interval, and how well lines through the other sizes predict each."""
+    """Fit the line of each interval. Also return how well lines through the other sizes predict each size."""
     weight, variance = 1 / np.maximum(noise(size, curve, tolerance), 1e-150), noise(size, curve)
     lines, predicted = [], []
     for begin, end in zip(begins, [*begins[1:], len(size)], strict=True):
@@ -124,7 +124,10 @@ class PairModel:
 
 
 def compared_pairs(of: Estimate, ranks: Callable[[int], tuple[int, int]]) -> list[PairModel]:
-    """One for each pair, by its typical rows; none where there is one pair only. `ranks` of a pair's number."""
+    """Compare pairs: one model for each, by its typical rows; none if there is one pair only.
+
+    ranks: of a pair's number.
+    """
     rows = of.sample
     numbers, places = groups(rows.pair)
     if len(numbers) < 2:

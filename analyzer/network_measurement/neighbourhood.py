@@ -15,12 +15,12 @@ _BLOCK = 256
 
 
 def count(window: float, rows: int) -> int:
-    """Rows of a neighbourhood."""
+    """Return the number of rows of a neighbourhood."""
     return min(rows, max(FEWEST, round(window * rows)))
 
 
 def neighbours(size: np.ndarray, time_s: np.ndarray, window: float, kind: str) -> np.ndarray:
-    """(rows, k): places of each row's neighbours, itself among them. `kind`: options.NEIGHBOURS."""
+    """Return the places of each row's neighbours, itself among them, (rows, k). `kind`: options.NEIGHBOURS."""
     k = count(window, len(size))
     if kind == "plane":
         return _in_plane(_unit(size), _unit(time_s), k)
@@ -28,7 +28,7 @@ def neighbours(size: np.ndarray, time_s: np.ndarray, window: float, kind: str) -
 
 
 def _along(axis: np.ndarray, k: int) -> np.ndarray:
-    """The k nearest along a line are k that follow each other in its order: where they begin is found by halving."""
+    """Return the k nearest along a line: they follow each other in its order, and halving finds their first."""
     order = np.argsort(axis, kind="stable")
     v = axis[order]
     own = np.arange(len(v))
@@ -52,6 +52,6 @@ def _in_plane(x: np.ndarray, y: np.ndarray, k: int) -> np.ndarray:
 
 
 def _unit(values: np.ndarray) -> np.ndarray:
-    """Stretched to 0..1."""
+    """Stretch values to 0..1."""
     low, high = float(values.min()), float(values.max())
     return (values - low) / ((high - low) or 1.0)

@@ -31,27 +31,27 @@ class Measurement:
     rows: np.ndarray  # net.ROW
 
     def places(self) -> list[str]:
-        """Kinds of pairs (`net.WHERE`) that were measured."""
+        """Return the kinds of pairs (`net.WHERE`) that were measured."""
         used = {_text(self.pairs["where"][pair]) for pair in np.unique(self.rows["pair"])}
         return [where for where in net.WHERE if where in used]
 
     def rows_of(self, where: str) -> np.ndarray:
-        """Rows of all pairs of one kind."""
+        """Return the rows of all pairs of one kind."""
         wanted = [pair for pair, text in enumerate(self.pairs["where"]) if _text(text) == where]
         return self.rows[np.isin(self.rows["pair"], wanted)]
 
     def pairs_of(self, first: int, second: int) -> np.ndarray:
-        """Numbers of the pairs of two ranks, whichever of them held the clock."""
+        """Return the numbers of the pairs of two ranks, whichever of them held the clock."""
         ends = np.stack([self.pairs["first"], self.pairs["second"]], axis=1)
         return np.flatnonzero((np.sort(ends, axis=1) == sorted((first, second))).all(axis=1))
 
     def ranks(self, pair: int) -> tuple[int, int]:
-        """The two ranks of a pair."""
+        """Return the two ranks of a pair."""
         return int(self.pairs["first"][pair]), int(self.pairs["second"][pair])
 
 
 def read_measurement(path: str | Path) -> Measurement:
-    """The whole file. Raises TracelibError for one that is damaged, of a later version, or without rows."""
+    """Read the whole file. Raises TracelibError for one that is damaged, of a later version, or without rows."""
     try:
         with opened(path) as file:
             attributes = {name: _text(value) for name, value in SoundAttributes(file).items()}
@@ -76,7 +76,7 @@ def read_measurement(path: str | Path) -> Measurement:
 
 
 def _text(value: Any) -> Any:
-    """HDF5 gives text as bytes or str, numbers as numpy's."""
+    """Return a text. HDF5 gives text as bytes or str, numbers as numpy's."""
     if isinstance(value, bytes):
         return value.decode(errors="replace")
     return value.item() if isinstance(value, np.generic) else value

@@ -31,7 +31,7 @@ class LogGP:
     gap_error: float  # median over the measured sizes, as a fraction
 
     def gap(self, size: np.ndarray) -> np.ndarray:
-        """Seconds between two messages of `size` bytes."""
+        """Return the seconds between two messages of `size` bytes."""
         return self.gap_s + self.gap_s_per_byte * (np.asarray(size, float) - 1)
 
 
@@ -44,7 +44,7 @@ class Hockney:
     error: float  # median over the measured sizes, as a fraction
 
     def time(self, size: np.ndarray) -> np.ndarray:
-        """Seconds that a message of `size` bytes takes."""
+        """Return the seconds that a message of `size` bytes takes."""
         return self.alpha_s + self.beta_s_per_byte * np.asarray(size, float)
 
 
@@ -54,19 +54,19 @@ def logp(model: LoOgGP) -> LogP:
 
 
 def loggp(model: LoOgGP, of: Curves) -> LogGP:
-    """One line through the gaps of all sizes, by least squares of the relative errors."""
+    """Fit one line through the gaps of all sizes, by least squares of the relative errors."""
     start, slope, error = _one_line(of.size, of.gap)
     return LogGP(model.latency_s, float(model.overhead(1)), start, slope, error)
 
 
 def hockney(of: Curves) -> Hockney:
-    """One line through the ways of all sizes, by least squares of the relative errors."""
+    """Fit one line through the ways of all sizes, by least squares of the relative errors."""
     start, slope, error = _one_line(of.size, of.way)
     return Hockney(start - slope, slope, error)
 
 
 def _one_line(size: np.ndarray, curve: Curve) -> tuple[float, float, float]:
-    """Time at one byte, time for each further byte, median relative error."""
+    """Return time at one byte, time for each further byte, median relative error."""
     known = curve.time_s > 0
     size, time_s = size[known], curve.time_s[known]
     line = fit_line(size, time_s, 1 / time_s**2, time_s**2)

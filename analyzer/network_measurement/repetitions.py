@@ -28,7 +28,7 @@ constant."""
 
 
 def groups(size: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
-    """The different sizes, ascending, and of each the places of its rows."""
+    """Return the different sizes, ascending, and the places of each size's rows."""
     order = np.argsort(size, kind="stable")
     sizes, begins = np.unique(size[order], return_index=True)
     return sizes, np.split(order, begins[1:]) if len(size) else []
@@ -85,12 +85,15 @@ def running_median(values: np.ndarray, beside: int = BESIDE) -> np.ndarray:
 
 
 def _relative(spreads: np.ndarray, levels: np.ndarray) -> np.ndarray:
-    """NaN of what took no time at all."""
+    """Return spreads relative to levels; NaN for a level of no time."""
     return np.divide(spreads, levels, out=np.full(len(levels), np.nan), where=levels > 0)
 
 
 def _closest(v: np.ndarray) -> float:
-    """Standard deviation by the shortest interval that holds CLOSEST of the sorted values; NaN for a single one."""
+    """Return the standard deviation by the shortest interval that holds CLOSEST of the sorted values.
+
+    NaN for a single one.
+    """
     return float(_shortest(v)) / _shortest_of_normal(min(len(v), _MANY)) if len(v) > 1 else float("nan")
 
 
@@ -111,8 +114,10 @@ def _shortest_of_normal(count: int) -> float:
 
 
 def _fullest(v: np.ndarray, share: float, floor: float) -> tuple[int, int]:
-    """[begin, end) of the sorted values in a window `share` of its lowest value wide: the fullest of those that share
-    values with the lowest one that is at least half as full as any."""
+    """Return [begin, end) of the sorted values in a window `share` of its lowest value wide.
+
+    It is the fullest of the windows that share values with the lowest window that is at least half as full as any.
+    """
     ends = np.searchsorted(v, v + share * (np.abs(v) + floor), side="right")
     number = ends - np.arange(len(v))
     lowest = int((2 * number >= number.max()).argmax())

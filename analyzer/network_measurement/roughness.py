@@ -16,15 +16,20 @@ _HALVINGS = 30
 
 
 def level(time_s: np.ndarray) -> np.ndarray:
-    """Level to which relative errors of times refer: times about zero, as overheads can be, are not infinitely
-    exact."""
+    """Return the level that relative errors of times refer to.
+
+    Times about zero, as overheads can be, are not infinitely exact.
+    """
     size = np.abs(time_s)
     return np.maximum(size, 0.02 * np.median(size)) if len(size) else size
 
 
 def roughness(size: np.ndarray, curve: Curve) -> float:
-    """Share of the time, so that half of all points are as far off the line between their neighbours as they would be
-    by chance. A few steps do not count in a median."""
+    """Return the share of the time by which points are off a smooth course.
+
+    Half of all points are then as far off the line between their neighbours as by chance. A few steps do not count in a
+    median.
+    """
     if len(size) < 5:
         return 0.0
     x, y = size.astype(float), curve.time_s
@@ -44,14 +49,17 @@ def roughness(size: np.ndarray, curve: Curve) -> float:
 
 
 def noise(size: np.ndarray, curve: Curve, tolerance: float = 0.0) -> np.ndarray:
-    """Variance of each point about a smooth course; at least that of `tolerance`, a share of the time."""
+    """Return the variance of each point about a smooth course; at least of `tolerance`, a share of the time."""
     share = max(roughness(size, curve), tolerance)
     return curve.variance + (share * level(curve.time_s)) ** 2
 
 
 def standing_out(of: Curves, tolerance: float) -> np.ndarray:
-    """Sizes (bool) whose overhead or gap is far above or below those on both sides: disturbed each time, or for a
-    reason of their own. No interval is made of one size, so they are better left out."""
+    """Return a mask of the sizes whose overhead or gap is far above or below its neighbours on both sides.
+
+    They were disturbed each time, or have a reason of their own. No interval is made of one size, so they are better
+    left out.
+    """
     found = np.zeros(len(of.size), bool)
     for curve in (of.overhead, of.gap):
         found |= _apart_from_many(curve.time_s)
@@ -63,8 +71,10 @@ def standing_out(of: Curves, tolerance: float) -> np.ndarray:
 
 
 def _apart_from_many(y: np.ndarray) -> np.ndarray:
-    """Out of proportion to the median of the MANY sizes before and to that of the MANY after: of a busy machine's
-    sizes several in a row may be disturbed."""
+    """Return a mask of sizes out of proportion to the medians of the MANY sizes before and after.
+
+    On a busy machine several sizes in a row may be disturbed.
+    """
     found = np.zeros(len(y), bool)
     if len(y) > 2 * MANY:
         medians = np.median(np.lib.stride_tricks.sliding_window_view(y, MANY), axis=1)

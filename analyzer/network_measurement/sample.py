@@ -26,12 +26,12 @@ EXTREME = 0.05
 
 
 def negative(size: np.ndarray, time_s: np.ndarray, window: float) -> np.ndarray:
-    """Rule 1: a time below 0 means nothing. Each rule says which rows stay (bool)."""
+    """Apply rule 1: a time below 0 means nothing. Each rule returns a mask of the rows that stay."""
     return time_s >= 0
 
 
 def deviation(size: np.ndarray, time_s: np.ndarray, window: float) -> np.ndarray:
-    """Rule 2: more than two standard deviations from the mean of the rows of its size."""
+    """Apply rule 2: more than two standard deviations from the mean of the rows of its size."""
     stay = np.ones(len(size), bool)
     for of in groups(size)[1]:
         times = time_s[of]
@@ -41,7 +41,7 @@ def deviation(size: np.ndarray, time_s: np.ndarray, window: float) -> np.ndarray
 
 
 def neighbourhood(size: np.ndarray, time_s: np.ndarray, window: float) -> np.ndarray:
-    """Rule 3: in the middle of the sizes of its neighbourhood, yet at the edge of their times."""
+    """Apply rule 3: in the middle of the sizes of its neighbourhood, yet at the edge of their times."""
     near = neighbours(size, time_s, window, "size")
     sizes, times = size[near], time_s[near]
     least, most = sizes.min(axis=1), sizes.max(axis=1)
@@ -54,7 +54,7 @@ _RULES = dict(zip(RULES, (negative, deviation, neighbourhood), strict=True))
 
 
 def kept(rules: tuple[str, ...], size: np.ndarray, time_s: np.ndarray, window: float) -> np.ndarray:
-    """Rows that stay after the rules, one after the other in the thesis's order (bool)."""
+    """Return a mask of the rows that stay after the rules, one after the other in the thesis's order."""
     stay = np.ones(len(size), bool)
     for name, rule in _RULES.items():
         if name in rules and stay.any():
@@ -105,7 +105,7 @@ class Curves:
     way: Curve
 
     def only(self, chosen: np.ndarray) -> Curves:
-        """Some of the sizes (bool or places)."""
+        """Return some of the sizes (bool or places)."""
 
         def part(c: Curve) -> Curve:
             return Curve(c.time_s[chosen], c.variance[chosen], c.rows[chosen])
@@ -166,7 +166,7 @@ def sample(
 
 
 def curves(of: Sample) -> Curves:
-    """Mean and its variance of each size that has rows of all three quantities."""
+    """Return mean and its variance of each size that has rows of all three quantities."""
     both = np.intersect1d(of.size[of.overhead_counts], of.size[of.gap_counts])
     sizes = np.intersect1d(both, of.size[of.way_counts])
     way = _curve(of, of.way_s, of.way_counts, sizes)
@@ -180,7 +180,7 @@ def curves(of: Sample) -> Curves:
 
 
 def _means(size: np.ndarray, value: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """For each row the mean of the rows of its size that count."""
+    """Return for each row the mean of the rows of its size that count."""
     sizes, place = np.unique(size, return_inverse=True)
     total = np.bincount(place[counts], value[counts], minlength=len(sizes))
     number = np.bincount(place[counts], minlength=len(sizes))
@@ -188,8 +188,10 @@ def _means(size: np.ndarray, value: np.ndarray, counts: np.ndarray) -> np.ndarra
 
 
 def latency(of: Sample) -> tuple[float, tuple[float, float]]:
-    """L, and its 95 % confidence interval: the median, by visits where there are many. After large messages, caches are
-    cold and a byte takes longer, which a mean would follow."""
+    """Return L and its 95 % confidence interval: the median, by visits if there are many.
+
+    After large messages, caches are cold and a byte takes longer, which a mean would follow.
+    """
     chosen = of.latency_counts
     _, value = _by_visits(np.zeros(int(chosen.sum())), of.visit[chosen], of.latency_s[chosen])
     if len(value) < FEWEST_VISITS:
@@ -200,7 +202,7 @@ def latency(of: Sample) -> tuple[float, tuple[float, float]]:
 
 
 def _by_visits(size: np.ndarray, visit: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Size and mean of each visit; or of each row, where most sizes were visited a few times only."""
+    """Return size and mean of each visit; or of each row, if most sizes were visited a few times only."""
     pairs, place = np.unique(np.stack([size, visit]), axis=1, return_inverse=True)
     sizes, number = np.unique(pairs[0], return_counts=True)
     if not len(sizes) or np.median(number) < FEWEST_VISITS:

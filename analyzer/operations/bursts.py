@@ -71,7 +71,7 @@ class CpuBursts:
         self.overhead_ns = trace.extra(TracerTime).after_call_cpu_ns(rank)
 
     def window(self, window: tuple[int, int], calls: np.ndarray) -> np.ndarray | None:
-        """ns of CPU time before each call of a window (int64; UNKNOWN, LATER), None where none was measured."""
+        """Return the ns of CPU time before each call of a window (int64; UNKNOWN, LATER), None if none was measured."""
         if self._column is None:
             return None
         blocks = [counts.burst[:, self._column] for counts in self._trace.extra(Counters).counts(self._rank, *window)]

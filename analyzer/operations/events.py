@@ -30,13 +30,13 @@ class ProgramEvents:
     """
 
     def __init__(self, trace: Trace, rank: int, added: np.ndarray) -> None:
-        """added: EVENT of all ranks in order of time, which the trace does not have."""
+        """Read the events. added: EVENT of all ranks in order of time, which the trace does not have."""
         self._trace, self._rank, self._last = trace, rank, trace.span(rank)[1]
         self._added = added[added["rank"] == rank] if len(added) else added
         self.left_out = 0
 
     def window(self, window: tuple[int, int]) -> np.ndarray:
-        """PROGRAM_EVENT in order of time; of a process that died none lies after its last call."""
+        """Return PROGRAM_EVENT in order of time; for a process that died, none after its last call."""
         rows = self._trace.extra(Regions).events(self._rank, *window)
         if len(self._added):
             more = self._added[slice(*np.searchsorted(self._added["time"], window))]

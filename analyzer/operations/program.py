@@ -69,7 +69,10 @@ class SharedProgram:
 
     @classmethod
     def of(cls, trace: Trace, team: Team, *, cpu_time: bool, virtual: bool) -> SharedProgram:
-        """See `program_of`. Collective. Raises TracelibError on all members where one cannot read its ranks."""
+        """Translate a trace as `program_of`. Collective.
+
+        Raises TracelibError on all members if one cannot read its ranks.
+        """
         trace.extra(Leftovers).leave_out()
         walk = RankOperations(trace, cpu_time=cpu_time, by_thread=True)
         mine = together(team, lambda: _Translated.of(trace, walk, trace.share(team), virtual=virtual))
@@ -155,7 +158,7 @@ class _Translated:
 
 
 def _left_out(procedures: Sequence[str], counts: np.ndarray) -> tuple[LeftOut, ...]:
-    """counts: calls and ns in them, by procedure."""
+    """Make the list of calls that are left out. counts: calls and ns in them, by procedure."""
     rows = zip(procedures, *counts.tolist(), strict=True)
     found = [LeftOut(name, calls, ns) for name, calls, ns in rows if calls]
     return tuple(sorted(found, key=lambda row: (-row.time_ns, row.procedure)))

@@ -60,7 +60,7 @@ class Far:
     """Raw rows of requests that were posted before the block began in which they are completed."""
 
     def __init__(self, rows: np.ndarray, numbers: np.ndarray) -> None:
-        """numbers: of the rows in their table, in order."""
+        """Take the rows. numbers: of the rows in their table, in order."""
         self._rows, self._numbers = rows, numbers
         self._order = np.argsort(rows["posted"], kind="stable")
         self._posted = rows["posted"][self._order]
@@ -89,7 +89,7 @@ class RankRows:
     """Rows of the rank of one lane."""
 
     def __init__(self, lane: ThreadRecords, stop: int, posted: Choice) -> None:
-        """stop: ns, after all that counts; posted: which requests open something."""
+        """Take the lane. stop: ns, after all that counts; posted: choice of requests that open an operation."""
         self._lane, self._stop, self._posted = lane, stop, posted
         self._begin_ticks, self._stop_ticks = lane.clock.ticks(0), lane.clock.ticks(stop)
 
@@ -162,14 +162,14 @@ class RankRows:
         return Far(rows, numbers)
 
     def _taken(self, streams: Sequence[RowStream], window: tuple[int, int], end_ticks: int | None) -> list[np.ndarray]:
-        """Rows of a window; end_ticks: None: the last one."""
+        """Return the rows of a window; end_ticks: None: the last one."""
         calls, polls, requests = (stream.take(end_ticks) for stream in streams)
         if len(self._lane.tables["summaries"]):
             polls = self._lane.folded(*window)
         return [calls, polls, requests]
 
     def _late(self, requests: RowStream, known: Far, begin: int, end: int) -> np.ndarray:
-        """REQUEST that were posted in [begin, end) (ticks) and not taken."""
+        """Return the REQUEST that were posted in [begin, end) (ticks) and not taken."""
         here = requests.rows[requests.rows["posted"] < end]
         here = here[here["posted"] >= begin]
         rows = [rows for rows in (here, known.posted(begin, end, requests.number)) if len(rows)]

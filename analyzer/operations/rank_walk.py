@@ -50,7 +50,8 @@ class RankWalk:
         return lib.op_walk_shared_slots(self.struct)
 
     def operations(self, calls: Arrays, rows: tuple[np.ndarray, ...], plans: Any) -> np.ndarray:
-        """OP of consecutive calls and the rows (posted, done, events) of their window; see the kernel's header.
+        """Return the OP of consecutive calls and the rows (posted, done, events) of their window; see the kernel's
+        header.
 
         plans: `struct op_plans *`.
         """
@@ -96,7 +97,7 @@ class RankWalk:
         ), events  # fmt: skip
 
     def leave(self, events: np.ndarray) -> None:
-        """These are left over for the next window."""
+        """Leave these events over for the next window."""
         if len(events) or len(self._rest[2]):
             self._rest = (*self._rest[:2], events.copy())
 

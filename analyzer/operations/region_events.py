@@ -14,7 +14,7 @@ def are_of_regions(ops: np.ndarray) -> np.ndarray:
 
 
 def begun_by(value: np.ndarray) -> np.ndarray:
-    """For each event of a thread, in order, return the place of the event that began the region that it ends.
+    """Return for each event of a thread, in order, the place of the event that began the region that it ends.
 
     An event that begins a region has its own place; -1: it ends nothing. As regions nest, begins and ends of one depth
     alternate.
@@ -36,7 +36,8 @@ def region_of_each(value: np.ndarray) -> np.ndarray:
 
 
 def outermost_visits(value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Places of the begins and ends of visits that are in no other visit of their region, in order of their ends."""
+    """Return the places of the begins and ends of visits outside any other visit of their region, in order of their
+    ends."""
     begun = begun_by(value)
     at = np.flatnonzero(begun >= 0)
     at = at[np.argsort(value[begun[at]], kind="stable")]  # region after region

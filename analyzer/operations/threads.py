@@ -61,7 +61,8 @@ class RankThreads:
         return cls(found.begin, found.last, _edges(found.begin, found.last, goes_on), found.by_turns)
 
     def split(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Rows thread by thread, else in their order, and the first of each thread: int64 of shape (count + 1,)."""
+        """Return rows thread by thread, else in their order, and the first of each thread: int64 of shape (count +
+        1,)."""
         if self.count == 1:
             return rows, np.array([0, len(rows)], np.int64)
         thread = rows["thread"].clip(0, self.count - 1)
@@ -69,13 +70,14 @@ class RankThreads:
         return rows[order], np.searchsorted(thread[order], np.arange(self.count + 1)).astype(np.int64)
 
     def edges(self, window: tuple[int, int]) -> np.ndarray:
-        """PROGRAM_EVENT of a window: where threads begin, and where the main thread goes on after them."""
+        """Return the PROGRAM_EVENT of a window: where threads begin, and where the main thread goes on after them."""
         if not len(self._edges):
             return self._edges
         return self._edges[(self._edges["time"] >= window[0]) & (self._edges["time"] < window[1])]
 
     def last_calls(self, end: int, nothing: int) -> np.ndarray:
-        """CALL of procedure `nothing` where each thread ends, the main one at `end`: bursts go on until there."""
+        """Return CALL of procedure `nothing` where each thread ends, the main one at `end`: bursts go on until
+        there."""
         calls = np.zeros(self.count, CALL)
         calls["enter"] = calls["exit"] = np.concatenate([[end], self._end[1:]])
         calls["call"], calls["thread"] = nothing, np.arange(self.count)

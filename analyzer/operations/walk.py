@@ -116,7 +116,10 @@ class RankOperations:
         self.shared_slots = 0  # those of it that another thread completed than the one that posted them
 
     def of(self, rank: int) -> Iterator[np.ndarray]:
-        """OP of one rank, block by block; `block` is their thread. Communicators by their index + 1; 0 is the world."""
+        """Yield the OP of one rank, block by block.
+
+        `block` is their thread. Communicators are named by their index + 1; 0 is the world.
+        """
         threads = RankThreads.of(self._trace, rank, self._plan) if self._numbers else RankThreads.one()
         self.threads = threads.count
         end = self._trace.span(rank)[1]
@@ -198,13 +201,13 @@ class RankOperations:
         )  # fmt: skip
 
     def _no_burst(self, rank: int) -> np.ndarray:
-        """FLUSH of all threads in order of time."""
+        """Return the FLUSH of all threads in order of time."""
         flushes, unrecorded = self._trace.extra(TracerTime).flushes(rank), self._trace.extra(Losses).unrecorded(rank)
         lost = _in_order(flushes, unrecorded, "begin")
         return _in_order(lost, self._trace.extra(CpuWaits).of(rank), "begin")
 
     def _by_window(self, rank: int, threaded: bool) -> Iterator[tuple]:
-        """Window by window: its begin and end, calls, requests posted and requests done.
+        """Yield each window's begin and end, calls, requests posted and requests done.
 
         threaded: also which thread completes a collective, where it is begun.
         """
@@ -234,7 +237,7 @@ class RankOperations:
     def _operations(
         self, walk: RankWalk, calls: np.ndarray, cpu: np.ndarray | None, on_windows: Arrays, *rows: np.ndarray
     ) -> np.ndarray:
-        """OP of one window; `rows`: posted, done and events."""
+        """Return the OP of one window; `rows`: posted, done and events."""
         calls = np.ascontiguousarray(calls)
         numbers = None
         if self._numbers:
@@ -275,7 +278,7 @@ def _worlds(trace: Trace) -> np.ndarray | None:
 
 
 def message_numbers(trace: Trace) -> MessageNumbers | None:
-    """None: no rank has several threads."""
+    """Return the numbers of messages; None: no rank has several threads."""
     if not (np.asarray(trace.threads) > 1).any():
         return None
     from analyzer.operations.message_numbers import MessageNumbers
@@ -285,7 +288,7 @@ def message_numbers(trace: Trace) -> MessageNumbers | None:
 
 
 def _in_order(first: np.ndarray, second: np.ndarray, column: str) -> np.ndarray:
-    """Rows of both by a column."""
+    """Return the rows of both, ordered by a column."""
     some = [rows for rows in (first, second) if len(rows)]
     rows = np.concatenate(some) if len(some) > 1 else (*some, first)[0]
     return rows[np.argsort(rows[column], kind="stable")] if len(rows) > 1 else rows

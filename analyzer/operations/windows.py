@@ -26,8 +26,10 @@ def is_fence(procedure: str) -> bool:
 
 
 def window_groups(trace: Trace, uses: Callable[[str], bool] = is_fence) -> tuple[tuple[int, ...], ...]:
-    """World ranks of each of Objects.known; () if that is no window of an intracommunicator. None at all in a trace
-    without procedures that use them."""
+    """Return the world ranks of each of Objects.known; () if it is no window of an intracommunicator.
+
+    There are none in a trace without procedures that use windows.
+    """
     if not any(map(uses, trace.procedures)):
         return ()
     groups = []
@@ -42,7 +44,7 @@ class Windows:
     """Windows of a trace, for the operations of its ranks."""
 
     def __init__(self, trace: Trace, plan: np.ndarray) -> None:
-        """plan: (procedures, 2) as for the kernel."""
+        """Read the windows. plan: (procedures, 2) as for the kernel."""
         self._trace, self._plan = trace, plan[:, 0]
         self._has_epochs = trace.extra(Objects).has_windows and bool((self._plan == WIN_START).any())
 

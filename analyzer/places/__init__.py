@@ -47,8 +47,9 @@ __all__ = [
 def named_places(
     tables: PathTables, files: Sequence[Path], ended_ns: int | None = None, packed: Sequence[ModuleNames] = ()
 ) -> Places:
-    """Places of a run. What was known before is read from `files` and `packed`; names that are new go to the first of
-    `files` that can be written.
+    """Return the places of a run.
+
+    Known names are read from `files` and `packed`; names that are new go to the first of `files` that can be written.
 
     `ended_ns`: when the run ended (since 1970), or None.
     """

@@ -100,7 +100,7 @@ class Elf:
         return b"" if section["type"] == _EMPTY_SECTION else self._data[begin : begin + size]
 
     def section(self, name: str) -> bytes:
-        """Contents as they lie in the file, maybe compressed; empty: there is none."""
+        """Return a section's contents as they lie in the file, maybe compressed; empty: there is none."""
         return self._bytes(self._sections[self._by_name[name]]) if name in self._by_name else b""
 
     def has(self, *names: str) -> bool:

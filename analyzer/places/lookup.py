@@ -37,7 +37,7 @@ def look_up(
 def _look_up(
     module: LoadedModule, offsets: np.ndarray, known: NameCache, ended_ns: int | None, folders: Sequence[str]
 ) -> bool:
-    """Looks into the file only if there may be more in it than is known."""
+    """Look into the file, but only if there may be more in it than is known."""
     have = known.of(module)
     at = have.find(offsets)
     poor = at < 0

@@ -58,10 +58,10 @@ class NameCache:
         return self.modules.get(module.identity) or ModuleNames(module, np.empty(0, np.uint64), NO_NAMES)
 
     def add(self, found: ModuleNames) -> None:
-        """Names found now."""
+        """Add names found now."""
         self.modules[found.module.identity] = self.of(found.module).better(found)
 
     def update(self, others: Iterable[ModuleNames]) -> None:
-        """Names found elsewhere, or later."""
+        """Add names found elsewhere, or later."""
         for other in others:
             self.add(other)

@@ -94,7 +94,7 @@ NO_NAMES = PlaceFrames.of(())
 
 
 def joined(parts: Sequence[PlaceFrames]) -> PlaceFrames:
-    """Names of several, one behind the other."""
+    """Join names of several, one behind the other."""
     numbers: dict[str, int] = {"": 0}
     counts, frames = [np.zeros(1, np.int64)], [np.empty(0, FRAME)]
     for part in parts:

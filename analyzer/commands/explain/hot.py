@@ -128,7 +128,7 @@ def _write(
     session: Session, trace: Trace, found: HotRows, places: Places, names: dict[str, str | None], force: bool,
     diff: str | None, place: PlaceChoice | None,
 ) -> None:  # fmt: skip
-    """The files that were asked for. Raises TracelibError."""
+    """Write the files that the command line asks for. Raises TracelibError."""
     from analyzer.opening import open_trace
     from analyzer.report.hot import AGAIN, stacks
     from analyzer.trace import CodeSamples

@@ -150,7 +150,7 @@ def _first_view(
 
 
 def _of_the_whole_run(view: Viewport) -> Viewport:
-    """However long it is when the page is opened."""
+    """Return the viewport of the whole run, however long it is when the page is opened."""
     from analyzer.live.selection import FOREVER_NS
 
     return replace(view, end_ns=FOREVER_NS)
@@ -197,7 +197,7 @@ def _serve(
     *,
     browser: bool,
 ) -> None:
-    """Until Ctrl-C, which is the usual end and no error."""
+    """Serve until Ctrl-C, which is the usual end and no error."""
     from analyzer.report.live.answers import LiveAnswers
     from analyzer.report.live.server import LiveRuns, LiveServer
 
@@ -225,7 +225,7 @@ def _serve(
 
 
 def _open_browser(url: str) -> Path:
-    """By a file that only this user can read: the command line of a browser is seen by all users of the machine."""
+    """Open the browser by a file that only this user can read: all users of the machine see its command line."""
     import tempfile
     import webbrowser
 

@@ -119,7 +119,7 @@ def views_command(
 
 
 def _between(session: Session, trace: Trace, begin: int, end: int | None) -> tuple[int, int | None]:
-    """From when to when is shown, ns of the trace; None: its end."""
+    """Return the interval that is shown, ns of the trace; None: its end."""
     from analyzer.structure.cut.chosen_iterations import span_of
 
     windows = wanted_windows(replace(session, team=Team()), trace, "; times count from there")
@@ -175,7 +175,7 @@ def _chosen(
 def _show(
     session: Session, traces: list[Trace], views: list[ViewFile], asked: list[ViewRequest], *, as_json: bool
 ) -> None:
-    """asked: of each trace; the files are the same."""
+    """Show the views. asked: options of each trace; the files are the same."""
     from analyzer.report.views.shown import ShownView, shared_table
     from analyzer.views.run import ViewRun
 

@@ -46,7 +46,7 @@ def fit_runs(
     points: Sequence[Mapping[str, float]], terms: str | None, options: Options, as_json: bool, quiet: bool,
     output: str | None, force: bool,
 ) -> None:  # fmt: skip
-    """The whole command. Collective."""
+    """Run the whole command. Collective."""
     if output:
         if not output.endswith(_PARTS):
             raise TracelibError(f"models of parts are written as NAME{_PARTS}, not as {output}", f"-o NAME{_PARTS}", 2)
@@ -91,7 +91,7 @@ def _write(found: Found, grown: Growth, output: str) -> None:
 def _table(
     session: Session, files: Sequence[str], by: tuple[str, ...], settings: Sequence[tuple[str, str]]
 ) -> tuple[Found, list[str]]:
-    """All kinds of time of all runs, with the settings of each run as columns."""
+    """Make a table of all kinds of time of all runs, with the settings of each run as columns."""
     from analyzer.experiments.run_factors import Setting, value_of
     from analyzer.experiments.table import Wanted, table
 
@@ -131,7 +131,7 @@ def _table(
 
 
 def _joined(listed: Sequence[tuple[str, list[str]]]) -> dict[str, list[str]]:
-    """--set n=64 --set n=128 is --set n=64,128."""
+    """Join repeated options: --set n=64 --set n=128 is --set n=64,128."""
     found: dict[str, list[str]] = {}
     for name, texts in listed:
         found[name] = [*found.get(name, []), *texts]

@@ -95,7 +95,7 @@ def fit_table(
 
 
 def _compared(files: Sequence[str], parameters: Sequence[str]) -> dict[str, Model]:
-    """Models by the names of their files. Raises TracelibError where one depends on something else."""
+    """Read models by the names of their files. Raises TracelibError if one depends on something else."""
     from analyzer.models.model_file import model_name, read_model
 
     found = {}

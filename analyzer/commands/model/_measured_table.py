@@ -36,7 +36,7 @@ def observable_in(frame: pandas.DataFrame, named: str | None) -> str:
 
 
 def split_names(text: str) -> list[str]:
-    """Names between commas."""
+    """Split names at commas."""
     return [name.strip() for name in text.split(",") if name.strip()]
 
 

@@ -45,7 +45,7 @@ def predict_stored(session: Session, file: str, points: Sequence[dict[str, float
 
 
 def _named_as(observable: str, frame: pandas.DataFrame) -> pandas.DataFrame:
-    """TIA's CLOCK is our time, and the other way round, where a table has only one of them."""
+    """Rename TIA's CLOCK to our time, or the other way round, if a table has only one of them."""
     from analyzer.experiments.columns import CLOCK, TIME
 
     other = {CLOCK: TIME, TIME: CLOCK}.get(observable)

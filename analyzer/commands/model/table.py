@@ -168,7 +168,7 @@ def _why_empty(where: Sequence[str]) -> str:
 
 
 def _mention(session: Session, found: Found) -> None:
-    """A line on standard error for each input that something is wrong with."""
+    """Write a line on standard error for each input that has a fault."""
     first = dict(reversed(found.problems))
     for file, line in first.items() if not session.quiet else ():
         more = sum(name == file for name, _ in found.problems) - 1

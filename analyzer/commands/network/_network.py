@@ -37,7 +37,7 @@ def model_network(
     session: Session, file: str, names: tuple[str, ...], pair: tuple[int, int] | None, options: Options,
     output: str | None, force: bool, as_json: bool,
 ) -> None:  # fmt: skip
-    """The whole command. It writes the model of the first detector."""
+    """Run the whole command. It writes the model of the first detector."""
     from analyzer.network_measurement.collectives import read_compared
     from analyzer.network_measurement.netfile import read_measurement
     from analyzer.report.collectives import collectives_json
@@ -63,8 +63,7 @@ def model_network(
 
 
 def _write(network: Network, base: Path, options: Options) -> list[Path]:
-    """Model and picture of the first detector; and how the thesis's detector has clustered, if it has. What was
-    written."""
+    """Write model and picture of the first detector, and the clusters of the thesis's detector. Return the files."""
     from analyzer.network_measurement.intervals import detectors
     from analyzer.report.network import PLACES
     from analyzer.report.pictures.network import draw_dendrogram, draw_network

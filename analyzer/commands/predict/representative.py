@@ -90,7 +90,7 @@ def representative_command(
 
 
 def _checked(picture: str, file: str, force: bool) -> Path:
-    """Where the picture goes. Raises TracelibError where it could not be drawn, before anything is computed."""
+    """Return the picture's path. Raises TracelibError, before anything is computed, if it cannot be drawn."""
     path = Path(picture)
     if path.suffix not in _PICTURES:
         raise TracelibError(f"{path}: no kind of picture that is known", "its name ends in .png or .svg")

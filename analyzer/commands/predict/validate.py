@@ -126,7 +126,7 @@ def _predicted(session: Session, trace: Trace, section: Section, machine: Machin
 
 
 def _open(file: str, team: Team) -> Trace:
-    """A run that can be replayed and has times. Raises TracelibError."""
+    """Open a run that can be replayed and has times. Raises TracelibError."""
     from analyzer.efficiency.ideal import not_whole, obstacle
     from analyzer.metrics.unrecorded import unrecorded
     from analyzer.opening import open_trace

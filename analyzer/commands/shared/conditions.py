@@ -64,7 +64,7 @@ class Conditions:
 
 
 def condition_options(command: Callable) -> Callable:
-    """--fail-if and --badge; the command gets `conditions`."""
+    """Add --fail-if and --badge; the command gets `conditions`."""
 
     @wraps(command)
     def with_conditions(*args: Any, fail_if: tuple[str, ...], badge: str | None, **given: Any) -> Any:
@@ -92,7 +92,7 @@ def _checked(ctx: click.Context, _: click.Parameter, texts: tuple[str, ...]) -> 
 
 
 def _plain(text: str) -> str:
-    """With 5 % as 0.05."""
+    """Write 5 % as 0.05."""
     return _PERCENT.sub(r"(\1/100)", text).strip()
 
 
@@ -117,7 +117,7 @@ def _judged(text: str, data: Mapping[str, Any], short: Mapping[str, Any]) -> str
 
 
 def _names(node: ast.AST) -> Iterator[str]:
-    """Names and dotted names of an expression, functions left out."""
+    """Yield names and dotted names of an expression, without functions."""
     if isinstance(node, ast.Name | ast.Attribute):
         yield ast.unparse(node)
         return
@@ -137,7 +137,7 @@ def _value(name: str, known: Mapping[str, Any], text: str) -> Any:
 
 
 def flat(data: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """Numbers and texts by their names, joined by dots; what no name can have is an underscore."""
+    """Yield numbers and texts by their names, joined by dots; a character that no name can have is an underscore."""
     for key, value in data.items():
         name = before + _NAME.sub("_", str(key))
         if isinstance(value, Mapping):

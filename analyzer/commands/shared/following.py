@@ -84,7 +84,8 @@ def watch(session: Session, file: str, choice: Choice | None, take: Callable[[in
 
 
 def sentence(number: int, now: LiveIterations) -> str:
-    """ "Loop 1 at 12.3 s: iterations of 8.31 ms, each: 3 exchanges, 1 reduction; inside it 8 passes of 1.00 ms"."""
+    """Return "Loop 1 at 12.3 s: iterations of 8.31 ms, each: 3 exchanges, 1 reduction; inside it 8 passes of 1.00
+    ms"."""
     inside = "".join(f"; inside it {passes} passes of {units.time(period)}" for passes, period in now.inside)
     at = f"{now.until_ns / 1e9:.3f} s"
     return f"Loop {number} at {at}: iterations of {units.time(now.period_ns)}, each: {now.body}{inside}"

@@ -49,7 +49,7 @@ class _Numbers(click.ParamType):
 
 
 def iteration_option(command: Callable) -> Callable:
-    """--loop and --iteration. What `open_wanted` opens is a run of these alone."""
+    """Add --loop and --iteration. `open_wanted` then opens a run of these alone."""
     command = click.option(
         "--iteration", type=_Numbers(), metavar="N", expose_value=False, callback=_window,
         help="Only this iteration, or several such as 10-20, of the main loop; 2:14 is iteration 14 of loop 2.",
@@ -58,7 +58,7 @@ def iteration_option(command: Callable) -> Callable:
 
 
 def loop_option(command: Callable) -> Callable:
-    """--loop alone."""
+    """Add --loop alone."""
     return click.option(
         "--loop", type=click.IntRange(1), metavar="N", expose_value=False, callback=_loop,
         help="Only this loop, by its number in analyze structure; 1 is the main one.",
@@ -66,7 +66,7 @@ def loop_option(command: Callable) -> Callable:
 
 
 def iteration_options(command: Callable) -> Callable:
-    """--iteration, and --region iteration for a command that shows the regions of a run."""
+    """Add --iteration, and --region iteration for a command that shows the regions of a run."""
     command = click.option(
         "--region", type=click.Choice([ITERATION_REGION]), expose_value=False, callback=_region,
         help="Count each iteration found as a visit of a region.",
@@ -101,7 +101,7 @@ def _region(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
 
 
 def open_wanted(session: Session, file: str, **opening: Any) -> Trace:
-    """`open_part`. Raises UsageError for a cluster of a part of a run."""
+    """Open a run with `open_part`. Raises UsageError for a cluster of a part of a run."""
     choice, wanted = opening.get("choice"), session.wanted
     if choice and choice.cluster and wanted and wanted.is_part:
         raise click.UsageError(f"--{ITERATION_REGION} and --cluster cannot be used together")

@@ -40,7 +40,7 @@ class LazyChoice(click.Choice):
     """A choice among names that an analysis knows, which is imported when they are needed."""
 
     def __init__(self, module: str, names: str, *more: str) -> None:
-        """Args: the module and its constant, a collection of names or an enumeration; more: further choices."""
+        """Take the module and its constant, a collection of names or an enumeration; more: further choices."""
         self._module, self._names, self._more = module, names, more
         self.case_sensitive = True
 
@@ -161,7 +161,7 @@ class Ranks(click.ParamType):
 
 
 def ranks_option(command: Callable) -> Callable:
-    """--ranks and --cluster; the command gets `choice`, None without both."""
+    """Add --ranks and --cluster; the command gets `choice`, None without both."""
 
     @wraps(command)
     def with_choice(*args: Any, choice: Choice | None, cluster: int | None, **given: Any) -> Any:

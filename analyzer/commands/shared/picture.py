@@ -99,7 +99,7 @@ def draw_ranks(session: Session, trace: Trace, picture: str | None, drawing: Dra
 
 
 def _part(begin_ns: int, end_ns: int, duration_ns: int) -> str:
-    """Which part of a run is drawn."""
+    """Say which part of a run is drawn."""
     from analyzer.report.words import units
 
     if end_ns == duration_ns:

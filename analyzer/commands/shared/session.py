@@ -53,7 +53,7 @@ class Session:
         return self.team.size == 1
 
     def print(self, render: Callable[[Console], None]) -> None:
-        """Rich output: colours and the terminal's width on a terminal, plain text of 80 columns in a pipe."""
+        """Print rich text: colours and the terminal's width on a terminal, plain text of 80 columns in a pipe."""
         if not self.speaks:
             return
         from rich.console import Console
@@ -100,7 +100,7 @@ class Session:
             _write(text)
 
     def mention(self, lines: Iterable[str]) -> None:
-        """Lines on standard error, by one process, unless the user asked for silence."""
+        """Write lines on standard error, by one process, unless the user asked for silence."""
         if self.speaks and not self.quiet:
             for line in lines:
                 click.echo(line, err=True)
@@ -140,7 +140,7 @@ class Session:
 
 
 def _write(text: str) -> None:
-    """Lines on standard output. A reader that has gone away (`| head`) is not an error: the files are written."""
+    """Write lines on standard output. A reader that has gone away (`| head`) is no error: the files are written."""
     try:
         click.echo(text)
     except BrokenPipeError:

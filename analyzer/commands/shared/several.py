@@ -11,7 +11,7 @@ from analyzer.commands.shared.options import Size, rare_option
 
 
 def scaling_options(command: Callable) -> Callable:
-    """--region, --loop, --whole, --scaling and --eager-limit."""
+    """Add --region, --loop, --whole, --scaling and --eager-limit."""
     command = rare_option(
         "--eager-limit",
         type=Size(),

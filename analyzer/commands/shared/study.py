@@ -64,7 +64,7 @@ _OPTIONS = (
 
 
 def study_options(command: Callable) -> Callable:
-    """--vary, --samples, --design, --jobs; the command gets `draw`."""
+    """Add --vary, --samples, --design, --jobs; the command gets `draw`."""
 
     @wraps(command)
     def with_draw(*args: Any, texts: tuple[str, ...], samples: int, design: str, jobs: int | None, **given: Any) -> Any:
@@ -82,7 +82,7 @@ def study_options(command: Callable) -> Callable:
 
 
 def output_options(help_: str) -> Callable:
-    """-o, and -f, which begins samples anew."""
+    """Add -o, and -f, which begins samples anew."""
 
     def decorate(command: Callable) -> Callable:
         command = click.option(
@@ -157,7 +157,7 @@ class Traced:
 def studied(
     session: Session, runs: Sequence[Traced], machine: Machine, draw: Draw, journal: Path | None, anew: bool
 ) -> Iterator[Workers | None]:
-    """The workers of a study on the process that leads it; None on the others, when they have done their jobs."""
+    """Yield the workers of a study on the process that leads it; None on the others, when they have done their jobs."""
     from analyzer.machine.parameters import vary
     from analyzer.montecarlo.replay_jobs import Study
     from analyzer.montecarlo.results_file import Journal
@@ -179,8 +179,10 @@ def studied(
 
 @contextmanager
 def _says_when_ended(book: Journal | None, path: Path | None) -> Iterator[None]:
-    """If this process is ended by its user or from outside (launchers do so when another process dies), say on stderr
-    how to go on."""
+    """Say on stderr how to go on if this process is ended by its user or from outside.
+
+    Launchers end it when another process dies.
+    """
 
     def say(text: str) -> None:
         hint = f"the same command goes on from {path}" if path else "with -o NAME the same command could go on"

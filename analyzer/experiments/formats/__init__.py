@@ -20,7 +20,7 @@ def is_table(path: Path) -> bool:
 
 
 def read_table(path: Path) -> pandas.DataFrame:
-    """A table from a file. Raises TracelibError with one line for one that is missing, damaged or of another kind."""
+    """Read a table from a file. Raises TracelibError with one line for a missing or damaged file, or another kind."""
     reader: Callable[[Path], pandas.DataFrame]
     if path.suffix == ".csv":
         from analyzer.experiments.formats.flat_files import read_csv as reader
@@ -42,7 +42,7 @@ def check_ending(path: Path) -> None:
 
 
 def write_table(frame: pandas.DataFrame, path: Path) -> None:
-    """A table as a file, whole or not at all. Raises TracelibError."""
+    """Write a table as a file, whole or not at all. Raises TracelibError."""
     check_ending(path)
     writer: Callable[[pandas.DataFrame, Path], None]
     if path.suffix == ".csv":

@@ -20,7 +20,10 @@ TYPES = (INTEGER, REAL, TEXT)
 
 
 def values(cells: Sequence[str], kind: str = "") -> np.ndarray:
-    """int64, float64 (what is empty is missing, NaN) or texts; without a kind the first of these that all cells are.
+    """Convert cells to int64, float64 (empty cells are missing, NaN) or texts.
+
+    Without a kind, the first of these that fits all cells. Raises ValueError or OverflowError if a cell is not of the
+    kind.
 
     Raises ValueError or OverflowError where a cell is not of the kind.
     """
@@ -48,7 +51,7 @@ def _reals(cells: Sequence[str]) -> np.ndarray:
 
 
 def read_parquet(path: Path) -> pandas.DataFrame:
-    """Raises TracelibError, OSError."""
+    """Read a table. Raises TracelibError, OSError."""
     pyarrow = _pyarrow()
     content = path.read_bytes()
     try:
@@ -59,7 +62,7 @@ def read_parquet(path: Path) -> pandas.DataFrame:
 
 
 def write_parquet(frame: pandas.DataFrame, path: Path) -> None:
-    """Raises TracelibError."""
+    """Write a table. Raises TracelibError."""
     pyarrow = _pyarrow()
     buffer = BytesIO()
     try:
@@ -82,8 +85,7 @@ _TEXTS = (REGION, RUN, NODE, KIND, NAME)
 
 
 def read_csv(path: Path) -> pandas.DataFrame:
-    """Columns of integers, of real numbers, else of texts; names are texts, whatever they look like. Raises
-    TracelibError, OSError."""
+    """Read columns of integers, of real numbers, else of texts; names are texts. Raises TracelibError, OSError."""
     columns: list[list[str]] = []
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -109,7 +111,7 @@ def read_csv(path: Path) -> pandas.DataFrame:
 
 
 def write_csv(frame: pandas.DataFrame, path: Path) -> None:
-    """Numbers with all their digits. Raises TracelibError."""
+    """Write numbers with all their digits. Raises TracelibError."""
     text = frame.to_csv(index=False, lineterminator="\n")
     with whole_file(path) as file:
         file.write(text.encode("utf-8", "surrogateescape"))

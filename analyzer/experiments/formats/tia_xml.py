@@ -62,7 +62,7 @@ VERSION = "tracelib 1"
 
 
 def read_xml(path: Path) -> pandas.DataFrame:
-    """A table from a file that is valid by the document type (xml_form.DTD). Raises TracelibError, OSError.
+    """Read a table from a file that is valid by the document type (xml_form.DTD). Raises TracelibError, OSError.
 
     All experiments follow each other; `region` is the name of the experiment. A column without a type is of integers or
     real numbers if all its values are, else of texts. CLOCK is read as `time` from files that `analyze table` wrote.
@@ -203,8 +203,11 @@ _ROWS = 4096
 
 
 def write_xml(frame: pandas.DataFrame, path: Path) -> None:
-    """Rows of one region together, in the order of the table; columns that a region has nothing in are left out of it,
-    but for the first where it has nothing at all. `time` is called CLOCK. Raises TracelibError."""
+    """Write rows of one region together, in the order of the table.
+
+    A region leaves out columns in which it has nothing, but for the first if it has nothing at all. `time` is called
+    CLOCK. Raises TracelibError.
+    """
     if not len(frame) or not len(frame.columns):
         raise TracelibError("a table without rows cannot be XML", "an experiment has executions: write a .csv")
     with whole_file(path) as file:

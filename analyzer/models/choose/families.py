@@ -36,7 +36,7 @@ class Family:
 
 
 def families(settings: Settings) -> Iterator[Family]:
-    """The families of one term for each group of the parameters that vary, with a constant and without one."""
+    """Yield the families of one term for each group of the parameters that vary, with a constant and without one."""
     varying = settings.varying
     rows = len(settings.mean)
     yield Family(np.array([np.log(_CONSTANT)]), np.ones((1, rows, 1)), np.ones((1, 1)), lambda _: (Product(),))
@@ -71,8 +71,10 @@ def _ways(names: tuple[str, ...]) -> Iterator[Way]:
 
 
 def likely_shapes(settings: Settings, name: str, parameters: int) -> list[Shape]:
-    """The shapes that one parameter may have, whatever the others do: by straight lines in each slice of the data in
-    which only this parameter changes."""
+    """Return the shapes that one parameter may have, whatever the others are.
+
+    They come from straight lines in each slice of the data in which only this parameter changes.
+    """
     x = settings.values[name]
     shapes = shapes_on(x)
     number = len(shapes) if parameters == 1 else max(3, round(_MODELS ** (1 / parameters)))
@@ -101,7 +103,7 @@ def likely_shapes(settings: Settings, name: str, parameters: int) -> list[Shape]
 
 
 def _line_misfit(x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """(shapes) weighted sum of squares about the best line y = a + b x; x: (shapes, points)."""
+    """Return the weighted sum of squares about the best line y = a + b x, (shapes); x: (shapes, points)."""
     mean_x, mean_y = x @ weight / weight.sum(), y @ weight / weight.sum()
     across, along = x - mean_x[:, None], y - mean_y
     sxx, sxy = across**2 @ weight, across @ (weight * along)
@@ -111,7 +113,7 @@ def _line_misfit(x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray
 def _combined(
     settings: Settings, shapes: dict[str, list[Shape]], way: Way, prior: float, constant: bool = True
 ) -> Family:
-    """A constant, or none, and a term for each group of the way, for all combinations of shapes."""
+    """Combine a constant, or none, and a term for each group of the way, for all combinations of shapes."""
     names = sorted({name for group in way for name in group})
     places = np.meshgrid(*(np.arange(len(shapes[name])) for name in names), indexing="ij")
     chosen = {name: place.ravel() for name, place in zip(names, places, strict=True)}

@@ -131,7 +131,8 @@ class Free:
         return min(1 + _PARTS + len(self.settings.varying), len(self.settings.mean) - 2)
 
     def families(self) -> Iterator[Family]:
-        """The best subsets of the terms that explain most one after the other, by size; and the likeliest pairs."""
+        """Yield the best subsets of the terms that explain most one after the other, by size; and the likeliest
+        pairs."""
         weight = self.settings.weight
         criterion = criterion_of("bic", weight)
         if self.most < 2 or not np.isfinite(criterion.penalty(1)):
@@ -150,7 +151,7 @@ class Free:
         yield from self._pairs(weighted)
 
     def _pairs(self, weighted: np.ndarray) -> Iterator[Family]:
-        """The likeliest of all sums of two products, and of these with the constant."""
+        """Yield the likeliest of all sums of two products, and of these with the constant."""
         settings = self.settings
         target, constant = settings.mean * np.sqrt(settings.weight), weighted[:, :1] / np.linalg.norm(weighted[:, 0])
         beside = constant @ (constant.T @ weighted), constant[:, 0] * (constant[:, 0] @ target)
@@ -171,7 +172,7 @@ class Free:
         return float((self.settings.scatter * self.settings.weight / self.settings.number).sum())
 
     def around(self, terms: Sequence[Product]) -> Iterator[Family]:
-        """Models with one of these terms exchanged for another product; with one more; with one less."""
+        """Yield models with one of these terms exchanged for another product; with one more; with one less."""
         places = [self._places[shapes] for term in terms if (shapes := self._shapes_of(term)) in self._places]
         size = len(places)
         rests = [places[:k] + places[k + 1 :] for k in range(size)]
@@ -187,8 +188,10 @@ class Free:
                 yield self._family(np.array(models))
 
     def telling(self, places: list[int]) -> list[int]:
-        """The likeliest products beside these, with a coefficient above 0 if all are: by least squares with the errors
-        of what was measured, which are done in a moment, so that few models must be weighed."""
+        """Return the likeliest products beside these, with a coefficient above 0 if all are.
+
+        Least squares with the errors of the measurements are done in a moment, so that few models must be weighed.
+        """
         settings, root = self.settings, np.sqrt(self.settings.weight)
         weighted = self.columns * root[:, None]
         q = np.linalg.qr(weighted[:, places])[0]
@@ -205,7 +208,7 @@ class Free:
         return [int(place) for place in order[:_TRIED] if gain[place] > 0]
 
     def _family(self, places: np.ndarray) -> Family:
-        """Models (models, terms): as likely as to draw their terms one after the other."""
+        """Make a family of models (models, terms): as likely as to draw their terms one after the other."""
         size = places.shape[1]
         log_prior = np.log(FREE / self.most) + gammaln(size + 1) + self.log_prior[places].sum(1)
         columns = np.moveaxis(self.columns[:, places], 0, 1)
@@ -225,8 +228,10 @@ class Free:
         return {name: {Product(): None} | {s.product(name): s for s in shapes[name]} for name in names}
 
     def _shapes_of(self, term: Product) -> Shapes | None:
-        """The shapes whose product a term is; None: there are none. (To write all products as terms would take longer
-        than the rest of a fit.)"""
+        """Return the shapes whose product a term is; None: there are none.
+
+        To write all products as terms would take longer than the rest of a fit.
+        """
         found = []
         for name, shapes in self._factors.items():
             part = Product(1.0, tuple(power for power in term.powers if name in atom_names(power[0])))

@@ -35,10 +35,12 @@ class Weighed:
 
 
 def weigh(columns: np.ndarray, settings: Settings) -> Weighed:
-    """The evidence of models with coefficients that are not negative: the integral of the likelihood over coefficients
-    that may be anything from 0 to the largest mean (columns have the largest value 1) and an error of unknown size
-    that is a share of the expected value. Where values are below 0, coefficients may be as far below 0 as above, and
-    the error is the same everywhere. columns: (models, settings, q)."""
+    """Compute the evidence of models with coefficients that are not negative: the integral of the likelihood.
+
+    Coefficients may be anything from 0 to the largest mean (columns have the largest value 1), and the error, of
+    unknown size, is a share of the expected value. If values are below 0, coefficients may be as far below 0 as above,
+    and the error is the same everywhere. columns: (models, settings, q).
+    """
     q = columns.shape[2]
     expected = np.broadcast_to(settings.mean, columns.shape[:2])
     freedom = settings.rows - q
@@ -75,7 +77,7 @@ def weigh(columns: np.ndarray, settings: Settings) -> Weighed:
 
 
 def _spread(inverse: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(models, q, q) roots of the inverses, and which have one: columns that nearly say the same may have none."""
+    """Return (models, q, q) roots of the inverses, and which models have one: nearly equal columns may have none."""
     try:
         return np.linalg.cholesky(inverse).transpose(0, 2, 1), np.ones(len(inverse), bool)
     except np.linalg.LinAlgError:
@@ -110,7 +112,7 @@ def plainest(members: Sequence[Member]) -> list[Member]:
 
 
 def complexity(member: Member) -> float:
-    """1 for each term, and more for its powers: 1 for whole ones, 2 for halves, 3 for thirds and quarters."""
+    """Return 1 for each term, and more for its powers: 1 for whole ones, 2 for halves, 3 for thirds and quarters."""
     return sum(map(_of_term, member.terms)) + _NEGATIVE * int((np.asarray(member.coefficients) < 0).sum())
 
 
@@ -137,8 +139,10 @@ Posterior = tuple[Family, Weighed, np.ndarray]
 
 
 def choose_models(values: Mapping[str, np.ndarray], observed: np.ndarray) -> list[Member]:
-    """The likeliest models, with weights that sum to 1; the one to be shown first, the others by weight. Those below a
-    thousandth of the best are left out, and all but 60. Raises TracelibError for parameters below 0."""
+    """Choose the likeliest models, with weights that sum to 1: the one to be shown first, the others by weight.
+
+    Models below a thousandth of the best are left out, and all but 60. Raises TracelibError for parameters below 0.
+    """
     settings = settings_from(values, observed)
     if len(settings.varying) > MOST_PARAMETERS:
         raise TracelibError(
@@ -188,8 +192,11 @@ def _weighed(family: Family, settings: Settings) -> Posterior:
 
 
 def _free(settings: Settings, others: list[Posterior]) -> list[Posterior]:
-    """Models of freely combined terms. Where the others do not explain the data, or not better, terms of the likeliest
-    of each size, then of the likeliest, are exchanged for any other, added and left out, until that is no likelier."""
+    """Return models of freely combined terms, if the others do not explain the data, or not better.
+
+    Terms of the likeliest of each size, then of the likeliest, are exchanged for any other, added and left out, until
+    that is no likelier.
+    """
     free = Free.of(settings)
     found = [_weighed(family, settings) for family in free.families()]
     best = max(others, key=_likeliest)

@@ -107,7 +107,7 @@ PLAIN = tuple(
 
 
 def shapes_on(x: np.ndarray, plain: bool = False) -> list[Shape]:
-    """The shapes, or the plain ones, that have a value for all these values of a parameter, and are not negative there.
+    """Return the shapes, or the plain ones, that have a value for all values of a parameter, and are not negative.
 
     Logarithms are of x / min(x), and where all values are 1 or more, of x itself, too.
     """
@@ -116,7 +116,7 @@ def shapes_on(x: np.ndarray, plain: bool = False) -> list[Shape]:
 
 @lru_cache(256)
 def _defined_from(low: float, plain: bool) -> tuple[Shape, ...]:
-    """The shapes of a parameter with this least value."""
+    """Return the shapes of a parameter with this least value."""
     among = PLAIN if plain else SHAPES
     if low <= 0:
         return tuple(shape for shape in among if low == 0 and shape.power > 0 and not shape.log_power)
@@ -136,7 +136,7 @@ a part of the power."""
 
 
 def rounded(member: Member) -> frozenset[str]:
-    """The parameters that the member has in thirds, quarters or twentieths, or with a squared logarithm."""
+    """Return the parameters that the member has in thirds, quarters or twentieths, or with a squared logarithm."""
     found = set()
     for term in member.terms:
         for atom, power in term.powers:
@@ -150,15 +150,17 @@ def rounded(member: Member) -> frozenset[str]:
 def rounding_error(
     names: Sequence[frozenset[str]], values: Mapping[str, float], ranges: Mapping[str, tuple[float, float]]
 ) -> np.ndarray:
-    """(members) the relative standard error of a value by its rounded powers: it grows with the logarithm of how far
-    the point is from the data. names: `rounded` of each."""
+    """Return the relative standard error of a value by its rounded powers, (members).
+
+    It grows with the logarithm of how far the point is from the data. names: `rounded` of each.
+    """
     far = {name: _beyond(values[name], *ends) for name, ends in ranges.items() if name in values}
     squares = [sum(far.get(name, 0.0) ** 2 for name in of) for of in names]
     return ROUNDING * np.sqrt(squares)
 
 
 def _beyond(x: float, low: float, high: float) -> float:
-    """Distance of a value from a range, as a logarithm; 0 inside it."""
+    """Return the distance of a value from a range, as a logarithm; 0 inside it."""
     if low > 0 and x > 0:
         return float(max(np.log(x) - np.log(high), np.log(low) - np.log(x), 0.0))
     return 0.0

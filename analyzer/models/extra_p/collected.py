@@ -48,8 +48,10 @@ class Collected:
             self._rows.setdefault((region, at, repetition), {})[metric] = value
 
     def frame(self) -> pandas.DataFrame:
-        """The table: a column for each parameter and metric, and one of regions. Raises TracelibError if it is empty,
-        or two parameters have the same name."""
+        """Make the table: a column for each parameter and metric, and one of regions.
+
+        Raises TracelibError if it is empty, or two parameters have the same name.
+        """
         import pandas
 
         if not self._rows:

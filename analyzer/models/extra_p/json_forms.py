@@ -39,7 +39,7 @@ _EXPECTED = 'expected {"params": {"x": 1}, "metric": "time", "value": 2} on each
 
 
 def _lines(text: str, collected: Collected) -> None:
-    """A measurement on each line. Talpas calls the parameters otherwise, and separates by semicolons."""
+    """Read a measurement on each line. Talpas has another word for parameters, and separates by semicolons."""
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
             continue
@@ -62,7 +62,7 @@ def _lines(text: str, collected: Collected) -> None:
 
 
 def _nested(whole: Mapping[str, Any], collected: Collected) -> None:
-    """{"parameters": [...], "measurements": {callpath: {metric: [{"point": [...], "values": [...]}]}}}"""
+    """Read {"parameters": [...], "measurements": {callpath: {metric: [{"point": [...], "values": [...]}]}}}."""
     path = collected.path
     collected.parameters = [_text(name, path) for name in _list(_get(whole, "parameters", path), path)]
     for region, metrics in _object(whole["measurements"], path).items():
@@ -74,7 +74,8 @@ def _nested(whole: Mapping[str, Any], collected: Collected) -> None:
 
 
 def _numbered(whole: Mapping[str, Any], collected: Collected) -> None:
-    """The older form: lists of parameters, callpaths, metrics and coordinates, which measurements name by their ids."""
+    """Read the older form: lists of parameters, callpaths, metrics and coordinates, which measurements name by
+    their ids."""
     path = collected.path
     parameters = _by_id(whole, "parameters", path)
     collected.parameters = [_text(_get(one, "name", path), path) for one in parameters.values()]
@@ -93,7 +94,7 @@ def _numbered(whole: Mapping[str, Any], collected: Collected) -> None:
 
 
 def _by_id(whole: Mapping[str, Any], name: str, where: str) -> dict[str, Mapping[str, Any]]:
-    """The objects of a list in the order of their ids."""
+    """Return the objects of a list in the order of their ids."""
     found = {
         _number(_get(_object(one, where), "id", where), where): one for one in _list(_get(whole, name, where), where)
     }
@@ -107,7 +108,7 @@ def _one_of(among: Mapping[str, Any], number: Any, name: str, where: str) -> Any
 
 
 def _key(number: Any) -> str:
-    """Ids are numbers or texts of digits."""
+    """Return an id, which is a number or a text of digits."""
     return f"{float(number):g}" if isinstance(number, int | float) else str(number)
 
 
@@ -136,7 +137,7 @@ def _text(value: Any, where: str) -> str:
 
 
 def _number(value: Any, where: str) -> float:
-    """A number, or a text of one, as the older form may have."""
+    """Return a number, or a text of one, as the older form may have."""
     try:
         if isinstance(value, bool | None | list | dict) or "_" in str(value):
             raise ValueError

@@ -68,7 +68,7 @@ class _Reader:
             raise TracelibError(f"{where}: {missing}", f"metric {self._metric!r} needs one for each point")
 
     def _read_points(self, value: str, where: str) -> list[list[float]]:
-        """Points in parentheses; of one parameter also without."""
+        """Read points in parentheses; of one parameter also without."""
         if "(" not in value:
             points = [[number] for number in _numbers(value, where)]
         elif re.sub(r"\([^()]*\)|\s+", "", value):

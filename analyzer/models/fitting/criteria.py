@@ -43,7 +43,8 @@ class Criterion:
         return gammaln(self.candidates + 1) - gammaln(size + 1) - gammaln(others + 1)
 
     def score(self, size: np.ndarray | int, rss: np.ndarray | float) -> np.ndarray:
-        """-2 log L + penalty, L: the largest likelihood of errors with variance sigma^2 / weight (as R's AIC)."""
+        """Return -2 log L + penalty, L: the largest likelihood of errors with variance sigma^2 / weight (as R's
+        AIC)."""
         with np.errstate(divide="ignore"):
             return self.rows * np.log(rss) + self.penalty(size)
 
@@ -54,7 +55,10 @@ def criterion_of(name: str, weight: np.ndarray, candidates: int = 0) -> Criterio
 
 
 def akaike_weights(scores: np.ndarray) -> np.ndarray:
-    """exp(-(score - least) / 2), as shares of their sum (TIA, F18). Equal where no score is defined (too few rows)."""
+    """Return exp(-(score - least) / 2), as shares of their sum (TIA, F18).
+
+    They are equal if no score is defined (too few rows).
+    """
     if not np.isfinite(scores.min()):
         return np.full(len(scores), 1 / len(scores))
     weights = np.exp(-(scores - scores.min()) / 2)

@@ -11,20 +11,23 @@ _FOLDS = 1000
 
 
 def settings_of(values: Mapping[str, np.ndarray]) -> np.ndarray:
-    """(rows) the number of the setting of each row: rows with the same values of all parameters are repetitions."""
+    """Return the number of the setting of each row, (rows): rows with equal values of all parameters are
+    repetitions."""
     together = np.column_stack(list(values.values()))
     return np.unique(together, axis=0, return_inverse=True)[1].ravel()
 
 
 def rows_of(setting: np.ndarray) -> list[np.ndarray]:
-    """The rows of each setting, in the order of their numbers."""
+    """Return the rows of each setting, in the order of their numbers."""
     order = np.argsort(setting, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(setting[order])) + 1)
 
 
 def cross_validation_error(columns: np.ndarray, observed: np.ndarray, weight: np.ndarray, setting: np.ndarray) -> float:
-    """Root mean square of the relative errors of predictions of each setting from all others; NaN where these do not
-    determine the coefficients. What is 0 has no relative error. More than 1000 settings are left out in 1000 parts.
+    """Return the root mean square of the relative errors of predictions of each setting from all others.
+
+    NaN if the others do not determine the coefficients. A value of 0 has no relative error. More than 1000 settings are
+    left out in 1000 parts.
 
     With Q of the columns' QR, residuals r become (1 - Q Q^T)^-1 r = r + Q (1 - Q^T Q)^-1 Q^T r, for the rows that are
     left out, without another fit.
@@ -49,7 +52,8 @@ def cross_validation_error(columns: np.ndarray, observed: np.ndarray, weight: np
 
 
 def largest(values: Mapping[str, np.ndarray]) -> np.ndarray:
-    """(rows) whether any parameter of the row has its largest value: what predictions beyond the data are tried on."""
+    """Return a mask of the rows in which a parameter has its largest value: predictions beyond the data are tried
+    there."""
     out = np.zeros(len(next(iter(values.values()))), bool)
     for column in values.values():
         if np.ptp(column) > 0:

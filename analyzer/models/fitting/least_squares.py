@@ -32,8 +32,9 @@ _KEPT = 1e-13
 
 
 def constrained_least_squares(columns: np.ndarray, target: np.ndarray, conditions: np.ndarray) -> np.ndarray:
-    """c of least |columns @ c - target| with conditions @ c >= 0 (Lawson and Hanson, chapter 23: as a problem of
-    least distance, which non-negative least squares solve).
+    """Return c of least |columns @ c - target| with conditions @ c >= 0.
+
+    Source: Lawson and Hanson, chapter 23: as a problem of least distance, which non-negative least squares solve.
 
     Columns of length 0 or that depend on others are not moved. c = 0 always satisfies the conditions.
     """
@@ -106,5 +107,5 @@ def fit_columns(
 
 
 def relative_weights(observed: np.ndarray) -> np.ndarray:
-    """1 / y^2: relative distances count (TIA, F20)."""
+    """Return 1 / y^2: relative distances count (TIA, F20)."""
     return 1 / np.square(observed)

@@ -47,7 +47,7 @@ def expected_weights(
 
 
 def _expected(columns: np.ndarray, observed: np.ndarray, weight: np.ndarray, criterion: str | None) -> np.ndarray:
-    """(rows) what the best of the nested models of the most telling columns expects."""
+    """Return the values that the best of the nested models of the most telling columns expects, (rows)."""
     root = np.sqrt(weight)
     weighted, target = columns * root[:, None], observed * root
     length = np.linalg.norm(weighted, axis=0)

@@ -51,7 +51,7 @@ def eliminate(space: Space, criterion: Criterion, largest: float) -> Selection:
 
 
 def _relative_errors(space: Space, places: list[int], rss: float) -> np.ndarray:
-    """(places) standard error / |coefficient|; without freedom, all times the same number."""
+    """Return standard error / |coefficient|, (places); without freedom, all times the same number."""
     fitted = fit_columns(space.triangle[:, places], space.triangle[:, -1], np.ones(len(space.triangle)))
     freedom = space.rows - len(places)
     sigma = np.sqrt(rss / freedom) if freedom > 0 else 1e300

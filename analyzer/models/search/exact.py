@@ -29,9 +29,11 @@ def search_all(
     most_error: float | None = None,
     positive: np.ndarray | None = None,
 ) -> Selection:
-    """The best `keep` of all 2^N - 1 models by the criterion. most_error: models whose relative error is larger are
-    excluded (TIA, L1516). positive: (terms) bool, coefficients that must not be negative: models whose least squares
-    need a negative one are excluded, since another model is their non-negative fit.
+    """Search the best `keep` of all 2^N - 1 models by the criterion.
+
+    most_error: models whose relative error is larger are excluded (TIA, L1516). positive: (terms) bool, coefficients
+    that must not be negative: models whose least squares need a negative one are excluded, since another model is their
+    non-negative fit.
 
     Raises TracelibError for more than 30 terms, and where no model is left.
     """
@@ -66,7 +68,7 @@ def search_all(
 def _problem(
     space: Space, criterion: Criterion, most_error: float | None, positive: np.ndarray | None
 ) -> tuple[Any, list[np.ndarray]]:
-    """The problem as C takes it, and what must outlive it."""
+    """Return the problem in C's form, and the objects that must outlive it."""
     terms = len(space.terms)
     sizes = np.arange(terms + 1)
     penalty = np.ascontiguousarray(criterion.penalty(sizes), float)

@@ -65,7 +65,7 @@ class Scores:
         self.known: dict[bytes, tuple[float, float]] = {}
 
     def of(self, models: np.ndarray) -> np.ndarray:
-        """Scores of (models, terms) bool; infinite where a model cannot be fitted."""
+        """Return the scores of (models, terms) bool; infinite if a model cannot be fitted."""
         keys = [key.tobytes() for key in models]
         new = {key: place for place, key in enumerate(keys) if key not in self.known}
         if new:
@@ -102,12 +102,12 @@ def search_genetically(space: Space, criterion: Criterion, how: Genetics, keep: 
 
 
 def best_of(every: Sequence[Found]) -> Found:
-    """The search that found the best model; of equal ones the first."""
+    """Return the search that found the best model; of equal ones the first."""
     return min(every, key=lambda found: round(float(found.selection.scores[0]), 7))
 
 
 def _run(scores: Scores, how: Genetics, random: np.random.Generator) -> tuple[np.ndarray, list[float]]:
-    """The best model, and the score of the best one so far at the beginning and after each generation."""
+    """Run one search. Return the best model, and the best score at the beginning and after each generation."""
     terms = len(scores.space.terms)
     largest = int(np.isfinite(scores.criterion.penalty(np.arange(1, terms + 1))).sum())
     people = _drawn(random, how.population, terms, largest)
@@ -133,7 +133,7 @@ def _run(scores: Scores, how: Genetics, random: np.random.Generator) -> tuple[np
 
 
 def _neighbours(model: np.ndarray) -> np.ndarray:
-    """Models that differ in one term, or two where terms are few; none is empty."""
+    """Return the models that differ in one term, or two if terms are few; none is empty."""
     flips = np.eye(len(model), dtype=bool)
     if len(model) > _PAIRS:
         return model ^ flips
@@ -143,7 +143,7 @@ def _neighbours(model: np.ndarray) -> np.ndarray:
 
 
 def _drawn(random: np.random.Generator, number: int, terms: int, largest: int) -> np.ndarray:
-    """Random individuals that can be fitted: none is empty, none has more terms than the rows allow."""
+    """Draw random individuals that can be fitted: none is empty, none has more terms than the rows allow."""
     share = min(0.5, largest / (2 * terms))
     people = random.random((number, terms)) < share
     for individual in people:
@@ -153,7 +153,8 @@ def _drawn(random: np.random.Generator, number: int, terms: int, largest: int) -
 
 
 def _children(people: np.ndarray, fitness: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """Parents win a tournament of two; children have one's bits up to a point, and the other's from there on."""
+    """Draw children: parents win a tournament of two; a child has one's bits up to a point, the other's from there
+    on."""
     number, terms = people.shape
     rivals = random.integers(number, size=(2, 2, number))
     winners = np.where(fitness[rivals[0]] <= fitness[rivals[1]], rivals[0], rivals[1])

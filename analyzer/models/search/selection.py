@@ -46,16 +46,16 @@ class Selection:
         return self.models[0]
 
     def terms_of(self, model: np.ndarray) -> list[Product]:
-        """The terms of a model, in the order of the space."""
+        """Return the terms of a model, in the order of the space."""
         return [term for term, there in zip(self.space.terms, model, strict=True) if there]
 
     def relative_error(self, rss: float, size: int) -> float:
-        """Residual standard deviation of a model (TIA, F20)."""
+        """Return residual standard deviation of a model (TIA, F20)."""
         return float(np.sqrt(rss / (self.space.rows - size))) if self.space.rows > size else float("inf")
 
 
 def whole(space: Space, criterion: Criterion) -> Selection:
-    """The one model of all terms that can be told apart."""
+    """Return the one model of all terms that can be told apart."""
     model = np.isin(np.arange(len(space.terms)), space.independent_places)
     rss = space.rss(model[None])
     score = criterion.score(int(model.sum()), rss)
@@ -65,11 +65,11 @@ def whole(space: Space, criterion: Criterion) -> Selection:
 
 
 def within(models: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """(terms) sums over the models, by weight, until these are more than 90 % of all: the 90 % set."""
+    """Return the sums over the models, (terms), by weight, until these are more than 90 % of all: the 90 % set."""
     number = int(np.searchsorted(np.cumsum(weights), CONFIDENCE, side="right")) + 1
     return weights[:number] @ models[:number]
 
 
 def in_order(scores: np.ndarray, models: np.ndarray) -> np.ndarray:
-    """Places by score; of equal scores the smaller model first. Equal is what differs by rounding."""
+    """Return places by score; of equal scores the smaller model first. Scores are equal up to rounding."""
     return np.lexsort((models.sum(1), np.round(scores, 7)))

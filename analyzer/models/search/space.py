@@ -65,8 +65,10 @@ class Space:
         return float((self.triangle[:, -1] ** 2).sum()) * (1e-14**2) * self.rows
 
     def rss(self, models: np.ndarray) -> np.ndarray:
-        """(models) the weighted sum of squares of each by least squares, at least `least_rss`; infinite where its
-        terms depend on each other. models: (models, terms) bool."""
+        """Return the weighted sum of squares of each model by least squares, (models), at least `least_rss`.
+
+        Infinite if its terms depend on each other. models: (models, terms) bool.
+        """
         found = np.empty(len(models))
         sizes = models.sum(1)
         y = self.triangle[:, -1]
@@ -85,7 +87,7 @@ class Space:
 def make_space(
     terms: Sequence[Product], values: Mapping[str, np.ndarray], observed: np.ndarray, weight: np.ndarray
 ) -> Space:
-    """The space of these terms on the rows. Raises TracelibError if no term is left."""
+    """Make the space of these terms on the rows. Raises TracelibError if no term is left."""
     root = np.sqrt(weight)
     excluded: dict[str, str] = {}
     kept: list[Product] = []
@@ -116,12 +118,12 @@ def make_space(
 
 
 def _same(column: np.ndarray, columns: np.ndarray, kept: list[Product]) -> str:
-    """Why a column of length 1 is no further one; columns: (rows, kept)"""
+    """Say why a column of length 1 is no further one; columns: (rows, kept)."""
     cosine = np.sign(column @ columns)
     near = np.linalg.norm(column[:, None] - cosine * columns, axis=0) < _SAME
     return f"is proportional to {kept[int(near.argmax())]} in these data" if near.any() else ""
 
 
 def none_can_be_fitted(space: Space) -> TracelibError:
-    """The error where the rows are too few, or the terms depend on each other in every model."""
+    """Make the error for too few rows, or terms that depend on each other in every model."""
     return TracelibError(f"no model can be fitted to {space.rows} rows", "measure more, or name fewer terms")

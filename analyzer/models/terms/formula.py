@@ -80,7 +80,7 @@ def _plain(product: Product, coefficients: Mapping[str, str]) -> str:
 
 
 def _parts(node: ast.expr, coefficients: set[str], text: str) -> list[Product]:
-    """The products whose sum a tree is, as far as coefficients stand in sums."""
+    """Return the products whose sum a tree is, as far as coefficients stand in sums."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.UAdd | ast.USub):
         sign = Product(-1.0 if isinstance(node.op, ast.USub) else 1.0)
         return [part.times(sign) for part in _parts(node.operand, coefficients, text)]

@@ -12,7 +12,7 @@ _MOST_TERMS = 4096
 
 
 def candidates(description: str, degree: int | None = None) -> list[Product]:
-    """The terms of a description such as "{n,n^2},{1/p},{n*p}*", without duplicates, the constant first.
+    """Return the terms of a description such as "{n,n^2},{1/p},{n*p}*", without duplicates, the constant first.
 
     A group stands for its elements or 1; terms are all products of one of each group, as rows of the groups would be
     nested: 1, n, n^2, 1/p, n/p, n^2/p. The elements of a starred group are terms as they are. degree: the most groups

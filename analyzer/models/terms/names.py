@@ -38,7 +38,10 @@ def with_identifiers(text: str, renamed: Mapping[str, str]) -> str:
 
 
 def _standing_alone(name: str) -> str:
-    """A pattern for a name that is not a part of a longer one. A name such as `*p` begins where no product goes on."""
+    """Return a pattern for a name that is not a part of a longer one.
+
+    A name such as `*p` begins where no product goes on.
+    """
     before = r"(?<![\w.)\]*])" if name.startswith("*") else r"(?<![\w.])(?<!->)" if re.match(r"\w", name) else ""
     after = r"(?![\w\[.]|->)" if re.search(r"[\w\]]$", name) else ""
     return before + re.escape(name) + after

@@ -19,7 +19,7 @@ _ONE = Product()
 
 
 def parse(text: str) -> Product:
-    """The product that a text means, such as "n^2/p", "sqrt(n)*log2(p)", "ceil(p/n)".
+    """Parse the product in a text such as "n^2/p", "sqrt(n)*log2(p)", "ceil(p/n)".
 
     Raises TracelibError where it is no product of powers and of the functions log2, log (natural), ln, log10, sqrt,
     cbrt, pow, ceil, floor, min and max.
@@ -28,7 +28,7 @@ def parse(text: str) -> Product:
 
 
 def tree_of(text: str) -> ast.expr:
-    """The syntax tree of a term. Raises TracelibError for what cannot be read."""
+    """Parse the syntax tree of a term. Raises TracelibError for a text that cannot be read."""
     cleaned = text.translate(_WRITTEN).replace("^", "**").strip()
     if not cleaned or len(cleaned) > _LONGEST:
         raise _wrong(text, "is empty" if not cleaned else "is too long")
@@ -39,7 +39,7 @@ def tree_of(text: str) -> ast.expr:
 
 
 def parse_node(node: ast.expr, text: str) -> Product:
-    """The product that a tree means; text: what it was read from. Raises TracelibError as `parse`."""
+    """Return the product of a tree. text: the term that it was read from. Raises TracelibError as `parse`."""
     try:
         product = _product(node)
     except (ValueError, RecursionError, MemoryError, OverflowError, ZeroDivisionError) as error:
@@ -91,7 +91,7 @@ def _power(base: Product, exponent: Product) -> Product:
 
 
 def add(left: Product, right: Product) -> Product:
-    """The sum of two products: one product where they are alike, else one with a `Sum` in it."""
+    """Add two products: the sum is one product if they are alike, else one with a `Sum` in it."""
     parts: dict[tuple, float] = {}
     for product in (left, right):
         inside = product.powers
@@ -122,7 +122,7 @@ def _call(function: str, arguments: list[Product]) -> Product:
 
 
 def _logarithm(inside: Product, factor: float) -> Product:
-    """log2(x^a) is a log2(x)."""
+    """Write log2(x^a) as a log2(x)."""
     if inside.constant:
         return Product(factor * math.log2(inside.factor))
     if inside.factor == 1 and len(inside.powers) == 1:

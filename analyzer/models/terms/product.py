@@ -66,7 +66,7 @@ class Product:
         return Product(1.0, self.powers)
 
     def times(self, other: Product, power: Fraction | int = 1) -> Product:
-        """self * other ^ power."""
+        """Return self * other ^ power."""
         powers = dict(self.powers)
         for atom, exponent in other.powers:
             powers[atom] = powers.get(atom, Fraction(0)) + exponent * power
@@ -83,7 +83,7 @@ class Product:
         return found
 
     def names(self) -> set[str]:
-        """The parameters in it."""
+        """Return the parameters in the product."""
         return set().union(*(atom_names(atom) for atom, _ in self.powers)) if self.powers else set()
 
     def __str__(self) -> str:
@@ -91,7 +91,7 @@ class Product:
 
 
 def by_text(terms: Iterable[Product]) -> tuple[Product, ...]:
-    """Terms in the order in which a formula has them: the constant first."""
+    """Sort terms in the order in which a formula has them: the constant first."""
     return tuple(sorted(terms, key=lambda term: (not term.constant, str(term))))
 
 
@@ -105,7 +105,7 @@ def atom_value(atom: Atom, values: Mapping[str, Any]) -> Any:
 
 
 def atom_names(atom: Atom) -> set[str]:
-    """The parameters in it."""
+    """Return the names of the parameters in it."""
     if isinstance(atom, Name):
         return {atom.name}
     inside = atom.parts if isinstance(atom, Sum) else atom.arguments

@@ -12,12 +12,12 @@ _LATEX_BRACKETS = {"ceil": (r"\lceil ", r" \rceil"), "floor": (r"\lfloor ", r" \
 
 
 def in_c(product: Product) -> str:
-    """An expression of C of type double, with names of parameters as they are; needs math.h."""
+    """Write an expression of C of type double, with names of parameters as they are; it needs math.h."""
     return _code(product, c=True)
 
 
 def in_python(product: Product) -> str:
-    """An expression of Python; needs math."""
+    """Write an expression of Python; it needs math."""
     return _code(product, c=False)
 
 
@@ -53,7 +53,7 @@ def _code_atom(atom: Atom, c: bool) -> str:
 
 
 def in_latex(product: Product) -> str:
-    """A formula, without dollar signs."""
+    """Write a formula, without dollar signs."""
     above = [_latex_power(a, e) for a, e in product.powers if e > 0]
     below = [_latex_power(a, -e) for a, e in product.powers if e < 0]
     if product.factor != 1 or not above:
@@ -63,7 +63,7 @@ def in_latex(product: Product) -> str:
 
 
 def number_in_latex(value: float) -> str:
-    """Four digits."""
+    """Write four digits."""
     text = f"{value:.4g}"
     if "e" not in text:
         return text

@@ -34,17 +34,18 @@ class Change:
 
 
 def misfit(size: np.ndarray, curves: Sequence[Curve], tolerance: float) -> np.ndarray:
-    """(n, n): squares about the lines through the sizes a to b, in units of the noise, summed over the curves."""
+    """Return (n, n): squares about the lines through the sizes a to b, in units of the noise, summed over the
+    curves."""
     return sum((misfits(size, c.time_s, 1 / _positive(noise(size, c, tolerance))) for c in curves), np.zeros((1, 1)))
 
 
 def changepoints(of: Curves, tolerance: float) -> list[int]:
-    """Places of the first size of each piece, 0 first, by overhead and gap together."""
+    """Return the places of the first size of each piece, 0 first, by overhead and gap together."""
     return significant_pieces(misfit(of.size, (of.overhead, of.gap), tolerance), 2)
 
 
 def pieces(cost: np.ndarray, number: int) -> list[int]:
-    """The cheapest split of n sizes; `cost` of each piece, `number` of curves that it sums."""
+    """Return the cheapest split of n sizes; `cost` of each piece, `number` of curves that it sums."""
     n = len(cost)
     if n < 2 * FEWEST_SIZES:
         return [0]
@@ -84,8 +85,10 @@ def significance(cost: np.ndarray, begins: Sequence[int], number: int) -> list[C
 
 
 def significant_pieces(cost: np.ndarray, number: int) -> list[int]:
-    """`pieces` without the changes that scatter may well have given: where the points of both sides scatter more than
-    the noise says, as on a busy machine, the price alone is too low. The least sure goes first."""
+    """Return `pieces` without the changes that scatter may well have caused, the least certain first.
+
+    If the points of both sides scatter more than the noise, as on a busy machine, the price alone is too low.
+    """
     begins = pieces(cost, number)
     while len(begins) > 1:
         chances = [change.chance for change in significance(cost, begins, number)]

@@ -66,7 +66,7 @@ def clustered(
 
 
 def _thinned(size: np.ndarray) -> np.ndarray:
-    """Places of at most MOST_ROWS rows."""
+    """Return the places of at most MOST_ROWS rows."""
     if len(size) <= MOST_ROWS:
         return np.arange(len(size))
     each = max(1, MOST_ROWS // len(np.unique(size)))
@@ -76,7 +76,7 @@ def _thinned(size: np.ndarray) -> np.ndarray:
 
 
 def _patterns(size: np.ndarray, time_s: np.ndarray, window: float, kind: str) -> tuple[np.ndarray, ...]:
-    """Time, local start and local slope of each row, in 0..1."""
+    """Return time, local start and local slope of each row, in 0..1."""
     near = neighbours(size, time_s, window, kind)
     x, y = size[near].astype(float) - 1, time_s[near]
     dx = x - x.mean(axis=1, keepdims=True)
@@ -96,7 +96,7 @@ def _unit(values: np.ndarray, low: float, high: float) -> np.ndarray:
 
 
 def _cut(tree: np.ndarray, pattern: np.ndarray, metric: str, apart: float) -> np.ndarray:
-    """Labels of the most clusters, from 1 up, whose centres are all at least `apart`."""
+    """Return the labels of the most clusters, from 1 up, whose centres are all at least `apart`."""
     labels = np.zeros(len(pattern), np.int64)
     for number in range(2, min(MOST_CLUSTERS, len(pattern)) + 1):
         more = fcluster(tree, number, "maxclust") - 1
@@ -108,7 +108,10 @@ def _cut(tree: np.ndarray, pattern: np.ndarray, metric: str, apart: float) -> np
 
 
 def _borders(labels: np.ndarray) -> list[int]:
-    """Places where another cluster begins; sizes where two or more lie over each other are a cluster of their own."""
+    """Return the places where another cluster begins.
+
+    Sizes at which two or more clusters overlap are a cluster of their own.
+    """
     spans = [np.flatnonzero(labels == c)[[0, -1]] for c in np.unique(labels)]
     over = np.zeros(len(labels), np.int64)
     for first, last in spans:

@@ -23,7 +23,7 @@ LEAST_S = 0.15e-6
 
 
 def netgauge(of: Curves, factor: float) -> list[int]:
-    """Places of the first size of each piece, 0 first."""
+    """Return the places of the first size of each piece, 0 first."""
     n = len(of.size)
     squares = misfits(of.size, of.gap.time_s, np.ones(n))
     begins = [0]
@@ -41,7 +41,7 @@ def netgauge(of: Curves, factor: float) -> list[int]:
 
 
 def fractures(size: np.ndarray, time_s: np.ndarray, window: float, kind: str, guard: float) -> set[int]:
-    """Sizes after which `time_s` jumps up, the largest of all never among them.
+    """Return the sizes after which `time_s` jumps up; the largest of all is never among them.
 
     On flat pieces with noise a row may be the largest of its neighbourhood by chance: so the times must rise by `guard`
     standard deviations of theirs, unless that is 0.
@@ -73,20 +73,20 @@ def _netgauge(of: Curves, rows: Sample, options: Options) -> list[int]:
 
 
 def _counted(of: Curves, rows: Sample) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Size, overhead and gap of the rows that count."""
+    """Return size, overhead and gap of the rows that count."""
     counts = rows.overhead_counts & rows.gap_counts & np.isin(rows.size, of.size)
     return rows.size[counts], rows.overhead_s[counts], rows.gap_s[counts]
 
 
 def clusters(of: Curves, rows: Sample, options: Options) -> Clusters | None:
-    """The clusters whose borders `thesis` takes; None where all rows have one size."""
+    """Return the clusters whose borders `thesis` takes; None if all rows have one size."""
     size, overhead_s, gap_s = _counted(of, rows)
     how = options.window, options.neighbours, options.method, options.metric, options.threshold
     return clustered(size, (overhead_s, gap_s), *how)
 
 
 def thesis(of: Curves, rows: Sample, options: Options) -> list[int]:
-    """Fractures and borders of clusters together, without those that leave too few rows between them."""
+    """Return fractures and borders of clusters together, without those that leave too few rows between them."""
     size, *times_s = _counted(of, rows)
     before: set[int] = set()
     for time_s in times_s:
