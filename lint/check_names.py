@@ -33,7 +33,6 @@ WORDLESS = frozenset(
         "said_of",
         "tell",
         "told",
-        "what",
         "where",
         "which",
         "who",

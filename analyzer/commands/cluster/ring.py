@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from analyzer.commands.command import Refuses, command
-from analyzer.commands.shared.options import Latency, LazyChoice, Size
+from analyzer.commands.shared.options import LatencyType, LazyChoice, SizeType
 from analyzer.commands.shared.outputs import check_replaceable, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
 @click.option("--tasks", type=click.IntRange(1), default=8, metavar="N", help="Tasks of the ring [8].")
 @click.option(
     "--compute",
-    type=Latency(),
+    type=LatencyType(),
     default="4200us",
     metavar="TIME",
     help="Computation between receiving and sending [4200us].",
@@ -46,7 +46,7 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
     metavar="N",
     help="Rounds of the message through the ring [1000].",
 )
-@click.option("--size", type=Size(), default="0", metavar="SIZE", help="Size of the message [0].")
+@click.option("--size", type=SizeType(), default="0", metavar="SIZE", help="Size of the message [0].")
 @click.option(
     "--priorities",
     type=LazyChoice("analyzer.scheduling.ring", "Records"),

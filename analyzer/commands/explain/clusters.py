@@ -8,7 +8,7 @@ import click
 
 from analyzer.commands.command import Refuses, command
 from analyzer.commands.shared.iteration_option import wanted_windows
-from analyzer.commands.shared.options import FiniteRange, Latency, file_argument, rare_option
+from analyzer.commands.shared.options import FiniteRange, LatencyType, file_argument, rare_option
 from analyzer.commands.shared.outputs import check_writable, output_base
 from analyzer.commands.shared.session import Session
 
@@ -47,7 +47,7 @@ from analyzer.commands.shared.session import Session
     "-k", "--kinds", type=click.IntRange(1, 1000), default=4, show_default=True, help="kmeans: number of clusters."
 )
 @rare_option(
-    "--shortest", "shortest_ns", type=Latency(), default="0", metavar="TIME", help="Leave out shorter bursts (2us)."
+    "--shortest", "shortest_ns", type=LatencyType(), default="0", metavar="TIME", help="Leave out shorter bursts (2us)."
 )
 @click.option("--prv", is_flag=True, help="Write a Paraver trace with the cluster of each burst (event 90000001).")
 def clusters_command(

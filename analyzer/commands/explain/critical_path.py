@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from analyzer.commands.command import Alone, Chooses, Opens, Output, command
-from analyzer.commands.shared.options import Latency, Size, rare_option
+from analyzer.commands.shared.options import LatencyType, SizeType, rare_option
 from analyzer.commands.shared.outputs import output_base
 from analyzer.commands.shared.picture import Boxed, Drawing
 from analyzer.commands.shared.session import Session
@@ -44,14 +44,14 @@ def _check(session: Session, output: str | None, **_: object) -> None:
 )
 @rare_option(
     "--eager-limit",
-    type=Size(),
+    type=SizeType(),
     metavar="SIZE",
     help="Sends larger than this wait for their receive [as the run shows].",
 )
 @rare_option(
     "--poll-gap",
     "poll_gap_ns",
-    type=Latency(),
+    type=LatencyType(),
     metavar="TIME",
     default="10us",
     help="Time between failed polls is waiting, up to this for each poll in a row [10us].",

@@ -6,7 +6,7 @@ import click
 
 from analyzer.commands.command import Chooses, Refuses, Result, command
 from analyzer.commands.shared.iteration_option import opened
-from analyzer.commands.shared.options import Size, rare_option
+from analyzer.commands.shared.options import SizeType, rare_option
 from analyzer.commands.shared.session import Session
 
 
@@ -27,7 +27,7 @@ from analyzer.commands.shared.session import Session
 )
 @rare_option(
     "--eager-limit",
-    type=Size(),
+    type=SizeType(),
     metavar="SIZE",
     help="Sends from this size on wait for their receive on the ideal network [32K, or as the run shows].",
 )

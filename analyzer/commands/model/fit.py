@@ -51,7 +51,7 @@ class Point(click.ParamType):
         return found
 
 
-class Counts(click.ParamType):
+class CountsType(click.ParamType):
     """Parameter type of whole numbers between commas, such as 16,32,64."""
 
     name = "counts"
@@ -147,11 +147,11 @@ class Counts(click.ParamType):
     help="Elimination: until no coefficient's relative error is larger.",
 )  # fmt: skip
 @click.option(
-    "--population", type=Counts(2, 10_000), default="64", show_default=True, metavar="N,...",
+    "--population", type=CountsType(2, 10_000), default="64", show_default=True, metavar="N,...",
     help="Genetic: models. Several sizes are compared.",
 )  # fmt: skip
 @click.option(
-    "--mutations", type=Counts(0, 100), default="2", show_default=True, metavar="N,...",
+    "--mutations", type=CountsType(0, 100), default="2", show_default=True, metavar="N,...",
     help="Genetic: most changes. Several numbers are compared.",
 )  # fmt: skip
 @click.option(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from analyzer.commands.command import Refuses, command
-from analyzer.commands.shared.options import LazyChoice, Size, rare_option
+from analyzer.commands.shared.options import LazyChoice, SizeType, rare_option
 from analyzer.commands.shared.outputs import check_replaceable
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
@@ -80,7 +80,7 @@ class Names(click.ParamType):
     help="A factor that the command line (ARG2, ARG:-n) or the file's name (FILE:REGEX) says.",
 )  # fmt: skip
 @rare_option("--network", metavar="MODEL", help="Add L, o, O, g, G of a model that `analyze loggp` wrote.")
-@rare_option("--message-size", type=Size(), default="1", show_default=True, help="Of which messages.")
+@rare_option("--message-size", type=SizeType(), default="1", show_default=True, help="Of which messages.")
 @rare_option(
     "--ganglia", type=Names(), default=(), metavar="METRIC,...", help="Add what the driver Ganglia found of the node."
 )

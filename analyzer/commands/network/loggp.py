@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
     from analyzer.trace.at_places import PlaceChoice
 
 
-class Filter(click.ParamType):
+class FiltersType(click.ParamType):
     """Names of filters, separated by commas, or "none"."""
 
     name = "filter"
@@ -39,7 +39,7 @@ class Filter(click.ParamType):
         return names
 
 
-class Ranks(click.ParamType):
+class RankPairType(click.ParamType):
     """Two ranks, as "0,1"."""
 
     name = "ranks"
@@ -70,11 +70,11 @@ _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
     show_default=True,
     help="How intervals of sizes are found; all: compare the detectors.",
 )
-@rare_option("--pair", type=Ranks(), metavar="A,B", help="The model of two ranks only.")
+@rare_option("--pair", type=RankPairType(), metavar="A,B", help="The model of two ranks only.")
 @click.option(
     "--filter",
     "rules",
-    type=Filter(),
+    type=FiltersType(),
     default=TYPICAL,
     show_default=True,
     metavar="NAME,...",

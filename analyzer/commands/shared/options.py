@@ -117,7 +117,7 @@ class FiniteRange(click.FloatRange):
 _UNITS_NS = {"": 0, "ns": NS["ns"], "us": NS["us"], "ms": NS["ms"]}  # a bare number: only 0
 
 
-class Latency(click.ParamType):
+class LatencyType(click.ParamType):
     """A time such as 0, 500ns, 2us as nanoseconds."""
 
     name = "latency"
@@ -132,7 +132,7 @@ class Latency(click.ParamType):
 _UNITS_BYTES = {unit: BYTES[unit] for unit in ("", "K", "M", "G")}
 
 
-class Size(click.ParamType):
+class SizeType(click.ParamType):
     """A number of bytes such as 100, 32K, 1M as an integer."""
 
     name = "size"
@@ -144,7 +144,7 @@ class Size(click.ParamType):
         return int(quantity[0]) * int(quantity[1])
 
 
-class Ranks(click.ParamType):
+class RanksType(click.ParamType):
     """A list of ranks such as 0-63,1000."""
 
     name = "ranks"
@@ -175,11 +175,11 @@ def ranks_option(command: Callable) -> Callable:
         "--cluster", type=click.IntRange(1), metavar="N", help="Count only the bursts of this cluster as computing."
     )(with_choice)
     return click.option(
-        "--ranks", "choice", type=Ranks(), metavar="RANKS", help="Read only these ranks: 3, or 0-63,1000."
+        "--ranks", "choice", type=RanksType(), metavar="RANKS", help="Read only these ranks: 3, or 0-63,1000."
     )(with_choice)
 
 
-class Place(click.ParamType):
+class PlaceType(click.ParamType):
     """A regular expression for functions, file:line and modules."""
 
     name = "place"
@@ -196,7 +196,7 @@ class Place(click.ParamType):
 
 
 place_option = click.option(
-    "--place", type=Place(), metavar="REGEX", help="Only calls through such a function, file:line or module."
+    "--place", type=PlaceType(), metavar="REGEX", help="Only calls through such a function, file:line or module."
 )
 
 
@@ -234,7 +234,7 @@ replays_all_ranks = all_ranks_needed("a replay needs all ranks, because they wai
 repair_option = rare_option(
     "--repair-clocks",
     "repair_ns",
-    type=Latency(),
+    type=LatencyType(),
     metavar="LATENCY",
     help="Move times so that each message takes at least this long (0, 500ns, 2us).",
 )

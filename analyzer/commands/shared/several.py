@@ -7,14 +7,14 @@ from collections.abc import Callable
 import click
 
 from analyzer.commands.shared.iteration_option import loop_option
-from analyzer.commands.shared.options import Size, rare_option
+from analyzer.commands.shared.options import SizeType, rare_option
 
 
 def scaling_options(command: Callable) -> Callable:
     """Add --region, --loop, --whole, --scaling and --eager-limit."""
     command = rare_option(
         "--eager-limit",
-        type=Size(),
+        type=SizeType(),
         metavar="SIZE",
         help="Sends from this size on wait for their receive on the ideal network [32K, or as the run shows].",
     )(command)
