@@ -2,7 +2,8 @@
 
 The headers `csrc/kernels/ROOM/NAME.h` hold plain prototypes only: they are both what the compiler sees and what cffi
 parses. Records are passed as `void *` into numpy arrays; their structs are generated
-from the dtypes of `analyzer.trace.records` and `tracelib.schema` (`struct trace_call`, `struct file_call`, ...).
+from the dtypes of `analyzer.trace.records` and `tracelib.schema` (`struct trace_call`, `struct file_call`, ...), the
+types of events that are MPI calls from `tracelib/schema/procedures.toml`.
 """
 
 import importlib.util
@@ -43,9 +44,17 @@ def records_header() -> str:
     parts += [c_struct(f"file_{n.lower()}", getattr(schema, n)) for n in rows]
     numbers = [n for n in vars(schema) if n.endswith("_TYPE") or n in _NUMBERS]
     parts.append(f"enum {{ {', '.join(f'{n} = {getattr(schema, n)}' for n in numbers)} }};")
+    parts.append(_mpi_event_types())
     return header(
         "RECORDS_H", *parts, c_enum(schema.Peer), c_enum(schema.What), c_enum(trace.State), c_enum(events.EventType)
     )
+
+
+def _mpi_event_types() -> str:
+    """Types of the events that are MPI calls, of procedures.toml: their number, and X(place, type) of each."""
+    events = _load(ROOT / "tracelib" / "schema" / "procedure_table.py").read_table().events
+    places = " ".join(f"X({place}, {family.number})" for place, family in enumerate(events.values()))
+    return f"enum {{ MPI_EVENT_TYPES = {len(events)} }};\n#define EACH_MPI_EVENT_TYPE(X) {places}"
 
 
 KERNELS, REPLAY = ROOT / "csrc" / "kernels", ROOT / "csrc" / "replay"

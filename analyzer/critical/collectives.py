@@ -15,7 +15,7 @@ import numpy as np
 from analyzer.critical.dependences import Dependences
 from analyzer.critical.thread_nodes import NOTED, NodeTimeline
 from analyzer.pairing.collective_calls import PATTERN, PATTERNS, CollectiveCalls, Pattern, positions, starts
-from analyzer.pairing.nonblocking_collectives import PROBABLY_ALL, blocking_name, complete
+from analyzer.pairing.nonblocking_collectives import PROBABLY_ALL, complete
 from analyzer.pairing.parts import RankRows, parts
 from analyzer.trace import REQUEST, Losses, Trace
 from tracelib.schema import What
@@ -26,8 +26,10 @@ from tracelib.schema.procedures import (
     INIT,
     NEIGHBOURHOOD,
     NONBLOCKING_COLLECTIVES,
+    PERSISTENT_COLLECTIVES,
     WINDOWS_MADE,
     base_name,
+    base_procedure,
 )
 
 MOST_PAIRS = 32
@@ -58,7 +60,6 @@ def possible_pairs(enter: np.ndarray, exit_: np.ndarray) -> tuple[np.ndarray, np
     return taking, giving
 
 
-_PERSISTENT = "_init"
 _KNOWN = frozenset((*PATTERN, *PROBABLY_ALL, *NEIGHBOURHOOD))
 _WHAT = (What.COLLECTIVE_STARTED, What.COLLECTIVE_DONE)
 
@@ -70,8 +71,8 @@ def started_collectives(trace: Trace, nodes: NodeTimeline) -> Iterator[tuple[np.
     between.
     """
     names = [base_name(p) for p in trace.procedures]
-    nonblocking = np.array([blocking_name(n) != n and blocking_name(n) in _KNOWN for n in names], bool)
-    persistent = [k for k, n in enumerate(names) if n.endswith(_PERSISTENT) and n.removesuffix(_PERSISTENT) in _KNOWN]
+    nonblocking = np.array([n in NONBLOCKING_COLLECTIVES and base_procedure(n) in _KNOWN for n in names], bool)
+    persistent = [k for k, n in enumerate(names) if n in PERSISTENT_COLLECTIVES and base_procedure(n) in _KNOWN]
     if not nonblocking.any() and not persistent:
         return
     begun = nodes.noted.compress(nonblocking[nodes.noted["call"]] & (nodes.noted["comm"] >= 0))
@@ -162,8 +163,7 @@ class CollectiveGroups:
 
     def __init__(self, found: Dependences, trace: Trace, nodes: NodeTimeline) -> None:
         self._found, self._trace, self._nodes = found, trace, nodes
-        names = [base_name(p) for p in trace.procedures]
-        blocking = [blocking_name(n.removesuffix("_init")) for n in names]
+        blocking = [base_procedure(p) for p in trace.procedures]
         self._together = np.array([n in WINDOWS_MADE | FENCES for n in blocking], bool)
         self._near = np.array([n in NEIGHBOURHOOD for n in blocking], bool)
         self._probably = np.array([n in PROBABLY_ALL for n in blocking], bool) | self._together | self._near

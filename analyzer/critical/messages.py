@@ -24,8 +24,8 @@ from tracelib.schema.procedures import (
     BUFFERED_SENDS,
     HANDED_OVER,
     PROBES,
-    STANDARD_SENDS,
     SYNCHRONOUS_SENDS,
+    WAITING_SENDS,
     base_name,
 )
 
@@ -101,7 +101,6 @@ class Probes:
         found.add(np.where(in_time, self._node[probe], -1), sender[other[alike]])
 
 
-_BLOCKING = STANDARD_SENDS | {"MPI_Ssend", "MPI_Rsend"}
 _SENT = (What.SEND_DONE, What.PARTITIONED_SEND_DONE)
 
 _SENT_MESSAGE = np.dtype([("message", MESSAGE), ("sender", "<i8")])
@@ -145,7 +144,7 @@ class _Sends:
         names = [base_name(p) for p in trace.procedures]
         self._is = {
             kind: np.array([*(name in kind for name in names), False], bool)
-            for kind in (_BLOCKING, SYNCHRONOUS_SENDS, BUFFERED_SENDS)
+            for kind in (WAITING_SENDS, SYNCHRONOUS_SENDS, BUFFERED_SENDS)
         }
 
     def between(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
@@ -181,7 +180,7 @@ class _Sends:
             kept = self._kept.read(window)
             waits = (kept["message"]["size"] > limit) | self._sent_by(SYNCHRONOUS_SENDS, kept["sender"])
             kept = kept.compress(waits & (kept["sender"] >= 0))
-            blocking = self._sent_by(_BLOCKING, kept["sender"])
+            blocking = self._sent_by(WAITING_SENDS, kept["sender"])
             self._add_late_receivers(found, kept.compress(blocking), kept["sender"][blocking])
             kept = kept.compress(~blocking)
             pieces.put_aside(started, kept, kept["message"]["source"], kept["message"]["logical_send"])

@@ -19,12 +19,13 @@ from analyzer.models.described_terms import DEFAULTS, Options
 from analyzer.models.model import Model, Prediction
 from analyzer.models.study import fit
 from analyzer.models.terms.product import plain
+from tracelib.schema.procedures import FINALIZE, INIT
 
 if TYPE_CHECKING:
     import pandas
 
 REST_KIND, REST = "rest", "all else"
-OUTSIDE = ("MPI_Init", "MPI_Init_thread", "MPI_Finalize")
+OUTSIDE = INIT | FINALIZE
 """A long run has them as often as a short one: they are no part of the run's time here, nor is what is before them."""
 FARTHER = 4.0
 """Factor from the largest measured number of ranks to the number at which shares are predicted by default."""

@@ -21,7 +21,7 @@ from analyzer.metrics.messages import SIZE_CLASSES, size_class
 from analyzer.pairing.parts import CallsAt
 from analyzer.parallel import Team
 from analyzer.trace import Trace
-from tracelib.schema.procedures import base_name
+from tracelib.schema.procedures import PLAIN_SENDS, base_name
 
 WHERE = ("intra", "inter")
 """Between ranks of one node; between nodes."""
@@ -92,7 +92,7 @@ class Way:
 def observe(trace: Trace, team: Team) -> tuple[Way, ...]:
     """Observe a `Way` for messages within nodes and one for messages between them, if there are any."""
     trace.match()
-    sums = _Sums(ClockPairs(trace), np.array([base_name(p) == "MPI_Send" for p in trace.procedures], bool))
+    sums = _Sums(ClockPairs(trace), np.array([base_name(p) in PLAIN_SENDS for p in trace.procedures], bool))
     for received, sent, calls in messages_with_calls(trace, trace.share(team)):
         sums.add_ways(received, calls)
         sums.add_overheads(sent, calls)

@@ -19,7 +19,7 @@ from analyzer.trace import CallPaths, Errors, Leftovers, Losses, Trace
 from analyzer.trace.at_places import AtPlaces, PlaceChoice
 from analyzer.trace.chosen import one_sided
 from tracelib.schema import CALL_WAS_LEFT, Peer, What
-from tracelib.schema.procedures import COLLECTIVES, base_name
+from tracelib.schema.procedures import COLLECTIVES, FREES, base_name
 
 
 def findings(trace: Trace, team: Team) -> list[str]:
@@ -183,7 +183,7 @@ def _freed_wildcards(trace: Trace) -> Iterator[str]:
 
     No status says what they received.
     """
-    for rank in range(trace.size) if "MPI_Request_free" in trace.procedures else ():
+    for rank in range(trace.size) if FREES & {*trace.procedures} else ():
         freed = [rows.compress(rows["what"] == What.RECV_FREED) for rows in trace.requests(rank)]
         of_any = [rows["comm"][(rows["peer"] == Peer.ANY_SOURCE) | (rows["tag"] < 0)] for rows in freed]
         for comm, count in zip(*np.unique(joined(of_any, np.dtype(np.int64)), return_counts=True), strict=True):

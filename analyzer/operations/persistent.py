@@ -4,22 +4,38 @@ from __future__ import annotations
 
 import numpy as np
 
-from analyzer.operations.procedures import OPERATIONS
+from analyzer.operations.procedures import operation_of
 from tracelib.schema import What
+from tracelib.schema.procedures import BLOCKING_COLLECTIVES, value_of
 
-_HALF = [OPERATIONS[name] for name in ("Allreduce", "Alltoall", "Alltoallv", "Alltoallw", "Scan")]
-_TO_ALL = [OPERATIONS[name] for name in ("Scatter", "Scatterv", "Reduce_scatter", "Reduce_scatter_block")]
-_FROM_ALL = [OPERATIONS[name] for name in ("Gather", "Gatherv", "Allgather", "Allgatherv")]
-_TO_ROOT = [OPERATIONS[name] for name in ("Gather", "Gatherv", "Reduce")]
+
+def _operations(column: str, value: str) -> list[int]:
+    """Return the collective operations of Dimemas whose procedures have a value in a column of the table."""
+    found = {operation_of(name) for name in BLOCKING_COLLECTIVES if value_of(column, name) == value}
+    return sorted(number for number in found if number is not None)
+
+
+_FROM_ROOT, _TO_ROOT = _operations("dependence", "FROM_ROOT"), _operations("dependence", "TO_ROOT")
+_EQUAL, _SCATTERED, _GATHERED, _GIVEN = (
+    _operations("shares", value) for value in ("EQUAL", "SCATTERED", "GATHERED", "GIVEN")
+)
 
 
 def tell_bytes(posted: np.ndarray, calls: np.ndarray, rank: int, plan: np.ndarray, members: np.ndarray) -> np.ndarray:
-    """Return requests (REQUEST) in which started collectives have the bytes sent and received apart.
+    """Tell the bytes that each started collective hands over (`bytes`) from those that it takes (`completed`).
 
-    `bytes` becomes the bytes sent, `completed` the bytes received. A row of the trace has their sum. The call that
-    started the collective has them apart, unless it started other requests too: then they follow from the operation, as
-    if all members had equal shares.
-    calls: of the same window; plan: (procedures, 2) as for the kernel; members: number of members by communicator.
+    A row of the trace has the sum of both. The call that started it has them apart, unless it started others, too:
+    then they follow from the operation, as if all members had equal shares.
+
+    Args:
+        posted: Requests (REQUEST) of one rank.
+        calls: CALL of the same window.
+        rank: The rank.
+        plan: (procedures, 2), as for the kernel.
+        members: Number of members of each communicator.
+
+    Returns:
+        `posted` with the bytes told apart.
     """
     at = np.flatnonzero(posted["what"] == What.COLLECTIVE_STARTED)
     if not len(at):
@@ -30,12 +46,12 @@ def tell_bytes(posted: np.ndarray, calls: np.ndarray, rank: int, plan: np.ndarra
     call = calls[np.searchsorted(calls["enter"], rows["posted"]).clip(max=len(calls) - 1)] if len(calls) else None
     whole, operation = rows["bytes"], plan[rows["tag"], 1]
     size, root = members[rows["comm"]], rows["peer"] == rank
-    sent = np.where(np.isin(operation, _HALF) | (root & (operation == OPERATIONS["Reduce"])), whole // 2, 0)
-    sent = np.where(np.isin(operation, _TO_ALL), whole - whole // (size + 1), sent)
-    sent = np.where(np.isin(operation, _FROM_ALL), whole // (size + 1), sent)
-    sent = np.where(root & (operation == OPERATIONS["Bcast"]), whole, sent)
+    sent = np.where(np.isin(operation, _EQUAL), whole // 2, 0)
+    sent = np.where(np.isin(operation, _SCATTERED), whole - whole // (size + 1), sent)
+    sent = np.where(np.isin(operation, _GATHERED), whole // (size + 1), sent)
+    sent = np.where(np.isin(operation, _GIVEN), whole, sent)
+    sent = np.where(~root & np.isin(operation, _FROM_ROOT), 0, sent)
     sent = np.where(~root & np.isin(operation, _TO_ROOT), whole, sent)
-    sent = np.where(~root & np.isin(operation, _TO_ALL[:2]), 0, sent)
     if call is not None:
         alone = (call["enter"] == rows["posted"]) & (call["sent"] + call["received"] == whole)
         sent = np.where(alone, call["sent"], sent)

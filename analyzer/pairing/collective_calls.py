@@ -19,7 +19,7 @@ from analyzer.pairing.parts import RECORDS, RankRows, window_of
 from analyzer.parallel import Team
 from analyzer.trace import Communicator, Losses, Trace
 from tracelib.schema import Peer
-from tracelib.schema.procedures import BLOCKING_COLLECTIVES, base_name
+from tracelib.schema.procedures import BARRIERS, BLOCKING_COLLECTIVES, PERSISTENT_BARRIERS, base_name, value_of
 
 
 def each_way(trace: Trace, rows: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -76,13 +76,11 @@ class Pattern(Enum):
     PREFIX = "each on those before it"
 
 
-_PATTERNS = {
-    Pattern.ALL: "Barrier Allreduce Allgather Allgatherv Alltoall Reduce_scatter Reduce_scatter_block",
-    Pattern.FROM_ROOT: "Bcast Scatter Scatterv",
-    Pattern.TO_ROOT: "Gather Gatherv Reduce",
-    Pattern.PREFIX: "Scan Exscan",
+PATTERN = {
+    name: Pattern[value]
+    for name in sorted(BLOCKING_COLLECTIVES)
+    if (value := value_of("dependence", name)) in Pattern.__members__
 }
-PATTERN = {f"MPI_{name}": pattern for pattern, names in _PATTERNS.items() for name in names.split()}
 """Pattern by procedure. Other collectives (MPI_Alltoallv, neighbourhood collectives) do not say who sends to whom."""
 
 PATTERNS = tuple(Pattern)
@@ -142,7 +140,7 @@ class CollectiveCalls:
         self._trace, self._team = trace, team or Team()
         self._missed = _Missed(trace, begins, made_by)
         names = [base_name(p) for p in trace.procedures]
-        self._barriers = np.array([n in ("MPI_Barrier", "MPI_Ibarrier", "MPI_Barrier_init") for n in names], bool)
+        self._barriers = np.array([n in BARRIERS | PERSISTENT_BARRIERS for n in names], bool)
         self._counted = np.array([n in BLOCKING_COLLECTIVES for n in names], bool)
         self._sizes = sizes(trace, trace.communicators)
         self._made: dict[int, int] = {}  # by rank * communicators + communicator

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from itertools import pairwise
 
 import numpy as np
 
 from analyzer.pairing.requests import gather_blocks, window_calls, windows_of_rank
 from analyzer.trace import ACCESS, Objects, Trace
-from tracelib.schema.procedures import ONE_SIDED_OPERATIONS, base_name
+from tracelib.schema.procedures import ONE_SIDED_OPERATIONS, base_name, with_value
 
 EPOCH = np.dtype(
     [
@@ -35,18 +36,20 @@ EPOCH = np.dtype(
 
 ANY = -1
 
-_OPERATION, _START, _COMPLETE, _POST, _WAIT, _LOCK, _UNLOCK = range(7)
-_STEPS = {
-    "MPI_Win_start": _START,
-    "MPI_Win_complete": _COMPLETE,
-    "MPI_Win_post": _POST,
-    "MPI_Win_wait": _WAIT,
-    "MPI_Win_test": _WAIT,
-    "MPI_Win_lock": _LOCK,
-    "MPI_Win_lock_all": _LOCK,
-    "MPI_Win_unlock": _UNLOCK,
-    "MPI_Win_unlock_all": _UNLOCK,
-}
+
+class Step(IntEnum):
+    """Step of an epoch or lock that a call makes; all calls but one-sided operations are named by the table."""
+
+    OPERATION = 0
+    START = 1
+    COMPLETE = 2
+    POST = 3
+    WAIT = 4
+    LOCK = 5
+    UNLOCK = 6
+
+
+_STEPS = {name: step for step in Step if step for name in with_value("epoch", step.name)}
 SYNCHRONIZES = frozenset(_STEPS)
 """Procedures that epochs and locks need: without them there are none."""
 _EXCLUSIVE = 1  # in `detail` of MPI_Win_lock
@@ -103,7 +106,7 @@ class EpochReader:
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         names = [base_name(p) for p in trace.procedures]
-        steps = [_OPERATION if n in ONE_SIDED_OPERATIONS else _STEPS.get(n, -1) for n in names]
+        steps = [Step.OPERATION if n in ONE_SIDED_OPERATIONS else _STEPS.get(n, -1) for n in names]
         self._steps = np.array(steps, np.int64)
         self._all = np.array([n.endswith("_all") for n in names], bool)
 
@@ -118,13 +121,13 @@ class EpochReader:
         found: list[list[np.ndarray]] = [[], [], []]
         for one in np.unique(steps["window"]).tolist():
             rows = steps[steps["window"] == one]
-            by_step = [rows[rows["step"] == step] for step in range(_UNLOCK + 1)]
-            first = _open_at(by_step[_START], by_step[_COMPLETE])
+            by_step = [rows[rows["step"] == step] for step in range(Step.UNLOCK + 1)]
+            first = _open_at(by_step[Step.START], by_step[Step.COMPLETE])
             targets = touched[touched[:, 0] == one, 1:]
-            found[0].append(self._with_partners(rank, by_step[_START], by_step[_COMPLETE], first, targets))
-            first = _open_at(by_step[_POST], by_step[_WAIT])
-            found[1].append(self._with_partners(rank, by_step[_POST], by_step[_WAIT], first, None))
-            found[2].append(_held(rank, by_step[_LOCK], by_step[_UNLOCK]))
+            found[0].append(self._with_partners(rank, by_step[Step.START], by_step[Step.COMPLETE], first, targets))
+            first = _open_at(by_step[Step.POST], by_step[Step.WAIT])
+            found[1].append(self._with_partners(rank, by_step[Step.POST], by_step[Step.WAIT], first, None))
+            found[2].append(_held(rank, by_step[Step.LOCK], by_step[Step.UNLOCK]))
         return Epochs(*(np.concatenate([np.zeros(0, EPOCH), *parts]) for parts in found))
 
     def _read(self, rank: int) -> tuple[np.ndarray, np.ndarray]:
@@ -138,7 +141,7 @@ class EpochReader:
             rows, operations = self._window(rank, begin, end)
             parts.append(rows)
             touched.append(_touched(rows, operations, started))
-            np.add.at(started, rows["window"][rows["step"] == _START], 1)
+            np.add.at(started, rows["window"][rows["step"] == Step.START], 1)
         return np.concatenate(parts), np.unique(np.concatenate(touched), axis=0)
 
     def _window(self, rank: int, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
@@ -154,7 +157,7 @@ class EpochReader:
         rows["target"] = np.where(self._all[calls["call"]], ANY, calls["peer"])
         rows = rows[rows["window"] >= 0]
         rows = rows[np.argsort(rows["enter"], kind="stable")]
-        return rows[rows["step"] != _OPERATION], rows[(rows["step"] == _OPERATION) & (rows["target"] >= 0)]
+        return rows[rows["step"] != Step.OPERATION], rows[(rows["step"] == Step.OPERATION) & (rows["target"] >= 0)]
 
     def _with_partners(
         self, rank: int, begins: np.ndarray, ends: np.ndarray, first: np.ndarray, targets: np.ndarray | None
@@ -191,7 +194,7 @@ def _touched(steps: np.ndarray, operations: np.ndarray, started: np.ndarray) -> 
     parts = [np.zeros((0, 3), np.int64)]
     for window in np.unique(operations["window"]).tolist():
         mine = operations[operations["window"] == window]
-        starts = steps["enter"][(steps["step"] == _START) & (steps["window"] == window)]
+        starts = steps["enter"][(steps["step"] == Step.START) & (steps["window"] == window)]
         start = started[window] + np.searchsorted(starts, mine["enter"], "right") - 1
         rows = np.stack([mine["window"], start, mine["target"]], axis=1).astype(np.int64)
         parts.append(np.unique(rows[start >= 0], axis=0))

@@ -13,20 +13,13 @@ from analyzer.pairing.parts import Part, RankRows, parts
 from analyzer.parallel import Team
 from analyzer.trace import CALL, REQUEST, Trace
 from tracelib.schema import What
-from tracelib.schema.procedures import NONBLOCKING_COLLECTIVES, PERSISTENT_COLLECTIVES, base_name
+from tracelib.schema.procedures import BLOCKING_COLLECTIVES, NONBLOCKING_COLLECTIVES, base_name, with_value
 
-PROBABLY_ALL = ("MPI_Alltoallv", "MPI_Alltoallw")
+PROBABLY_ALL = with_value("dependence", "SOME") & BLOCKING_COLLECTIVES
 """Collectives for which the data that members exchange is not recorded.
 
 Members that waited for the last member probably waited for all.
 """
-
-
-def blocking_name(name: str) -> str:
-    """Return the blocking name, as MPI_Allreduce of MPI_Iallreduce and MPI_Allreduce_init; other names are kept."""
-    if name in PERSISTENT_COLLECTIVES:
-        return name.removesuffix("_init")
-    return f"MPI_{name[5:].capitalize()}" if name.startswith("MPI_I") else name
 
 
 def nonblocking_collectives(trace: Trace, team: Team | None = None) -> tuple[np.ndarray, np.ndarray]:

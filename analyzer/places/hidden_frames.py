@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tracelib.schema.procedures import DECODED, base_name
+from tracelib.schema.procedures import DECODED, INIT, base_name
 
 _START = frozenset(
     {
@@ -38,7 +38,7 @@ _MPI_LIBRARY = re.compile(
 )
 _BINDING_OF_PYTHON = re.compile(r"(^|/)mpi4py/")
 _MPI_FUNCTION = re.compile(r"P?MPI_\w+|(P?MPI|boost::mpi)::.*|ompi_\w+|MPI(R|D\w*)_\w+")
-BEGINNINGS = ("MPI_Init", "MPI_Init_thread", "mpi_init_", "mpi_init_thread_", "mpi_init_f08_", "mpi_init_thread_f08_")
+BEGINNINGS = tuple(symbol for name in sorted(INIT) for symbol in (name, f"{name.lower()}_", f"{name.lower()}_f08_"))
 """Names under which programs begin with MPI. A library that has one stands between programs and MPI: it is a tool, or
 MPI itself."""
 _INTERPRETER = re.compile(r"libpython\d.*\.so[\d.]*|python(\d+(\.\d+)*)?[dmt]*")

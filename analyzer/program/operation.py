@@ -10,6 +10,7 @@ from enum import IntEnum, IntFlag
 import numpy as np
 
 from analyzer._replay import ffi, lib
+from tracelib.schema.procedures import TABLE
 
 
 def dtype_of(struct: str) -> np.dtype:
@@ -68,10 +69,7 @@ class FileAccess(IntEnum):
     BEGIN = lib.FILE_BEGIN
 
 
-COLLECTIVE_NAMES = (
-    "Barrier", "Bcast", "Gather", "Gatherv", "Scatter", "Scatterv", "Allgather", "Allgatherv", "Alltoall", "Alltoallv",
-    "Reduce", "Allreduce", "Reduce_scatter", "Reduce_scatter_block", "Scan", "Alltoallw",
-)  # fmt: skip
+COLLECTIVE_NAMES = TABLE.dimemas_collectives
 """By their number in a Dimemas trace, the `tag` of a COLLECTIVE."""
 
 PORTS = (OperationKind.PORT_SEND, OperationKind.PORT_RECV)

@@ -24,12 +24,6 @@ class EventType(IntEnum):
     PRIORITY = 49000010  # ours, in a .dim: of the thread from here on, the smaller the better
     WAIT_STATE = 49000020  # ours: the kind of a wait, from 1
     ITERATION = 49000021  # ours: the number of an iteration, from 1
-    MPI_POINT_TO_POINT = 50000001
-    MPI_COLLECTIVE = 50000002
-    MPI_OTHER = 50000003
-    MPI_ONE_SIDED = 50000004
-    MPI_IO = 50000005
-    MPI_BEYOND_EXTRAE = 50000100  # ours: procedures without a value of 193 or less
     CLUSTER = 90000001  # of BSC's cluster tools: the kind of a burst
     RMA_SIZE = 50001000
     RMA_TARGET = 50001001

@@ -14,73 +14,21 @@ from analyzer.trace.error_classes import ERROR_CLASSES
 from analyzer.trace.event_types import EventType
 from analyzer.trace.records import State
 from tracelib.schema import CpuWait
-from tracelib.schema.procedures import (
-    COLLECTIVES,
-    IMMEDIATE_RECEIVES,
-    IMMEDIATE_SEND_RECEIVES,
-    IMMEDIATE_SENDS,
-    POINT_TO_POINT,
-    PROBES,
-    RECEIVES,
-    SEND_RECEIVES,
-    SENDS,
-    STARTS,
-    TESTS,
-    WAITS,
-    base_name,
-    is_of_files,
-    is_one_sided,
-)
+from tracelib.schema.procedures import TABLE, base_name, value_of
 
-MPI_TYPES = (
-    EventType.MPI_POINT_TO_POINT,
-    EventType.MPI_COLLECTIVE,
-    EventType.MPI_OTHER,
-    EventType.MPI_ONE_SIDED,
-    EventType.MPI_IO,
-    EventType.MPI_BEYOND_EXTRAE,
-)
+_FAMILIES = TABLE.events
+_BEYOND = _FAMILIES["beyond"]
+MPI_TYPES = tuple(family.number for family in _FAMILIES.values())
 """Event types whose value is an MPI call at its entry and 0 at its exit."""
 
-_IN_ORDER_OF_VALUE = """
-Send Recv Isend Irecv Wait Waitall Bcast Barrier Reduce Allreduce
-Alltoall Alltoallv Gather Gatherv Scatter Scatterv Allgather Allgatherv Comm_rank Comm_size
-Comm_create Comm_dup Comm_split Comm_group Comm_free Comm_remote_group Comm_remote_size Comm_test_inter Comm_compare
-Scan
-Init Finalize Bsend Ssend Rsend Ibsend Issend Irsend Test Cancel
-Sendrecv Sendrecv_replace Cart_create Cart_shift Cart_coords Cart_get Cart_map Cart_rank Cart_sub Cartdim_get
-Dims_create Graph_get Graph_map Graph_create Graph_neighbors Graphdims_get Graph_neighbors_count Topo_test Waitany
-Waitsome
-Probe Iprobe Win_create Win_free Put Get Accumulate Win_fence Win_start Win_complete
-Win_post Win_wait Win_test Win_lock Win_unlock Pack Unpack Op_create Op_free Reduce_scatter
-Attr_delete Attr_get Attr_put Group_difference Group_excl Group_free Group_incl Group_intersection Group_rank
-Group_range_excl
-Group_range_incl Group_size Group_translate_ranks Group_union Group_compare Intercomm_create Intercomm_merge
-Keyval_free Keyval_create Abort
-Error_class Errhandler_create Errhandler_free Errhandler_get Error_string Errhandler_set Get_processor_name
-Initialized Wtick Wtime
-Address Bsend_init Buffer_attach Buffer_detach Request_free Recv_init Send_init Get_count Get_elements Pack_size
-Rsend_init Ssend_init Start Startall Testall Testany Test_cancelled Testsome Type_commit Type_contiguous
-Type_extent Type_free Type_hindexed Type_hvector Type_indexed Type_lb Type_size Type_struct Type_ub Type_vector
-File_open File_close File_read File_read_all File_write File_write_all File_read_at File_read_at_all File_write_at
-File_write_at_all
-Comm_spawn Comm_spawn_multiple Request_get_status Ireduce Iallreduce Ibarrier Ibcast Ialltoall Ialltoallv Iallgather
-Iallgatherv Igather Igatherv Iscatter Iscatterv Ireduce_scatter Iscan Reduce_scatter_block Ireduce_scatter_block
-Alltoallw
-Ialltoallw Get_accumulate Dist_graph_create Neighbor_allgather Ineighbor_allgather Neighbor_allgatherv
-Ineighbor_allgatherv Neighbor_alltoall Ineighbor_alltoall Neighbor_alltoallv
-Ineighbor_alltoallv Neighbor_alltoallw Ineighbor_alltoallw Fetch_and_op Compare_and_swap Win_flush Win_flush_all
-Win_flush_local Win_flush_local_all Mprobe
-Improbe Mrecv Imrecv
-"""
-
-CALL_VALUES: dict[str, int] = {f"MPI_{name}": value for value, name in enumerate(_IN_ORDER_OF_VALUE.split(), start=1)}
+CALL_VALUES: dict[str, int] = {
+    f"MPI_{name}": value for name, value in TABLE.event_values.items() if name not in TABLE.same_value
+}
 """Extrae's value of each MPI procedure, 1 to 193."""
 
 _CALL_NAMES = {value: name for name, value in CALL_VALUES.items()}
-_SAME_VALUE = {"MPI_Init_thread": "MPI_Init"}
-_POINT_TO_POINT = POINT_TO_POINT - STARTS
-"""Extrae's point-to-point procedures. Extrae counts procedures that start persistent operations among the others."""
+_OWN_NAMES = {family.number: family.values for family in _FAMILIES.values() if family.values}
+"""Procedures of the event families that have values of their own, in the order of these from 1."""
 
 
 def event_of(name: str, index: int = 0) -> tuple[int, int]:
@@ -89,46 +37,18 @@ def event_of(name: str, index: int = 0) -> tuple[int, int]:
     A procedure that Extrae gives no value of 193 or less gets (50000100, index + 1), where `index` is its row in the
     trace's `procedures`; the .pcf labels it. MPI_Init_thread is written as MPI_Init, as prv2dim expects.
     """
-    base = base_name(name)
-    base = _SAME_VALUE.get(base, base)
-    value = CALL_VALUES.get(base)
-    if value is None:
-        return int(EventType.MPI_BEYOND_EXTRAE), index + 1
-    if base in COLLECTIVES:
-        kind = EventType.MPI_COLLECTIVE
-    elif base in _POINT_TO_POINT:
-        kind = EventType.MPI_POINT_TO_POINT
-    elif is_one_sided(base):
-        kind = EventType.MPI_ONE_SIDED
-    elif is_of_files(base):
-        kind = EventType.MPI_IO
-    else:
-        kind = EventType.MPI_OTHER
-    return int(kind), value
-
-
-_STATE_OF_SET = (
-    (SENDS, State.BLOCKING_SEND),
-    (IMMEDIATE_SENDS | IMMEDIATE_SEND_RECEIVES, State.IMMEDIATE_SEND),
-    (RECEIVES, State.WAITING_MESSAGE),
-    (IMMEDIATE_RECEIVES, State.IMMEDIATE_RECEIVE),
-    (SEND_RECEIVES, State.SEND_RECEIVE),
-    (WAITS, State.WAIT),
-    (TESTS | PROBES, State.TEST_PROBE),
-    (frozenset({"MPI_Barrier"}), State.SYNCHRONIZATION),
-    (COLLECTIVES, State.GROUP_COMMUNICATION),
-)
+    base = base_name(name).removeprefix("MPI_")
+    family = _FAMILIES[value_of("event", name) or "other"]
+    if base in family.values:
+        return family.number, 1 + family.values.index(base)
+    if name.startswith("MPI_") and base in TABLE.event_values and not family.values:
+        return family.number, TABLE.event_values[base]
+    return _BEYOND.number, index + 1
 
 
 def state_of(name: str) -> State:
     """Return the Paraver state of a thread inside an MPI procedure (Extrae's choice for each family)."""
-    base = base_name(name)
-    for names, state in _STATE_OF_SET:
-        if base in names:
-            return state
-    if is_one_sided(base):
-        return State.ONE_SIDED
-    return State.IO if is_of_files(base) else State.OTHERS
+    return State[value_of("state", name) or "OTHERS"]
 
 
 def event_table(procedures: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -144,7 +64,9 @@ def state_table(procedures: Sequence[str]) -> np.ndarray:
 
 def call_name(event_type: int, value: int, labels: dict[int, tuple[str, dict[int, str]]]) -> str:
     """Return the MPI procedure that an event stands for: by Extrae's values, then by the trace's own labels."""
-    if event_type != EventType.MPI_BEYOND_EXTRAE and value in _CALL_NAMES:
+    if event_type in _OWN_NAMES and 0 < value <= len(_OWN_NAMES[event_type]):
+        return f"MPI_{_OWN_NAMES[event_type][value - 1]}"
+    if event_type != _BEYOND.number and event_type not in _OWN_NAMES and value in _CALL_NAMES:
         return _CALL_NAMES[value]
     label = labels.get(event_type, ("", {}))[1].get(value, "")
     return label if label.startswith("MPI_") else f"MPI call {event_type}:{value}"
@@ -221,28 +143,19 @@ TYPE_LABELS: dict[int, tuple[str, dict[int, str]]] = {
 }
 """Labels of our types that are not MPI calls: type -> (label, value -> label)."""
 
-MPI_TYPE_LABELS: dict[int, str] = {
-    EventType.MPI_POINT_TO_POINT: "MPI Point-to-point",
-    EventType.MPI_COLLECTIVE: "MPI Collective Comm",
-    EventType.MPI_OTHER: "MPI Other",
-    EventType.MPI_ONE_SIDED: "MPI One-sided",
-    EventType.MPI_IO: "MPI I/O",
-    EventType.MPI_BEYOND_EXTRAE: "MPI procedures without a value in Extrae",
-}
-
 
 def call_labels(procedures: Sequence[str]) -> dict[int, tuple[str, dict[int, str]]]:
     """Return labels of the MPI types that `procedures` use, 0 included: type -> (label, value -> label).
 
     Names that are not MPI's (procedures that an imported trace does not explain) have no label.
     """
-    labels = {int(t): (MPI_TYPE_LABELS[t], {0: "Outside MPI"}) for t in MPI_TYPES}
+    labels = {family.number: (family.label, {0: "Outside MPI"}) for family in _FAMILIES.values()}
     for index, name in enumerate(procedures):
         if not name.startswith("MPI_"):
             continue
         event_type, value = event_of(name, index)
-        extrae = event_type != EventType.MPI_BEYOND_EXTRAE
-        labels[event_type][1][value] = _CALL_NAMES[value] if extrae else base_name(name)
+        is_beyond = event_type == _BEYOND.number
+        labels[event_type][1][value] = base_name(name) if is_beyond else call_name(event_type, value, {})
     return {t: pair for t, pair in labels.items() if len(pair[1]) > 1}
 
 

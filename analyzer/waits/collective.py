@@ -9,7 +9,7 @@ import numpy as np
 
 from analyzer.columns.arrays import Sorted, joined
 from analyzer.pairing.collective_calls import PATTERN, PATTERNS, Pattern, collectives, positions, starts
-from analyzer.pairing.nonblocking_collectives import blocking_name, nonblocking_collectives, persistent_collectives
+from analyzer.pairing.nonblocking_collectives import nonblocking_collectives, persistent_collectives
 from analyzer.parallel import Team
 from analyzer.trace import Trace
 from analyzer.waits.kinds import WAIT, WaitKind
@@ -17,7 +17,7 @@ from analyzer.waits.messages import CANDIDATE
 from analyzer.waits.one_sided import fences
 from analyzer.waits.synchronization import MEMBER, MESSAGE, SYNC
 from analyzer.waits.threads import Lanes
-from tracelib.schema.procedures import BLOCKING_COLLECTIVES, base_name
+from tracelib.schema.procedures import BARRIERS, BLOCKING_COLLECTIVES, base_procedure
 
 _KINDS: dict[Pattern | None, WaitKind] = {
     Pattern.ALL: WaitKind.N_TO_N,
@@ -93,7 +93,7 @@ def _candidates(trace: Trace, lanes: Lanes, rows: np.ndarray, group: np.ndarray)
 
 def _patterns(trace: Trace) -> np.ndarray:
     """Return the number of the pattern of each procedure; -1: the procedure is no collective."""
-    names = [blocking_name(base_name(p)) for p in trace.procedures]
+    names = [base_procedure(p) for p in trace.procedures]
     known = {name: PATTERNS.index(pattern) for name, pattern in PATTERN.items()}
     return np.array([known.get(n, _UNKNOWN if n in BLOCKING_COLLECTIVES else -1) for n in names], np.int64)
 
@@ -106,7 +106,7 @@ def _by_pattern(
     Yields members of collectives, their pattern (None: not known) and the WaitKind of each row. `patterns` has the
     number of the pattern of each procedure.
     """
-    barriers = np.array([blocking_name(base_name(p)) == "MPI_Barrier" for p in trace.procedures], bool)
+    barriers = np.array([base_procedure(p) in BARRIERS for p in trace.procedures], bool)
     for number, pattern in enumerate((*PATTERNS, None)):
         mine = patterns[rows["call"]] == number
         if mine.any():

@@ -29,10 +29,9 @@ from tracelib.schema.procedures import (
     IMMEDIATE_SENDS,
     MATCHED_PROBES,
     POLLS,
-    SEND_RECEIVES,
-    SENDS,
     STARTS,
     UNMATCHED_PROBES,
+    WAITING_SENDS,
     WAITS,
     WINDOW_WAITS,
     base_name,
@@ -42,7 +41,7 @@ from tracelib.schema.procedures import (
 BEGIN_SENDS = IMMEDIATE_SENDS | IMMEDIATE_SEND_RECEIVES | STARTS
 """Procedures that begin sends which other calls complete."""
 _ROLES = (
-    ((SENDS | SEND_RECEIVES) - BUFFERED_SENDS, lib.WAITS_SENDS),
+    (WAITING_SENDS, lib.WAITS_SENDS),
     (BUFFERED_SENDS, lib.WAITS_BUFFERS),
     (UNMATCHED_PROBES, lib.WAITS_PROBES),
     (MATCHED_PROBES, lib.WAITS_MATCHES),

@@ -4,7 +4,6 @@ Procedures that have no kind are recorded with their times, and with the communi
 """
 
 import importlib.util
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,10 +56,9 @@ class Transfer:
 
 def transfer_of(procedure: str) -> Transfer:
     """Return what a procedure of kind io, such as "MPI_File_iwrite_at", does."""
-    match = re.fullmatch(TABLE.kinds["io"].pattern, procedure.removeprefix("MPI_"))
-    immediate, verb, pointer, phase = match.groups()
-    place = {None: "pointer", "_at": "offset"}.get(pointer, "shared")
-    return Transfer(f"IO_{verb.upper()}", place, "request" if immediate else (phase or "").strip("_"))
+    found = TABLE.find_transfer(procedure.removeprefix("MPI_"))
+    place = {"": "pointer", "_at": "offset"}.get(found.place, "shared")
+    return Transfer(f"IO_{found.verb.upper()}", place, "request" if found.starts else found.half)
 
 
 def c_header() -> str:

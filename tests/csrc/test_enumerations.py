@@ -6,15 +6,7 @@ from analyzer._replay import lib as replay
 from analyzer.machine.description import COLLECTIVE_NAMES
 from analyzer.replay.simulate import _SPANS
 from analyzer.trace.event_types import EventType
-from analyzer.trace.paraver import MPI_TYPES
 from analyzer.waits.kinds import WaitKind
-
-
-def test_types_of_mpi_events():
-    """The kernel takes all but the last for consecutive numbers."""
-    first = EventType.MPI_POINT_TO_POINT
-    assert len(MPI_TYPES) == lib.PRV_MPI_TYPES
-    assert (*range(first, first + lib.PRV_MPI_TYPES - 1), EventType.MPI_BEYOND_EXTRAE) == MPI_TYPES
 
 
 def test_priority_records():

@@ -11,6 +11,10 @@ from pathlib import Path
 from typing import Any
 
 PATH = Path(__file__).with_name("procedures.toml")
+ALL = "*"
+"""Stands for all procedures of a row that no other value of the column names."""
+Columns = dict[str, dict[str, str]]
+"""How analyses count the procedures of a row: column -> procedure or ALL -> value."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +25,7 @@ class CallClass:
     meaning: str = ""  # "": always recorded
     pattern: str = ""  # procedures whose kind states no class
     requests: tuple[str, ...] = ()  # members of What
+    columns: Columns = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,27 @@ class Section:
 
     title: str
     decoded: str
+
+
+@dataclass(frozen=True)
+class EventFamily:
+    """Type of events of a .prv whose value is a call at its entry and 0 at its exit."""
+
+    name: str
+    number: int  # event type
+    label: str  # in the .pcf
+    values: tuple[str, ...] = ()  # procedures with a value of this family's own, from 1
+
+
+@dataclass(frozen=True)
+class FileTransfer:
+    """Direction and place of a procedure that reads or writes a file."""
+
+    verb: str  # "read" or "write"
+    place: str  # "_at": an offset; "": the individual file pointer; others: the shared one
+    of_all: bool  # all ranks call it together
+    starts: bool  # nonblocking
+    half: str  # "": the whole; "begin", "end": halves of a split collective
 
 
 @dataclass(frozen=True)
@@ -45,6 +71,7 @@ class CallKind:
     form_of: str = ""
     named: str = ""
     pattern: str = ""
+    columns: Columns = field(default_factory=dict)
     details: dict[str, Any] = field(default_factory=dict)  # for the function that decodes: moves, flavors
 
     @property
@@ -69,8 +96,14 @@ class ProcedureTable:
     families: dict[str, tuple[str, ...]]
     file_places: dict[str, str]
     left_out: dict[str, str]
-    local: str
     kind_of: dict[str, str]
+    column_names: tuple[str, ...]
+    no_kind: Columns
+    events: dict[str, EventFamily]
+    event_values: dict[str, int]  # Extrae's values of procedures
+    same_value: dict[str, str]  # procedures that have the value of another one
+    dimemas_collectives: tuple[str, ...]
+    patterns: dict[str, str]
 
     def find_kind(self, name: str) -> CallKind | None:
         """Find the kind of a procedure ("Isend"); None: only its times are recorded."""
@@ -87,6 +120,28 @@ class ProcedureTable:
         fitting = (c.name for c in self.classes.values() if c.pattern and re.fullmatch(c.pattern, name))
         return next(fitting, "other")
 
+    def find_value(self, column: str, name: str) -> str:
+        """Find how an analysis counts a procedure: its value in a column; "": it has none."""
+        kind = self.find_kind(name)
+        rows = [(kind.columns, name)] if kind else [(self.no_kind, name)]
+        if kind and kind.form_of:
+            rows.append((self.kinds[kind.form_of].columns, self.base_of_form(name)))
+        rows.append((self.classes[self.find_class(name)].columns, name))
+        for columns, known_as in rows:
+            values = columns.get(column, {})
+            if known_as in values or ALL in values:
+                return values.get(known_as, values.get(ALL, ""))
+        return ""
+
+    def find_transfer(self, name: str) -> FileTransfer | None:
+        """Find how a procedure reads or writes a file; None: it does neither."""
+        match = re.fullmatch(self.kinds["io"].pattern, name)
+        if not match:
+            return None
+        part = match.groupdict(default="")
+        half = part["half"].removeprefix("_")
+        return FileTransfer(part["verb"], part["place"], bool(part["of_all"]), bool(part["starts"]), half)
+
     def base_of_form(self, name: str) -> str:
         """Name of the procedure whose form this is: "Barrier" of "Ibarrier"; the name itself otherwise."""
         kind = self.find_kind(name)
@@ -99,35 +154,80 @@ def read_table(path: Path = PATH) -> ProcedureTable:
     """Read the table.
 
     Raises:
-        ValueError: A kind names a class, role, section or kind that there is not, or two kinds have one procedure.
+        ValueError: A row names a class, role, section, kind or event family that there is not, or two kinds have one
+            procedure, or a column has two values for one.
     """
     with path.open("rb") as file:
         tables = tomllib.load(file)
-    kinds = {name: _kind(name, dict(row)) for name, row in tables["kind"].items()}
+    names = tuple(tables["column"])
+    kinds = {name: _kind(name, dict(row), names) for name, row in tables["kind"].items()}
     table = ProcedureTable(
-        classes={n: CallClass(n, **_tuples(row)) for n, row in tables["class"].items()},
+        classes={n: _call_class(n, dict(row), names) for n, row in tables["class"].items()},
         roles=tuple(tables["role"]),
         sections={name: Section(**row) for name, row in tables["section"].items()},
         kinds=kinds,
         families=_families(kinds, tables["families"]),
         file_places=tables["file_places"],
         left_out=tables["left_out"],
-        local=tables["analysis"]["local"],
         kind_of=_kind_of_each(kinds),
+        column_names=names,
+        no_kind=_pop_columns("no_kind", tables["no_kind"], names, {}),
+        events={name: _event(name, row) for name, row in tables["event"].items()},
+        event_values=_extrae_values(**tables["extrae"]),
+        same_value=tables["extrae"]["same_value"],
+        dimemas_collectives=tuple(tables["dimemas"]["collectives"].split()),
+        patterns=tables["analysis"],
     )
     _check(table)
     return table
 
 
-def _kind(name: str, row: dict[str, Any]) -> CallKind:
+def _call_class(name: str, row: dict[str, Any], columns: tuple[str, ...]) -> CallClass:
+    counts = _pop_columns(f"class {name}", row, columns, {})
+    return CallClass(name, columns=counts, **_tuples(row))
+
+
+def _event(name: str, row: dict[str, Any]) -> EventFamily:
+    return EventFamily(name, row["type"], row["label"], tuple(row.get("values", "").split()))
+
+
+def _extrae_values(values: str, same_value: dict[str, str]) -> dict[str, int]:
+    numbers = {name: number for number, name in enumerate(values.split(), start=1)}
+    return numbers | {name: numbers[other] for name, other in same_value.items()}
+
+
+def _pop_columns(
+    place: str, row: dict[str, Any], columns: tuple[str, ...], families: dict[str, tuple[str, ...]]
+) -> Columns:
+    """Take the columns out of a row, whose place in the table is for messages."""
+    return {column: _values(f"{place}: {column}", row.pop(column), families) for column in columns if column in row}
+
+
+def _values(place: str, cell: object, families: dict[str, tuple[str, ...]]) -> dict[str, str]:
+    """Return the value by procedure of a cell: one value for all, or procedures by value."""
+    if not isinstance(cell, dict):
+        return {ALL: str(cell).lower() if isinstance(cell, bool) else str(cell)}
+    found: dict[str, str] = {}
+    for value, names in cell.items():
+        for word in names.split():
+            for name in families[word[1:]] if word.startswith("@") else (word,):
+                if name in found:
+                    raise ValueError(f"procedures.toml: {place}: {name} is {found[name]!r} and {value!r}")
+                found[name] = value
+    return found
+
+
+def _kind(name: str, row: dict[str, Any], columns: tuple[str, ...]) -> CallKind:
     families = {family: tuple(names.split()) for family, names in row.pop("families", {}).items()}
     unlisted = {one: why for names, why in row.pop("unlisted", {}).items() for one in names.split()}
+    counts = _pop_columns(f"kind {name}", row, columns, families)
     call_class = row.pop("class", "")
     fields: dict[str, Any] = {
         key: row.pop(key) for key in ("roles", "section", "header", "form_of", "named", "pattern") if key in row
     }
     fields.setdefault("section", call_class)
-    return CallKind(name, call_class, families=families, unlisted=unlisted, details=row, **_tuples(fields))
+    names: dict[str, Any] = {"families": families, "unlisted": unlisted}
+    return CallKind(name, call_class, columns=counts, details=row, **names, **_tuples(fields))
 
 
 def _tuples(row: dict[str, Any]) -> dict[str, Any]:
@@ -168,3 +268,7 @@ def _check(table: ProcedureTable) -> None:
         for role in kind.roles:
             if role not in table.roles:
                 raise ValueError(f"procedures.toml: kind {kind.name}: there is no role {role!r}")
+    rows = [table.no_kind, *(row.columns for row in (*table.classes.values(), *table.kinds.values()))]
+    for event in {event for row in rows for event in row.get("event", {}).values()}:
+        if event not in table.events:
+            raise ValueError(f"procedures.toml: there is no event {event!r}")

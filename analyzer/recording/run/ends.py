@@ -7,7 +7,6 @@ So where all killed processes but one waited, that one likely died first.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -19,17 +18,10 @@ from analyzer.recording.rank_file.spool import Fate, inside
 from analyzer.recording.thread_records.thread import ThreadRecords
 from analyzer.trace import Problem, UnfinishedCall, ranks_named
 from tracelib.schema import State
-from tracelib.schema.procedures import POLLS, base_name
+from tracelib.schema.procedures import POLLS, base_name, waits_for_nobody
 from tracelib.schema.spool import Spool
 
 _EXITED, _FULL = int(State.EXITED), int(State.FULL)
-
-_WAITS_FOR_NOBODY = re.compile(
-    r"MPI_(I(?!nit|ntercomm)\w+|Bsend|Start\w*|\w+_init|Pready\w*|Cancel|Request_\w+|R?(put|get|accumulate)\w*|Put|Get|Accumulate|"
-    r"Get_\w+|Pack\w*|Unpack\w*|Type_\w+|Group_\w+|Info_\w+|Op_\w+|Error_\w+|Address|Alloc_mem|Free_mem|Buffer_\w+|"
-    r"Wtime|Wtick|Pcontrol|Comm_(rank|size|group|compare|test_inter|remote_\w+|get_\w+|set_\w+)|Cart_(get|rank|coords|shift)|Topo_\w+)",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True)
@@ -105,7 +97,7 @@ def _name(file: RankFile, call: int) -> str:
 def _waited(main: ThreadRecords, inside: str) -> bool:
     """True if the first thread waited for another rank. A polling thread is as often between two calls as in one."""
     if inside:
-        return base_name(inside) in POLLS or not _WAITS_FOR_NOBODY.fullmatch(base_name(inside))
+        return base_name(inside) in POLLS or not waits_for_nobody(inside)
     polls, calls = main.tables["polls"], main.tables["calls"]
     return bool(len(polls) and len(calls) and polls.last()["exit"] > calls.last()["exit"])
 

@@ -18,7 +18,7 @@ from analyzer.sources.paraver.header import Header, HeaderError, parse_communica
 from analyzer.sources.paraver.labels import preset_types
 from analyzer.trace import EVENT, MESSAGE, STATE, Communicator, Problem, State
 from analyzer.trace.chosen import Choice
-from analyzer.trace.paraver import EventType, are_callers
+from analyzer.trace.paraver import MPI_TYPES, EventType, are_callers
 
 BLOCK_BYTES = 1 << 22
 RUN_ROWS = 1 << 17
@@ -27,7 +27,7 @@ CALL_VALUES = lib.PRV_CALL_VALUES
 _FEW_THREADS = 1 << 16
 _UNPACKED = 32
 """Largest number of bytes of text that a byte of a packed trace holds, for traces as they are."""
-MPI_TYPE_COUNT = lib.PRV_MPI_TYPES
+MPI_TYPE_COUNT = len(MPI_TYPES)
 
 _REASONS = {
     lib.PRV_NO_NUMBER: "not a whole number where one is expected",

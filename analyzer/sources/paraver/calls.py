@@ -21,6 +21,7 @@ from analyzer.trace import CALL, EVENT, MESSAGE, REQUEST, STATE, State
 from analyzer.trace.paraver import MPI_TYPES, call_name
 from tracelib.schema import What
 from tracelib.schema.procedures import (
+    BY_A_ROOT,
     CLOCKS,
     IMMEDIATE_RECEIVES,
     IMMEDIATE_SEND_RECEIVES,
@@ -28,13 +29,13 @@ from tracelib.schema.procedures import (
     MATCHED_PROBES,
     NONBLOCKING_COLLECTIVES,
     RECEIVES,
-    ROOTED,
     ROWS_THAT_RECEIVE,
     SEND_RECEIVES,
     SENDS,
     STARTS,
     TESTS,
     WAITS,
+    of_kinds,
 )
 
 _ROLES = (
@@ -46,8 +47,8 @@ _ROLES = (
     (IMMEDIATE_SEND_RECEIVES, lib.PRV_SENDS | lib.PRV_POSTS),
     (STARTS, lib.PRV_SENDS | lib.PRV_POSTS | lib.PRV_MANY),
     (WAITS | TESTS, lib.PRV_COMPLETES),
-    ({"MPI_Wait"}, lib.PRV_WAITS_FOR_ONE),
-    (ROOTED | {f"MPI_I{name[4:].lower()}" for name in ROOTED}, lib.PRV_ROOTED),
+    (of_kinds("wait"), lib.PRV_WAITS_FOR_ONE),
+    (BY_A_ROOT, lib.PRV_ROOTED),
     (NONBLOCKING_COLLECTIVES, lib.PRV_BEGINS_COLLECTIVE),
     (CLOCKS, lib.PRV_LOOKS_AT_CLOCK),
 )

@@ -24,18 +24,21 @@ from tracelib.schema.procedures import (
     FINALIZE,
     INIT,
     POLLS,
+    TABLE,
     TESTS,
     TO_A_ROOT,
     WAITS,
     base_name,
     is_local,
+    is_of_files,
+    of_kinds,
 )
 
 MOST_CALLS = 1 << 24
 """Largest number of calls of a rank that are examined, the first ones: 61 bytes each."""
 FEWEST_CALLS = 6
 """Number of calls below which a rank's polling calls are examined, too, if it did nothing but poll."""
-WAITS_FOR_SOME = frozenset(("MPI_Waitsome",))
+WAITS_FOR_SOME = of_kinds("waitsome")
 _STATES, _MOST = frozenset(map(int, State)), max(map(int, State)) + 1
 _NOT_YET = -(1 << 63)
 """Time at which a thread left the call before its first one."""
@@ -185,8 +188,11 @@ def _collectives(procedures: tuple[str, ...]) -> np.ndarray:
 
 
 def _output(name: str) -> OutputKind:
-    if name.startswith("MPI_File_"):
-        return OutputKind.NONE if "read" in name else OutputKind.RESULTS if "write" in name else OutputKind.BESIDE
+    if is_of_files(name):
+        transfer = TABLE.find_transfer(name.removeprefix("MPI_"))
+        return {"": OutputKind.BESIDE, "read": OutputKind.NONE, "write": OutputKind.RESULTS}[
+            transfer.verb if transfer else ""
+        ]
     return OutputKind.RESULTS if name in TO_A_ROOT else OutputKind.BESIDE if name in BARRIERS else OutputKind.NONE
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -13,6 +12,7 @@ from analyzer.metrics.sums import Sums
 from analyzer.pairing.parts import Part
 from analyzer.parallel import Team
 from analyzer.trace import CallPaths, State, Trace
+from tracelib.schema.procedures import is_communication
 
 ENDS = -1
 """Number of the begin and of the end of a thread, where a communication would be."""
@@ -24,13 +24,6 @@ STEP = np.dtype([*((name, "<i8") for name in ("rank", "node", "next", "count", "
 """One rank's way from one communication to the next: how often, first (ns), ns computed, the sum of squares."""
 SENT = np.dtype([("node", "<i8"), ("next", "<i8"), ("count", "<i8")])
 """Messages from one communication to another."""
-_LOCAL = re.compile(
-    r"MPI_(Wtime|Wtick|Initialized|Finalized|Query_thread|Is_thread_main|Pcontrol|Get_\w+|Type_\w+|Group_\w+|Info_\w+|"
-    r"Op_\w+|Errhandler_\w+|Error_\w+|Add_error\w*|Address|Alloc_mem|Free_mem|Pack\w*|Unpack\w*|Status_\w+|Attr_\w+|"
-    r"Keyval_\w+|Buffer_\w+|Cart_(get|rank|coords|shift|map)|Cartdim_get|Graph_\w*get|Topo_\w+|Dims_create|"
-    r"Comm_(rank|size|group|compare|test_inter|remote_\w+|get_\w+|set_\w+|\w+_(keyval|attr)))$",
-    re.IGNORECASE,
-)
 _MOST_CALLS = 20_000_000
 """Calls whose entries are kept to find where messages begin and end; of larger runs messages are not drawn."""
 
@@ -43,11 +36,6 @@ class ProgramSteps:
     steps: np.ndarray  # STEP
     messages: np.ndarray | None  # SENT; None: there were too many calls
     places: int
-
-
-def is_communication(procedure: str) -> bool:
-    """Check whether a call involves other processes; all others count as computing."""
-    return not _LOCAL.match(procedure)
 
 
 class StepSums(Sums[ProgramSteps]):

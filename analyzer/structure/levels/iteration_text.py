@@ -17,34 +17,11 @@ from tracelib.schema.procedures import (
     TESTS,
     WAITS,
     base_name,
-    is_of_files,
-    is_one_sided,
+    value_of,
 )
 
 MOST = 4
 """Number of kinds that are named; the others are counted."""
-_COLLECTIVES = {
-    "reduction": "Allreduce Reduce Reduce_scatter Reduce_scatter_block Scan Exscan",
-    "broadcast": "Bcast",
-    "barrier": "Barrier",
-    "all-to-all": "Alltoall Alltoallv Alltoallw",
-    "gather": "Gather Gatherv Allgather Allgatherv",
-    "scatter": "Scatter Scatterv",
-    "neighbourhood exchange": "Neighbor_allgather Neighbor_allgatherv Neighbor_alltoall Neighbor_alltoallv "
-    "Neighbor_alltoallw",
-}
-_NAMED = {f"MPI_{name}".lower(): kind for kind, names in _COLLECTIVES.items() for name in names.split()}
-
-
-def _kind(name: str) -> str:
-    """Name the kind of a procedure in a word; "": part of an exchange, told by `body_of`."""
-    plain = base_name(name).lower().removesuffix("_init")
-    found = _NAMED.get(plain) or _NAMED.get(plain.replace("mpi_i", "mpi_", 1))
-    if found:
-        return found
-    if is_of_files(name):
-        return "file operation"
-    return "one-sided call" if is_one_sided(name) else ""
 
 
 def body_of(names: Sequence[str], calls: np.ndarray) -> str:
@@ -65,7 +42,7 @@ def body_of(names: Sequence[str], calls: np.ndarray) -> str:
             counted["exchange"] += is_open
             is_open = False
             continue
-        kind = _kind(name)
+        kind = value_of("word", name)
         if name in SEND_RECEIVES:
             kind = "exchange"
         elif name in SENDS:

@@ -14,6 +14,7 @@
 #include "paraver/internal/mpi_type.h"
 #include "paraver/internal/prvrequests.h"
 #include "paraver/prvcalls.h"
+#include "paraver/prvtypes.h"
 #include "records.h"
 
 enum { QUEUE = 16 };

@@ -16,7 +16,7 @@ enum prv_role {
 };
 
 /* Create a builder of calls and requests from events and messages. threads: (ranks), number of threads; copied.
-   procedures: (PRV_MPI_TYPES, PRV_CALL_VALUES), the procedure of each MPI event. roles: enum prv_role of each
+   procedures: (MPI_EVENT_TYPES, PRV_CALL_VALUES), the procedure of each MPI event. roles: enum prv_role of each
    procedure. These two stay the caller's. Returns NULL if there is no memory. */
 void *prv_calls_new(int64_t ranks, const int32_t *threads, const int32_t *procedures, const uint16_t *roles);
 

@@ -9,6 +9,7 @@
 
 #include "paraver/internal/mpi_type.h"
 #include "paraver/prvread.h"
+#include "paraver/prvtypes.h"
 #include "records.h"
 #include "text/inline/fields.h"
 
@@ -37,7 +38,7 @@ struct reader {
     int64_t problems;
     int64_t problem_line[KEPT_PROBLEMS];
     int64_t problem_reason[KEPT_PROBLEMS];
-    uint8_t calls[PRV_MPI_TYPES * PRV_CALL_VALUES]; // values of MPI events seen
+    uint8_t calls[MPI_EVENT_TYPES * PRV_CALL_VALUES]; // values of MPI events seen
 };
 
 struct cursor {

@@ -43,7 +43,7 @@ int64_t prv_reader_problem(const void *reader, int64_t index, int64_t *line);
 int64_t prv_reader_problems(const void *reader);
 
 /* Write a summary of the lines read. begin, last_act, last_other: by rank, the first time, the end of the last act
-   and of the last other record (-1: none). calls: (PRV_MPI_TYPES, PRV_CALL_VALUES), 1 for the MPI values seen. last:
+   and of the last other record (-1: none). calls: (MPI_EVENT_TYPES, PRV_CALL_VALUES), 1 for the MPI values seen. last:
    the latest time; cpu: the largest CPU. */
 void prv_reader_summary(const void *reader, int64_t *begin, int64_t *last_act, int64_t *last_other, uint8_t *calls,
                         int64_t *last, int32_t *cpu);

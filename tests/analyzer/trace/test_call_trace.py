@@ -9,6 +9,8 @@ from analyzer.trace import CALL, State
 from analyzer.trace.call_trace import CallTrace
 from analyzer.trace.paraver import EventType
 
+MESSAGES, TOGETHER = 50000001, 50000002
+"""Extrae's types of point-to-point calls and of collectives."""
 PROCEDURES = ("MPI_Recv", "MPI_Bcast")
 
 
@@ -48,14 +50,14 @@ def test_events(trace):
     of_rank = trace.events(ranks=range(1))
     main = of_rank[of_rank["thread"] == 0]
     assert main[["time", "type", "value"]].tolist() == [
-        (10, EventType.MPI_POINT_TO_POINT, 2),
-        (20, EventType.MPI_POINT_TO_POINT, 0),
-        (20, EventType.MPI_COLLECTIVE, 7),
+        (10, MESSAGES, 2),
+        (20, MESSAGES, 0),
+        (20, TOGETHER, 7),
         (20, EventType.COLLECTIVE_SEND_SIZE, 8),
         (20, EventType.COLLECTIVE_RECEIVE_SIZE, 0),
         (20, EventType.COLLECTIVE_ROOT, 1),
         (20, EventType.COLLECTIVE_COMMUNICATOR, 1),
-        (30, EventType.MPI_COLLECTIVE, 0),
+        (30, TOGETHER, 0),
     ]
 
 

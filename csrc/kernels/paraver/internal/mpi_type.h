@@ -4,16 +4,21 @@
 
 #include <stdint.h>
 
-#include "paraver/prvtypes.h"
 #include "records.h"
 
-/* Return the place of a type in MPI_TYPES of analyzer.trace.paraver; -1: it is not MPI's. The last type does not
-   follow the others in number. */
+/* Return the place of a type of events among the event families of tracelib/schema/procedures.toml (MPI_TYPES of
+   analyzer.trace.paraver); -1: it is not MPI's. May be called by any thread. */
 static inline int prv_mpi_type(int64_t type)
 {
-    if (type == EVENTTYPE_MPI_BEYOND_EXTRAE) return PRV_MPI_TYPES - 1;
-    int64_t place = type - EVENTTYPE_MPI_POINT_TO_POINT;
-    return place >= 0 && place < PRV_MPI_TYPES - 1 ? (int)place : -1;
+#define PRV_PLACE_OF(place, number)                                                                                    \
+    case number:                                                                                                       \
+        return place;
+    switch (type) {
+        EACH_MPI_EVENT_TYPE(PRV_PLACE_OF)
+    default:
+        return -1;
+    }
+#undef PRV_PLACE_OF
 }
 
 #endif
