@@ -22,6 +22,7 @@ from analyzer.opening import open_trace
 from analyzer.trace import CodeSamples
 
 if TYPE_CHECKING:  # an analysis is imported when it is asked for
+    from analyzer.efficiency.analysis import Efficiencies
     from analyzer.results.check import CheckResult
     from analyzer.results.clusters import ClustersResult
     from analyzer.results.critical_path import CriticalPathResult
@@ -102,11 +103,18 @@ class Analyses(OpenedRun):
         Raises:
             TracelibError: The run has no such region.
         """
-        from analyzer.results.efficiency import compute
+        from analyzer.results.efficiency import compare_runs
+
+        found = self._efficiencies(by_region=by_region, region=region, eager_limit=eager_limit)
+        return compare_runs([found], additive=additive)
+
+    def _efficiencies(self, *, by_region: bool, region: str | None, eager_limit: SizeArgument | None) -> Efficiencies:
+        """Compute the efficiencies of the run, of its regions and of their visits."""
+        from analyzer.results.efficiency import compute_run
 
         self._check_choices("an efficiency", place=f"{ALL_CALLS}; name a region")
-        return compute(
-            self._with_region(region), self._host.team, by_region=by_region, region=region, additive=additive,
+        return compute_run(
+            self._with_region(region), self._host.team, by_region=by_region, region=region,
             eager_limit=size_bytes("eager_limit", eager_limit),
         )  # fmt: skip
 

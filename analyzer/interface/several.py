@@ -79,8 +79,7 @@ def efficiencies(
     found: list[Efficiencies] = []
     for one in _some(runs):
         with _opened(one) as run:
-            result = run.efficiency(by_region=by_region, region=region, eager_limit=eager_limit)
-            found += result.compared.runs
+            found.append(run._efficiencies(by_region=by_region, region=region, eager_limit=eager_limit))
     return compare_runs(found, scaling=scaling, additive=additive)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from rich.console import Console
 
@@ -27,13 +27,14 @@ class CheckResult(Result):
     """Findings about a run that is damaged, incomplete or unusual.
 
     Attributes:
-        trace: The run.
         findings: What is wrong, a line each; empty: the run is good.
         notes: What is unusual but not wrong.
         place: What calls were chosen by; "": all.
     """
 
-    trace: Trace
+    _main: ClassVar[tuple[str, ...]] = ("lines",)
+
+    _trace: Trace
     findings: tuple[str, ...]
     notes: tuple[str, ...]
     place: str = ""
@@ -44,17 +45,21 @@ class CheckResult(Result):
         return 1 if self.findings else 0
 
     def to_dict(self) -> dict[str, Any]:
-        data: dict[str, Any] = {"file": str(self.trace.path), "good": not self.findings}
-        data |= {"findings": list(self.findings), "notes": list(self.notes), "chosen": self.trace.extra(Chosen).ranks}
-        return data | {"clocks": clocks_json(self.trace), "repair": repair_json(self.trace)}
+        data: dict[str, Any] = {"file": str(self._trace.path), "good": not self.findings}
+        data |= {"findings": list(self.findings), "notes": list(self.notes), "chosen": self._trace.extra(Chosen).ranks}
+        return data | {"clocks": clocks_json(self._trace), "repair": repair_json(self._trace)}
+
+    def _rows(self) -> dict[str, list[dict[str, Any]]]:
+        kinds = [("finding", self.findings), ("note", self.notes)]
+        return super()._rows() | {"lines": [{"kind": kind, "text": text} for kind, texts in kinds for text in texts]}
 
     def print(self, console: Console) -> None:
         print_lines(console, few_lines(list(self.findings), _MOST_LINES, "; --json lists all"))
-        print_lines(console, [f"clocks: {text}" for text in clock_lines(self.trace)])
+        print_lines(console, [f"clocks: {text}" for text in clock_lines(self._trace)])
         if not self.findings:
             at = f", of calls through {self.place}" if self.place else ""
-            ranks = choice_named(self.trace) or plural(self.trace.size, "rank")
-            print_lines(console, [f"{self.trace.path}: good, {ranks}{at}"])
+            ranks = choice_named(self._trace) or plural(self._trace.size, "rank")
+            print_lines(console, [f"{self._trace.path}: good, {ranks}{at}"])
         lines = few_lines(list(self.notes), FEW, "; --json lists all")
         print_lines(console, [f"note: {line}" for line in lines])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from rich.console import Console
 
@@ -20,17 +20,18 @@ class ClustersResult(Result):
 
     Attributes:
         file: Path of the run.
-        found: The clusters, and the bursts of a sample with the cluster of each.
     """
 
+    _main: ClassVar[tuple[str, ...]] = ("clusters",)
+
     file: str
-    found: FoundClusters
+    _found: FoundClusters
 
     def to_dict(self) -> dict[str, Any]:
-        return clusters_json(self.file, self.found)
+        return clusters_json(self.file, self._found)
 
     def print(self, console: Console) -> None:
-        print_tables(console, clusters_tables(self.found))
+        print_tables(console, clusters_tables(self._found))
 
 
 def compute(trace: Trace, team: Team, **options: Any) -> ClustersResult:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from rich.console import Console
 
@@ -26,19 +26,22 @@ POLL_GAP_NS = 10_000
 
 @dataclass(frozen=True, repr=False)
 class CriticalPathResult(Result):
-    """The path through the ranks that determines how long the run takes.
+    """The path through the ranks that determines how long the run takes."""
 
-    Attributes:
-        found: The path, its shares by function and rank, and its longest stays. Times are in ns.
-    """
+    _main: ClassVar[tuple[str, ...]] = ("functions",)
 
-    found: CriticalPathReport
+    _found: CriticalPathReport
 
     def to_dict(self) -> dict[str, Any]:
-        return critical_path_json(self.found)
+        return critical_path_json(self._found)
+
+    @property
+    def length_s(self) -> float:
+        """Length of the path, seconds."""
+        return float(self.to_dict()["length_s"])
 
     def print(self, console: Console) -> None:
-        print_critical_path(self.found, console)
+        print_critical_path(self._found, console)
 
 
 def compute(

@@ -38,7 +38,6 @@ class CutResult(Result):
     Attributes:
         paths: Files written; the first one is the run.
         content: What the part is, such as "iterations 3 to 5 of 100".
-        edges: What was cut through.
         bytes_before: Size of the whole run.
         bytes_after: Size of the part.
         first_iteration: Number of the first iteration, from 1. None: the part was named by times.
@@ -46,7 +45,7 @@ class CutResult(Result):
 
     paths: tuple[Path, ...]
     content: str
-    edges: RunCut
+    _edges: RunCut
     bytes_before: int
     bytes_after: int
     first_iteration: int | None
@@ -56,26 +55,36 @@ class CutResult(Result):
         """Path of the small run."""
         return self.paths[0]
 
+    @property
+    def begin_s(self) -> float:
+        """Begin of the part, seconds of the whole run."""
+        return self._edges.begin_ns / 1e9
+
+    @property
+    def end_s(self) -> float:
+        """End of the part, seconds of the whole run."""
+        return self._edges.end_ns / 1e9
+
     def to_dict(self) -> dict[str, Any]:
         return {
             "files": [str(path) for path in self.paths],
             "first_iteration": self.first_iteration,
-            "begin_s": self.edges.begin_ns / 1e9,
-            "end_s": self.edges.end_ns / 1e9,
+            "begin_s": self.begin_s,
+            "end_s": self.end_s,
             "bytes": self.bytes_after,
             "bytes_before": self.bytes_before,
-            "messages": self.edges.messages,
-            "messages_sent_before": self.edges.messages_in,
-            "messages_received_later": self.edges.messages_out,
-            "collective_calls_left_out": self.edges.collectives,
+            "messages": self._edges.messages,
+            "messages_sent_before": self._edges.messages_in,
+            "messages_received_later": self._edges.messages_out,
+            "collective_calls_left_out": self._edges.collectives,
         }
 
     def print(self, console: Console) -> None:
-        length = units.time(self.edges.end_ns - self.edges.begin_ns)
+        length = units.time(self._edges.end_ns - self._edges.begin_ns)
         shorter = f"{units.size(self.bytes_after)}, {units.size(self.bytes_before)} before"
-        at = f"{self.edges.begin_ns / 1e9:.6g} s"
+        at = f"{self._edges.begin_ns / 1e9:.6g} s"
         print_lines(console, [f"{self.path}: {self.content}, {length} from {at} on; {shorter}"])
-        if text := edges_text(self.edges):
+        if text := edges_text(self._edges):
             print_lines(console, [text])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from rich.console import Console
 
@@ -20,19 +20,22 @@ from analyzer.trace import Trace
 
 @dataclass(frozen=True, repr=False)
 class DiffResult(Result):
-    """Changes from one run, or several, to another.
+    """Changes from one run, or several, to another."""
 
-    Attributes:
-        difference: Figures of both sides, and a verdict for each.
-    """
+    _main: ClassVar[tuple[str, ...]] = ("rows",)
 
-    difference: RunDifference
+    _difference: RunDifference
 
     def to_dict(self) -> dict[str, Any]:
-        return difference_json(self.difference)
+        return difference_json(self._difference)
+
+    @property
+    def verdict(self) -> str:
+        """Verdict on the run time, such as "within noise"."""
+        return str(self.to_dict()["run_time"]["verdict"])
 
     def print(self, console: Console) -> None:
-        print_difference(self.difference, console)
+        print_difference(self._difference, console)
 
 
 def measure_run(trace: Trace, team: Team) -> RunFigures:

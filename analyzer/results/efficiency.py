@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from rich.console import Console
 
@@ -23,20 +23,40 @@ class EfficiencyResult(Result):
     """Efficiencies of runs, and how they scale.
 
     Attributes:
-        compared: Factors of each run, and quotients of them.
         additive: Whether factors are shown whose losses add up, as in PyPOP.
     """
 
-    compared: ScalingComparison
+    _main: ClassVar[tuple[str, ...]] = ("visits", "regions", "summary")
+
+    _compared: ScalingComparison
     additive: bool = False
 
     def to_dict(self) -> dict[str, Any] | list[dict[str, Any]]:
-        count = len(self.compared.runs)
-        data = [efficiencies_json(self.compared, number, additive=self.additive) for number in range(count)]
+        count = len(self._compared.runs)
+        data = [efficiencies_json(self._compared, number, additive=self.additive) for number in range(count)]
         return data if count > 1 else data[0]
 
+    @property
+    def parallel_efficiency(self) -> float | tuple[float, ...]:
+        """Parallel efficiency, from 0 to 1; of several runs a tuple."""
+        return self._single("parallel_efficiency")
+
+    @property
+    def load_balance(self) -> float | tuple[float, ...]:
+        """Load balance, from 0 to 1; of several runs a tuple."""
+        return self._single("load_balance")
+
+    @property
+    def communication_efficiency(self) -> float | tuple[float, ...]:
+        """Communication efficiency, from 0 to 1; of several runs a tuple."""
+        return self._single("communication_efficiency")
+
+    def _single(self, name: str) -> float | tuple[float, ...]:
+        rows = self._rows()["summary"]
+        return tuple(row[name] for row in rows) if rows[1:] else rows[0][name]
+
     def print(self, console: Console) -> None:
-        print_tables(console, efficiencies_tables(self.compared, additive=self.additive))
+        print_tables(console, efficiencies_tables(self._compared, additive=self.additive))
 
 
 def compute_run(
@@ -71,11 +91,6 @@ def compare_runs(
         additive: Whether factors are shown whose losses add up, as in PyPOP.
     """
     return EfficiencyResult(compare(runs, scaling), additive)
-
-
-def compute(trace: Trace, team: Team, *, additive: bool = False, **options: Any) -> EfficiencyResult:
-    """Compute the efficiencies of one run. Collective over the team. `options`: options of `compute_run`."""
-    return compare_runs([compute_run(trace, team, **options)], additive=additive)
 
 
 def _check_regions(trace: Trace, region: str | None) -> None:

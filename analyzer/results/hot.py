@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,46 +27,43 @@ class HotResult(Result):
 
     Attributes:
         file: Path of the run.
-        samples: Time by rank and place. Times are in ns.
-        places: Names of the places.
         lines: Whether lines are shown, too, and not only functions.
         by_signal: Whether a timer's signal took the samples.
     """
 
+    _main: ClassVar[tuple[str, ...]] = ("functions",)
+
     file: str
-    samples: HotRows
-    places: Places
+    _samples: HotRows
+    _places: Places
     lines: bool
     by_signal: bool
 
     def to_dict(self) -> dict[str, Any]:
-        data = hot_json(self.samples, self.places, lines=self.lines, by_signal=self.by_signal)
+        data = hot_json(self._samples, self._places, lines=self.lines, by_signal=self.by_signal)
         return {"file": self.file} | data
 
     def print(self, console: Console) -> None:
-        print_hot(self.samples, self.places, console, lines=self.lines, by_signal=self.by_signal)
+        print_hot(self._samples, self._places, console, lines=self.lines, by_signal=self.by_signal)
 
 
 @dataclass(frozen=True, repr=False)
 class GapsResult(Result):
-    """Computing time by the calls before and after it, of a run without samples.
+    """Computing time by the calls before and after it, of a run without samples."""
 
-    Attributes:
-        trace: The run.
-        between_calls: Time by pair of calls; None: the run has no times.
-    """
+    _main: ClassVar[tuple[str, ...]] = ("between",)
 
-    trace: Trace
-    between_calls: Gaps | None
+    _trace: Trace
+    _between_calls: Gaps | None
 
     def to_dict(self) -> dict[str, Any]:
-        head = {"file": str(self.trace.path), "samples": 0, "hint": AGAIN}
-        return head | gaps_json(self.between_calls, self.trace)
+        head = {"file": str(self._trace.path), "samples": 0, "hint": AGAIN}
+        return head | gaps_json(self._between_calls, self._trace)
 
     def print(self, console: Console) -> None:
-        print_lines(console, [f"{Path(self.trace.path).name} has {AGAIN}"])
-        if self.between_calls is not None:
-            print_gaps(self.between_calls, self.trace, console)
+        print_lines(console, [f"{Path(self._trace.path).name} has {AGAIN}"])
+        if self._between_calls is not None:
+            print_gaps(self._between_calls, self._trace, console)
 
 
 def compute(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from rich.console import Console
@@ -30,20 +30,18 @@ from tracelib.schema.procedures import FINALIZE, INIT
 
 @dataclass(frozen=True, repr=False)
 class LimitsResult(Result):
-    """Limits of runs on a machine: the network, the load, or computation.
+    """Limits of runs on a machine: the network, the load, or computation."""
 
-    Attributes:
-        runs: Replays of each run without costs of the network, with some of them, and with all. Times are in ns.
-    """
+    _main: ClassVar[tuple[str, ...]] = ("scenarios",)
 
-    runs: tuple[LimitsReport, ...]
+    _runs: tuple[LimitsReport, ...]
 
     def to_dict(self) -> dict[str, Any] | list[dict[str, Any]]:
-        data = limits_json(self.runs)
+        data = limits_json(self._runs)
         return data if len(data) > 1 else data[0]
 
     def print(self, console: Console) -> None:
-        print_limits(self.runs, console)
+        print_limits(self._runs, console)
 
 
 def compute_run(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from rich.console import Console
 
@@ -19,23 +19,23 @@ class MomentResult(Result):
     """State of one rank or of all ranks at a moment.
 
     Attributes:
-        trace: The run.
-        moments: State, calls, regions, messages and requests of each rank at the moment. Times are in ns.
         is_single: Whether one rank was asked for, which is shown in detail.
     """
 
-    trace: Trace
-    moments: tuple[Snapshot, ...]
+    _main: ClassVar[tuple[str, ...]] = ("ranks",)
+
+    _trace: Trace
+    _moments: tuple[Snapshot, ...]
     is_single: bool
 
     def to_dict(self) -> dict[str, Any]:
-        return {"file": str(self.trace.path), "ranks": [moment_json(self.trace, one) for one in self.moments]}
+        return {"file": str(self._trace.path), "ranks": [moment_json(self._trace, one) for one in self._moments]}
 
     def print(self, console: Console) -> None:
         if self.is_single:
-            print_moment(self.trace, self.moments[0], console)
+            print_moment(self._trace, self._moments[0], console)
         else:
-            print_all(self.trace, list(self.moments), console)
+            print_all(self._trace, list(self._moments), console)
 
 
 def check_moment(trace: Trace, *, rank: int | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from rich.console import Console
 
@@ -26,19 +26,29 @@ BINS = 1000
 
 @dataclass(frozen=True, repr=False)
 class ProfileResult(Result):
-    """Number of threads that compute over time.
+    """Number of threads that compute over time."""
 
-    Attributes:
-        profiled: The number by interval of time, and when only few threads compute. Times are in ns.
-    """
+    _main: ClassVar[tuple[str, ...]] = ("bins",)
 
-    profiled: ProfileReport
+    _profiled: ProfileReport
 
     def to_dict(self) -> dict[str, Any]:
-        return profile_json(self.profiled)
+        return profile_json(self._profiled)
+
+    def _rows(self) -> dict[str, list[dict[str, Any]]]:
+        rows = super()._rows()
+        (summary,) = rows["summary"]
+        series = {name: values for name, values in summary.items() if name.startswith("series.")}
+        threads = {name.removeprefix("series."): values for name, values in series.items()}
+        width_s = summary["bin_s"]
+        bins = [
+            {"begin_s": width_s * place} | dict(zip(threads, row, strict=True))
+            for place, row in enumerate(zip(*threads.values(), strict=True))
+        ]
+        return rows | {"bins": bins, "summary": [{k: v for k, v in summary.items() if k not in series}]}
 
     def print(self, console: Console) -> None:
-        print_profile(self.profiled, console)
+        print_profile(self._profiled, console)
 
 
 def compute(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from rich.console import Console
 
@@ -15,10 +15,10 @@ from analyzer.parallel import Team
 from analyzer.program.model import Program, has_ports
 from analyzer.replay.by_place import changes_by_place
 from analyzer.replay.simulate import simulate
-from analyzer.report.replay import ReplayReport, print_replay, replay_json
+from analyzer.report.replay import PARTS, ReplayReport, print_replay, replay_json
 from analyzer.report.words.left_out import not_replayed
 from analyzer.results.machine_choice import lacking_at_once, replaying
-from analyzer.results.result import Result
+from analyzer.results.result import Result, in_seconds
 from analyzer.scheduling.sharing import closed
 from analyzer.trace import CallPaths, Trace
 from analyzer.what_if.modules import with_modules
@@ -26,19 +26,26 @@ from analyzer.what_if.modules import with_modules
 
 @dataclass(frozen=True, repr=False)
 class ReplayResult(Result):
-    """Predicted run: how long it would take, and where the time would go.
+    """Predicted run: how long it would take, and where the time would go."""
 
-    Attributes:
-        replayed: The prediction, beside the measured time. Times are in ns.
-    """
+    _main: ClassVar[tuple[str, ...]] = ("ranks",)
 
-    replayed: ReplayReport
+    _replayed: ReplayReport
 
     def to_dict(self) -> dict[str, Any]:
-        return replay_json(self.replayed)
+        return replay_json(self._replayed)
+
+    @property
+    def predicted_s(self) -> float:
+        """Predicted length of the run, seconds."""
+        return self._replayed.prediction.end_ns / 1e9
+
+    def _rows(self) -> dict[str, list[dict[str, Any]]]:
+        rows = super()._rows()
+        return rows | {"ranks": in_seconds(rows["ranks"], PARTS)}
 
     def print(self, console: Console) -> None:
-        print_replay(self.replayed, console)
+        print_replay(self._replayed, console)
 
 
 def compute(

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import io
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from analyzer.arguments import shown
+from analyzer.errors import TracelibError
 
 if TYPE_CHECKING:
     import pandas
@@ -21,6 +24,9 @@ class Result(ABC):
     A terminal and a notebook show what the command prints: `print(result)`.
     """
 
+    _main: ClassVar[tuple[str, ...]] = ("summary",)
+    """Names of the tables that `to_pandas()` gives: the first of them that has rows."""
+
     @abstractmethod
     def to_dict(self) -> Any:
         """Return the command's JSON without "schema" and "version": a dict, or a list of dicts for several runs."""
@@ -33,16 +39,37 @@ class Result(ABC):
             console: Console of rich that is printed on.
         """
 
-    def to_pandas(self) -> dict[str, pandas.DataFrame]:
-        """Return the numbers of `to_dict` as DataFrames by name.
+    def to_pandas(self, table: str | None = None) -> pandas.DataFrame:
+        """Return a table of the numbers of `to_dict`.
+
+        Args:
+            table: Name of a table, one of `table_names`. None: the one with the result's main rows.
 
         Returns:
-            "summary" has one row (a row for each run, where there are several), with a column for each single number or
-            text. Each list of objects is a DataFrame under its name, with a row for each object. Names inside others
-            are joined by dots, such as "efficiency.load_balance".
+            A row for each object of a list of the JSON, under the list's name. "summary" has one row (a row for each
+            run, where there are several), with a column for each single number or text. Names inside others are joined
+            by dots, such as "uneven.drift". Columns that end in `_s` are seconds, in `bytes` bytes; shares are from 0
+            to 1.
+
+        Raises:
+            TracelibError: There is no such table.
         """
         import pandas
 
+        rows = self._rows()
+        if table is None:
+            table = next((name for name in self._main if rows.get(name)), self._main[0])
+        if table not in rows:
+            raise TracelibError(f"there is no table {shown(table)}", f"there are {', '.join(map(repr, rows))}")
+        return pandas.DataFrame(rows[table])
+
+    @property
+    def table_names(self) -> tuple[str, ...]:
+        """Names of the tables of `to_pandas`."""
+        return tuple(self._rows())
+
+    def _rows(self) -> dict[str, list[dict[str, Any]]]:
+        """Return the rows of all tables by name."""
         data = self.to_dict()
         runs = data if isinstance(data, list) else [data]
         tables: dict[str, list[dict[str, Any]]] = {"summary": []}
@@ -52,10 +79,12 @@ class Result(ABC):
                 if _is_table(value):
                     of_run = {"file": run["file"]} if len(runs) > 1 and "file" in run else {}
                     tables.setdefault(name, []).extend(of_run | dict(_flat(row)) for row in value)
+                elif value == []:
+                    tables.setdefault(name, [])
                 else:
                     single[name] = value
             tables["summary"].append(single)
-        return {name: pandas.DataFrame(rows) for name, rows in tables.items()}
+        return tables if any(name in tables for name in self._main) else tables | {self._main[0]: []}
 
     def __str__(self) -> str:
         from rich.console import Console
@@ -89,6 +118,12 @@ def print_lines(console: Console, lines: Iterable[str]) -> None:
     """Print lines as they are: not wrapped, not coloured."""
     for line in lines:
         console.print(line, soft_wrap=True, markup=False, emoji=False, highlight=False)
+
+
+def in_seconds(rows: Sequence[Mapping[str, Any]], names: Iterable[str]) -> list[dict[str, Any]]:
+    """Return rows in which the columns of some names say that they are seconds: "barrier" becomes "barrier_s"."""
+    renamed = {name: f"{name}_s" for name in names}
+    return [{renamed.get(name, name): value for name, value in row.items()} for row in rows]
 
 
 def _is_table(value: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from rich.console import Console
 
@@ -39,19 +39,17 @@ ALL = "all"
 
 @dataclass(frozen=True, repr=False)
 class SensitivityResult(Result):
-    """Influence of each parameter of the machine on the run's time.
+    """Influence of each parameter of the machine on the run's time."""
 
-    Attributes:
-        studied: Influences of factors, and times over swept parameters. Times are in ns.
-    """
+    _main: ClassVar[tuple[str, ...]] = ("factors", "sweeps")
 
-    studied: SensitivityReport
+    _studied: SensitivityReport
 
     def to_dict(self) -> dict[str, Any]:
-        return sensitivity_json(self.studied)
+        return sensitivity_json(self._studied)
 
     def print(self, console: Console) -> None:
-        print_sensitivity(self.studied, console)
+        print_sensitivity(self._studied, console)
 
 
 def compute(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, ClassVar
 
 from rich.console import Console
 
@@ -28,53 +28,47 @@ MODELS = "models"
 
 @dataclass(frozen=True, repr=False)
 class SpeedupResult(Result):
-    """How runs scale, relative to the one with the fewest ranks.
+    """How runs scale, relative to the one with the fewest ranks."""
 
-    Attributes:
-        speedup: Speedup of each run, and its factors.
-    """
+    _main: ClassVar[tuple[str, ...]] = ("runs",)
 
-    speedup: Speedup
+    _speedup: Speedup
 
     def to_dict(self) -> dict[str, Any]:
-        return speedup_json(self.speedup)
+        return speedup_json(self._speedup)
 
     def print(self, console: Console) -> None:
-        print_tables(console, speedup_tables(self.speedup))
+        print_tables(console, speedup_tables(self._speedup))
 
 
 @dataclass(frozen=True, repr=False)
 class VariantsResult(Result):
-    """How two variants of a program scale.
+    """How two variants of a program scale."""
 
-    Attributes:
-        variants: Speedup of each variant, and their quotients.
-    """
+    _main: ClassVar[tuple[str, ...]] = ("differences",)
 
-    variants: Variants
+    _variants: Variants
 
     def to_dict(self) -> dict[str, Any]:
-        return variants_json(self.variants)
+        return variants_json(self._variants)
 
     def print(self, console: Console) -> None:
-        print_tables(console, variants_tables(self.variants))
+        print_tables(console, variants_tables(self._variants))
 
 
 @dataclass(frozen=True, repr=False)
 class PredictResult(Result):
-    """Predicted speedup at other numbers of ranks.
+    """Predicted speedup at other numbers of ranks."""
 
-    Attributes:
-        prediction: Each factor and the speedup at each number of ranks.
-    """
+    _main: ClassVar[tuple[str, ...]] = ("predicted",)
 
-    prediction: Prediction
+    _prediction: Prediction
 
     def to_dict(self) -> dict[str, Any]:
-        return prediction_json(self.prediction)
+        return prediction_json(self._prediction)
 
     def print(self, console: Console) -> None:
-        print_tables(console, prediction_tables(self.prediction))
+        print_tables(console, prediction_tables(self._prediction))
 
 
 def measure_runs(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from rich.console import Console
 
@@ -23,28 +23,24 @@ from analyzer.trace.trace import check_computing
 
 @dataclass(frozen=True, repr=False)
 class StructureResult(Result):
-    """Iterations of a run, loops inside them, and what comes before, between and after.
+    """Iterations of a run, loops inside them, and what comes before, between and after."""
 
-    Attributes:
-        parts: What the run is made of. Times are in ns.
-        even: How evenly ranks compute in the main loop. None: there is none.
-        graph: The program as a graph, if it was asked for.
-    """
+    _main: ClassVar[tuple[str, ...]] = ("parts",)
 
-    parts: Structure
-    even: Imbalance | None = None
-    graph: ProgramGraph | None = None
+    _parts: Structure
+    _even: Imbalance | None = None
+    _graph: ProgramGraph | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        data = {**structure_json(self.parts), "uneven": evenness_json(self.even) if self.even else None}
-        return data | ({"graph": graph_json(self.graph)} if self.graph else {})
+        data = {**structure_json(self._parts), "uneven": evenness_json(self._even) if self._even else None}
+        return data | ({"graph": graph_json(self._graph)} if self._graph else {})
 
     def print(self, console: Console) -> None:
-        print_structure(self.parts, console)
-        if self.even:
-            print_evenness(self.even, self.parts.duration_ns, f"analyze waits {self.parts.file}", console)
-        if self.graph:
-            print_graph(self.graph, console)
+        print_structure(self._parts, console)
+        if self._even:
+            print_evenness(self._even, self._parts.duration_ns, f"analyze waits {self._parts.file}", console)
+        if self._graph:
+            print_graph(self._graph, console)
 
 
 def check_times(trace: Trace) -> None:

@@ -18,19 +18,15 @@ from analyzer.trace.at_places import PlaceChoice
 
 @dataclass(frozen=True, repr=False)
 class SummaryResult(Result):
-    """The first look: where time goes, efficiency, messages, calls, what is remarkable.
+    """The first look: where time goes, efficiency, messages, calls, what is remarkable."""
 
-    Attributes:
-        summary: Results of all metrics. Times are in ns.
-    """
-
-    summary: Summary
+    _summary: Summary
 
     def to_dict(self) -> dict[str, Any]:
-        return summary_json(self.summary)
+        return summary_json(self._summary)
 
     def print(self, console: Console) -> None:
-        print_look(self.summary, console)
+        print_look(self._summary, console)
 
 
 def compute(trace: Trace, team: Team, *, place: PlaceChoice | None = None, step: Step = no_step) -> SummaryResult:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from rich.console import Console
 
@@ -13,10 +13,11 @@ from analyzer.metrics.profile import Profile, profile
 from analyzer.metrics.unrecorded import unrecorded
 from analyzer.parallel import Team
 from analyzer.report.waits import print_waits, waits_json
-from analyzer.results.result import Result
+from analyzer.results.result import Result, in_seconds
 from analyzer.trace import Trace
 from analyzer.trace.at_places import PlaceChoice
 from analyzer.waits.analysis import MOST_SINGLE, Waits, analyze_waits
+from analyzer.waits.kinds import WaitKind
 
 
 @dataclass(frozen=True, repr=False)
@@ -25,23 +26,31 @@ class WaitsResult(Result):
 
     Attributes:
         file: Path of the run.
-        wait_states: Waiting by rank and kind, by call, and by cause. Times are int64 ns.
-        calls: Time, count and bytes by rank and procedure.
-        cpus: CPUs that the ranks had.
         lacking: What of the run was not recorded, in one line; "": nothing.
     """
 
+    _main: ClassVar[tuple[str, ...]] = ("ranks",)
+
     file: str
-    wait_states: Waits
-    calls: Profile
-    cpus: CpuSharing
+    _wait_states: Waits
+    _calls: Profile
+    _cpus: CpuSharing
     lacking: str
 
     def to_dict(self) -> dict[str, Any]:
-        return {"file": self.file} | waits_json(self.wait_states, self.cpus) | {"lacking": self.lacking or None}
+        return {"file": self.file} | waits_json(self._wait_states, self._cpus) | {"lacking": self.lacking or None}
+
+    @property
+    def waiting_s(self) -> float:
+        """Time that all ranks wait, seconds."""
+        return self._wait_states.total_ns / 1e9
+
+    def _rows(self) -> dict[str, list[dict[str, Any]]]:
+        rows = super()._rows()
+        return rows | {"ranks": in_seconds(rows["ranks"], [kind.name.lower() for kind in WaitKind])}
 
     def print(self, console: Console) -> None:
-        print_waits(self.wait_states, console, self.lacking, self.cpus)
+        print_waits(self._wait_states, console, self.lacking, self._cpus)
 
 
 def compute(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from rich.console import Console
 
@@ -28,19 +28,24 @@ _MOST_NAMES = 8
 
 @dataclass(frozen=True, repr=False)
 class WhatIfResult(Result):
-    """Predicted gain from faster computation.
+    """Predicted gain from faster computation."""
 
-    Attributes:
-        asked: The replays, and the machine. Times are in ns.
-    """
+    _main: ClassVar[tuple[str, ...]] = ("each_free", "summary")
 
-    asked: WhatIfReport
+    _asked: WhatIfReport
 
     def to_dict(self) -> dict[str, Any]:
-        return what_if_json(self.asked)
+        return what_if_json(self._asked)
+
+    def _rows(self) -> dict[str, list[dict[str, Any]]]:
+        rows = super()._rows()
+        named = [{"part": ", ".join(one["name"] for one in row["parts"]), **row} for row in rows.get("each_free", [])]
+        for row in named:
+            del row["parts"]
+        return rows | ({"each_free": named} if named else {})
 
     def print(self, console: Console) -> None:
-        print_what_if(self.asked, console)
+        print_what_if(self._asked, console)
 
 
 def compute(

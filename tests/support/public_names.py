@@ -14,6 +14,7 @@ import analyzer.results
 from analyzer.interface.choices import MachineOptions, ScalingOptions
 from analyzer.results.result import Result
 
+BASE = ("to_dict(", "print(", "to_pandas(", "table_names ")
 LIST = Path(__file__).resolve().parents[2] / "docs" / "public.txt"
 
 
@@ -60,8 +61,8 @@ def lines():
     yield from members(Result)
     for kind in results():
         yield f"{kind.__module__}.{kind.__name__}(Result)"
-        yield from (f"    {field.name}: {field.type}" for field in dataclasses.fields(kind))
-        yield from (line for line in members(kind) if line.split("(")[0].strip() not in ("to_dict", "print"))
+        yield from (f"    {field.name}: {field.type}" for field in dataclasses.fields(kind) if field.name[0] != "_")
+        yield from (line for line in members(kind) if not line.strip().startswith(BASE))
 
 
 def text():

@@ -145,8 +145,8 @@ def _print(small: list[_Small], before: int, console: Console) -> None:
             str(one.number),
             str(one.loop.level),
             f"{which} of {one.loop.count}",
-            units.time(one.result.edges.begin_ns),
-            units.time(one.result.edges.end_ns - one.result.edges.begin_ns),
+            units.time(one.result._edges.begin_ns),
+            units.time(one.result._edges.end_ns - one.result._edges.begin_ns),
             units.size(one.result.bytes_after),
             one.result.path.name,
         )
@@ -155,5 +155,5 @@ def _print(small: list[_Small], before: int, console: Console) -> None:
         shorter = f"{before / mean:.3g} times smaller than {units.size(before)}"
         console.print(f"Level {level}: {units.plural(cuts, 'cut')}, {units.size(round(mean))} on average, {shorter}")
     for one in small:
-        if edges := edges_text(one.result.edges):
+        if edges := edges_text(one.result._edges):
             console.print(f"Loop {one.number}: {edges[0].lower()}{edges[1:]}", markup=False)

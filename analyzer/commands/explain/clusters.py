@@ -98,11 +98,11 @@ def clusters_command(
         if session.speaks:
             from analyzer.report.pictures.clusters import draw_clusters
 
-            write_clusters(result.found.clusters, model)
-            draw_clusters(result.found, picture)
+            write_clusters(result._found.clusters, model)
+            draw_clusters(result._found, picture)
         written = [model, picture]
         if prv:
-            annotated = WithClusters(trace, result.found.clusters)
+            annotated = WithClusters(trace, result._found.clusters)
             written += write_paraver(annotated, base.with_name(f"{base.name}.clusters"), session, force)
         if session.as_json:
             session.print_json(result.to_dict() | {"written": [str(path) for path in written]})

@@ -77,7 +77,7 @@ def critical_path_command(
 
     with session.step(f"Walking back through {session.file}"):
         result = compute(trace, session.team, top=top, eager_limit=eager_limit, poll_gap_ns=poll_gap_ns, place=place)
-    found = result.found if result else None
+    found = result._found if result else None
     written = _write(trace, found, output, force, session) if output else []
     drawing = Drawing(boxes=_boxes(found), boxed="the longest stays of the path")
     if result is None:

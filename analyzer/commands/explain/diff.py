@@ -78,7 +78,7 @@ def diff_command(
         check_replaceable(Path(table), [Path(file) for file in (*first, *second)], force)
     conditions.check_files([Path(file) for file in (*first, *second)], force)
     result = compare_runs(*(_measured(session, side) for side in (first, second)))
-    found = result.difference
+    found = result._difference
     if table and session.speaks:
         with whole_file(table) as file:
             file.write(difference_csv(found).encode())

@@ -82,8 +82,8 @@ def hot_command(
         _write(
             session,
             trace,
-            result.samples,
-            result.places,
+            result._samples,
+            result._places,
             {"flame": flame, "collapsed": collapsed, "speedscope": speedscope},
             force,
             diff,

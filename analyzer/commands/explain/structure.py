@@ -112,9 +112,9 @@ def structure_command(
         check_graph(graph, trace, force=force)
         with session.step("Looking for iterations"):
             result = compute(trace, session.team, method=method, signals=names)
-        main = result.parts.main
+        main = result._parts.main
         draw_ranks(session, trace, picture, Drawing(iterations=main.iterations if main else None))
-        result = replace(result, graph=found_graph(session, trace, graph))
+        result = replace(result, _graph=found_graph(session, trace, graph))
         read = files_read(trace)
     finally:
         trace.close()
@@ -169,7 +169,7 @@ def _draw(session: Session, result: StructureResult, output: str | None, read: l
     if path.suffix not in ENDINGS:
         raise TracelibError(f"{path}: no kind of picture that is known", "its name ends in .png")
     check_replaceable(path, read, force)
-    draw(result.parts, path, result.even)
+    draw(result._parts, path, result._even)
 
 
 def _say(session: Session, result: StructureResult) -> None:

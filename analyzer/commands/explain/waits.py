@@ -53,9 +53,9 @@ def waits_command(session: Session, trace: Trace, longest: int, place: PlaceChoi
     from analyzer.results.waits import compute
 
     result = compute(trace, session.team, longest=longest, place=place)
-    waited = result.wait_states
+    waited = result._wait_states
     drawing = Drawing(
-        calls=result.calls,
+        calls=result._calls,
         waited=None if place else waited,
         boxes=[(one.rank, one.begin_ns, one.begin_ns + one.time_ns) for one in waited.longest],
         boxed="the longest waits",

@@ -58,7 +58,7 @@ def look(
         raise click.UsageError("--no-files cannot be used with -o")
     conditions.check_files(files_read(trace))
     result = compute(trace, session.team, place=place, step=session.step)
-    summary = result.summary
+    summary = result._summary
     if not (session.quiet or session.as_json):
         session.print(result.print)
     writes = not (no_files or place or session.wanted)

@@ -64,7 +64,7 @@ def what_command(session: Session, trace: Trace, rank: int | None, at: int, arou
     at += _origin(session, trace)
     with session.step(f"Reading {session.file}"):
         result = compute(trace, at_ns=at, rank=rank, around=around)
-    drawing = Drawing(shown=_around(trace, result.moments, at), moment_ns=at)
+    drawing = Drawing(shown=_around(trace, result._moments, at), moment_ns=at)
     return Output(result.to_dict, result.print, drawing)
 
 

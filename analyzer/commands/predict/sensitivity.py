@@ -89,8 +89,8 @@ def sensitivity_command(
     if picture and session.speaks:
         from analyzer.report.pictures.sensitivity import draw_sweeps
 
-        draw_sweeps(result.studied, picture)
-        result = replace(result, studied=replace(result.studied, picture=picture))
+        draw_sweeps(result._studied, picture)
+        result = replace(result, _studied=replace(result._studied, picture=picture))
     return result
 
 

@@ -1,8 +1,11 @@
 """analyzer.open: what its methods return is what the commands print, and what cannot be done is said in one line."""
 
+import dataclasses
 import inspect
 import json
+import re
 
+import public_names
 import pytest
 
 import analyzer
@@ -91,11 +94,49 @@ def test_a_result_prints_itself_as_the_command(folder, run, name, capsys):
 @pytest.mark.parametrize("name", METHODS)
 def test_tables_and_notebooks(run, name):
     result = METHODS[name](run)
-    tables = result.to_pandas()
-    assert len(tables["summary"]) == 1 and all(len(table) for table in tables.values())
+    assert (len(result.to_pandas("summary")) == 1 and len(result.to_pandas()) > 0) or name == "check"
+    assert {name: len(result.to_pandas(name).columns) for name in result.table_names}
+    with pytest.raises(analyzer.TracelibError, match="there is no table 'x'"):
+        result.to_pandas("x")
     assert result._repr_html_().startswith("<pre") and repr(result) == str(result)
     with pytest.raises(AttributeError):
         result.file = "another"
+
+
+PLAIN = {"str", "int", "float", "bool", "Path", "None", "..."}
+
+
+@pytest.mark.parametrize("kind", public_names.results(), ids=lambda kind: kind.__name__)
+def test_public_attributes_are_plain(kind):
+    """Objects of analyses are private: their classes change."""
+    lines = [f"{field.name}: {field.type}" for field in dataclasses.fields(kind) if not field.name.startswith("_")]
+    lines += [line.replace(" -> ", ": ") for line in public_names.members(kind) if " -> " in line and "(" not in line]
+    for line in lines:
+        words = set(re.split(r"[\s|,\[\]()]+", line.partition(": ")[2])) - {"", "tuple"}
+        assert words <= PLAIN, line
+    assert kind.__doc__ and kind.__doc__.endswith((".", "\n    "))
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+def test_a_result_outlives_its_run(folder, name):
+    with analyzer.open(folder / "run.h5") as run:
+        result = METHODS[name](run)
+        said = str(result), result.to_dict()
+    assert (str(result), result.to_dict()) == said and len(result.table_names) > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "column"), [("waits", "barrier_s"), ("replay", "computing_s"), ("profile", "begin_s")]
+)
+def test_columns_have_units(run, name, column):
+    assert column in METHODS[name](run).to_pandas().columns
+
+
+def test_single_numbers(run):
+    assert 0 < run.efficiency().parallel_efficiency <= run.efficiency().load_balance <= 1
+    assert run.waits().waiting_s == run.waits().to_pandas()["waiting_s"].sum() > 0
+    assert run.critical_path().length_s == pytest.approx(run.duration_s)
+    assert run.replay("ideal").predicted_s < run.duration_s
 
 
 def test_several_runs(folder, capsys):
@@ -108,7 +149,7 @@ def test_several_runs(folder, capsys):
     assert scaling == without(json.loads(said(capsys, "speedup", a, eight, "--whole", "--json")))
     both = analyzer.efficiencies([a, eight])
     assert both.to_dict() == [without(one) for one in json.loads(said(capsys, "efficiency", a, eight, "--json"))]
-    assert both.to_pandas()["summary"]["ranks"].tolist() == [4, 8]
+    assert both.to_pandas()["ranks"].tolist() == [4, 8]
 
 
 def test_a_part_of_a_run(folder, capsys):
