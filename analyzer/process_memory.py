@@ -45,8 +45,11 @@ def search_little_for_cycles() -> None:
 
 @contextmanager
 def no_search_for_cycles() -> Iterator[None]:
-    """While thousands of objects are made that all live on: Python would look through them again and again, a sixth of
-    the time. They end among the oldest, at which it looks last."""
+    """Stop the search for cycles while thousands of objects are made that all live on.
+
+    Python would look through them again and again, a sixth of the time. They end among the oldest, at which it looks
+    last.
+    """
     searches = gc.isenabled()
     gc.disable()
     try:

@@ -95,7 +95,7 @@ def frames_by_tool(file: Path, addresses: Sequence[int]) -> list[Frames]:
 
 
 def _parsed(lines: Iterable[str]) -> Iterator[Frames]:
-    """An address, and for each frame a line with its function and one with its place; maybe an empty line."""
+    """Yield the frames of each address: a line with the function and one with its place; maybe an empty line."""
     groups: list[list[str]] = []
     for line in lines:
         if _ADDRESS.fullmatch(line):

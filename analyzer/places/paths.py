@@ -33,7 +33,7 @@ class PathTables:
 
 
 def text_of(stored: bytes) -> str:
-    """A fixed-length text of a table."""
+    """Return a fixed-length text of a table."""
     return stored.split(b"\0", 1)[0].decode("utf-8", "replace")
 
 
@@ -104,7 +104,7 @@ def _merged_rows(tables: Sequence[np.ndarray], dtype: np.dtype, identity) -> tup
 
 
 def _renumbered(table: PathTables, modules: np.ndarray, functions: np.ndarray) -> np.ndarray:
-    """Rows of `paths` that refer to merged rows of the other tables, and to none that is not there."""
+    """Return rows of `paths` that refer to merged rows of the other tables, and to no row that is not there."""
     paths = table.paths.astype(PATH) if len(table.paths) else np.zeros(1, PATH)
     in_function = paths["module"] & PATH_IN_FUNCTION != 0
     row = (paths["module"] & (PATH_IN_FUNCTION - 1)).astype(np.int64)

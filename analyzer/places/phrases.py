@@ -9,12 +9,15 @@ from analyzer.places.place_table import Places
 
 
 def call_at(procedure: str, place: str) -> str:
-    """`MPI_Send at exchange.c:212 in exchange`; without a place, the call alone."""
+    """Return `MPI_Send at exchange.c:212 in exchange`; without a place, the call alone."""
     return f"{procedure} at {place}" if place else procedure
 
 
 def computing_at(stretch: CallGap, before: str = "", after: str = "") -> str:
-    """`computing at smooth.f90:40-61 in smooth before MPI_Send`. before, after: the calls around it; empty: none."""
+    """Return `computing at smooth.f90:40-61 in smooth before MPI_Send`.
+
+    before, after: the calls around it; empty: none.
+    """
     next_ = f" before {before}" if before else ""
     if stretch.kind is GapKind.BETWEEN:
         return f"computing at {stretch.text}{next_}"

@@ -46,7 +46,7 @@ class Places:
         return len(self._rows)
 
     def function(self, place: int) -> str:
-        """Without arguments; of a place of which no function is known, its address: `solver+0x1a2b`."""
+        """Return the function without arguments; if none is known, the place's address: `solver+0x1a2b`."""
         return without_arguments(self._of(place).function)
 
     def label(self, frame: Frame) -> str:
@@ -58,7 +58,7 @@ class Places:
         return f"{function} ({self._short[frame.file]})" if function.startswith("<") and frame.file else function
 
     def labelled(self, place: int) -> str:
-        """`label` of a place."""
+        """Return the `label` of a place."""
         return self.label(self._of(place))
 
     def file(self, place: int) -> str:
@@ -66,15 +66,15 @@ class Places:
         return self._of(place).file
 
     def line(self, place: int) -> int:
-        """0: not known."""
+        """Return the line; 0: not known."""
         return self._of(place).line
 
     def where(self, place: int) -> str:
-        """`exchange.c:212`; empty: the line is not known."""
+        """Return `exchange.c:212`; empty: the line is not known."""
         return self._where(self._of(place))
 
     def text(self, place: int) -> str:
-        """`exchange.c:212 in exchange`; where the line is not known, `exchange+0x1a` or `solver+0x1a2b`."""
+        """Return `exchange.c:212 in exchange`; if the line is not known, `exchange+0x1a` or `solver+0x1a2b`."""
         return self._text(self._of(place))
 
     def frames(self, path: int) -> list[Frame]:
@@ -89,8 +89,10 @@ class Places:
         ]
 
     def chain(self, path: int) -> str:
-        """`exchange.c:212 in exchange < solve main.c:88 < main main.c:40`. At its end, `...`: the callers were not
-        recorded, `?`: they are not known."""
+        """Return `exchange.c:212 in exchange < solve main.c:88 < main main.c:40`.
+
+        `...` at its end: the callers were not recorded, `?`: they are not known.
+        """
         frames = self.frames(path)
         if not frames:
             return NOT_KNOWN
@@ -240,7 +242,7 @@ class Places:
         return Frame(self._texts[function], self._texts[file], line, past)
 
     def _shown(self, path: int) -> list[int]:
-        """Rows of frames of a path, from its place outwards."""
+        """Return rows of frames of a path, from its place outwards."""
         rows, ended = self._chain_rows(path), []
         rows = rows[rows.index(self._row_of_path[path]) :] if rows else []
         if len(rows) > 1 and self._texts[self._frames["function"][rows[-1]]] in _ENDS:

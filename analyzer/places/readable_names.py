@@ -68,7 +68,7 @@ def fortran_binding(symbol: str, fortran: bool | None = None) -> str:
 
 
 def _of_module(name: str) -> str:
-    """A procedure of a Fortran module: of gfortran, ifort and ifx, flang. Empty: it is none."""
+    """Return a procedure of a Fortran module: of gfortran, ifort and ifx, flang. Empty: it is none."""
     if found := re.fullmatch(r"__(\w+?)_MOD_(\w+)", name) or re.fullmatch(r"([a-z]\w*?)_mp_(\w+?)_", name):
         return f"{found[1]}::{found[2]}"
     if found := re.fullmatch(r"_Q(?:M([a-z0-9_]+))?(?:S[a-z0-9_]+)*(?:F[a-z0-9_]*)*P([a-z0-9_]+)", name):
@@ -78,7 +78,7 @@ def _of_module(name: str) -> str:
 
 @cache
 def _demangler() -> Callable[[bytes], bytes | None] | None:
-    """That of the C++ library, which scipy needs too; None: it is not there."""
+    """Return the demangler of the C++ library, which scipy needs too; None: it is not there."""
     try:
         demangle = ctypes.CDLL("libstdc++.so.6").__cxa_demangle
         free = ctypes.CDLL(None).free
@@ -129,7 +129,7 @@ def without_arguments(name: str) -> str:
 
 
 def _without_brackets(text: str) -> str:
-    """Without everything in (...) and <...>."""
+    """Return a name without everything in (...) and <...>."""
     kept, depth = [], 0
     for sign in text:
         if sign in "(<":

@@ -61,12 +61,12 @@ class Program:
         return virtual_threads(self.ops) if isinstance(self.ops, np.ndarray) else self.ops.virtual_threads
 
     def stream_of(self, rank: int, thread: int) -> int:
-        """Index of the stream of a thread. Raises IndexError where there is none."""
+        """Return the index of the stream of a thread. Raises IndexError if there is none."""
         of_thread = [k for k in self.streams_of(rank) if self.thread[k] == thread]
         return of_thread[0]
 
     def streams_of(self, rank: int) -> list[int]:
-        """Indices of the streams of a rank."""
+        """Return indices of the streams of a rank."""
         order, first = self._by_rank
         return order[first[rank] : first[rank + 1]].tolist()
 
@@ -84,7 +84,8 @@ class Program:
     def of(
         cls, streams: Sequence[np.ndarray], communicators: Sequence[Sequence[int]] | None = None, **more: Any
     ) -> Program:
-        """A program of one thread a rank: streams[r] are the operations (OP) of rank r; communicator 0 is the world."""
+        """Make a program of one thread a rank: streams[r] are the operations (OP) of rank r; communicator 0 is the
+        world."""
         lengths = [len(s) for s in streams]
         ranks = len(streams)
         empty = np.zeros(0, OP)

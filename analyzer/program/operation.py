@@ -14,7 +14,7 @@ from tracelib.schema.procedures import TABLE
 
 
 def dtype_of(struct: str) -> np.dtype:
-    """The numpy dtype of a struct of the simulator's header, which is the one definition of it."""
+    """Return the numpy dtype of a struct of the simulator's header, which is its one definition."""
     kind = ffi.typeof(f"struct {struct}")
     fields = kind.fields or ()
     names = [name for name, _ in fields]
@@ -92,17 +92,17 @@ class OperationFlag(IntFlag):
 
 
 def between_calls(ops: np.ndarray) -> np.ndarray:
-    """Which operations (OP) of a trace's program are of no call."""
+    """Return a mask of the operations (OP) of a trace's program that belong to no call."""
     return (ops["kind"] == OperationKind.EVENT) | ((ops["flags"] & OperationFlag.BETWEEN_CALLS) > 0)
 
 
 def virtual_threads(ops: np.ndarray) -> int:
-    """How many virtual threads the operation (OP) with the most has; 0: none is parallel."""
+    """Return the number of virtual threads of the operation (OP) with the most; 0: none is parallel."""
     return int(ops["other"][ops["kind"] == OperationKind.PARALLEL].max(initial=0))
 
 
 def operations(*rows: tuple | dict) -> np.ndarray:
-    """OP from dicts of their columns; what is not given is 0, peer and request -1."""
+    """Make OP from dicts of their columns; columns that are not given are 0, peer and request -1."""
     found = np.zeros(len(rows), OP)
     found["peer"] = found["request"] = -1
     for k, row in enumerate(rows):

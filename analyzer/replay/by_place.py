@@ -31,7 +31,7 @@ class Change:
 
 
 def changes_by_place(trace: Trace, program: Program, prediction: Prediction) -> list[Change]:
-    """The largest change first. The prediction is of this program alone, with `times`."""
+    """Return the changes by place, the largest first. The prediction is of this program alone, with `times`."""
     places = trace.extra(CallPaths).named()
     width = np.int64(max(len(trace.procedures), 1))
     sums: dict[int, np.ndarray] = defaultdict(lambda: np.zeros(3, np.int64))

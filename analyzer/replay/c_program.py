@@ -20,12 +20,12 @@ class Kept:
     things: list[Any] = field(default_factory=list)
 
     def new(self, kind: str, *init: Any) -> Any:
-        """Like ffi.new."""
+        """Allocate like ffi.new."""
         self.things.append(ffi.new(kind, *init))
         return self.things[-1]
 
     def pointer(self, array: np.ndarray, kind: str) -> Any:
-        """The data of an array."""
+        """Return a pointer to the data of an array."""
         self.things.append(array)
         return pointer(array, kind, ffi)
 

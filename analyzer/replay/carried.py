@@ -58,8 +58,10 @@ class _Stretches:
 
 
 def _divided(states: np.ndarray, by: _Stretches, *, running: bool = False) -> np.ndarray:
-    """The states with what lies in the stretches in their state. Only states of calls are divided, or (`running`) only
-    running."""
+    """Divide the states at the stretches, which have their own state inside.
+
+    Only states of calls are divided, or (`running`) only running.
+    """
     if not len(states) or not len(by.begin):
         return states
     points = np.unique(np.concatenate([states["begin"], states["end"], by.begin, by.end]))
@@ -74,7 +76,7 @@ def _divided(states: np.ndarray, by: _Stretches, *, running: bool = False) -> np
 
 
 def _joined(pieces: np.ndarray, row: np.ndarray) -> np.ndarray:
-    """Neighbouring pieces of one row and of one state as one."""
+    """Join neighbouring pieces of one row and of one state."""
     new = np.append(True, (row[1:] != row[:-1]) | (pieces["state"][1:] != pieces["state"][:-1]))
     first = np.flatnonzero(new)
     found = pieces[first].copy()
@@ -154,7 +156,7 @@ class Carried(Annotated):
         return found
 
     def _by_thread(self, ranks: np.ndarray, threads: np.ndarray) -> Iterator[tuple[np.ndarray, Cpus]]:
-        """Indices of the rows of each thread that there is, and its CPUs."""
+        """Yield indices of the rows of each thread that there is, and its CPUs."""
         for rank, thread, rows in _threads_of(ranks, threads):
             if cpus := self._cpus.get((rank, thread)):
                 yield rows, cpus
@@ -180,7 +182,7 @@ class _Sends:
 
     @classmethod
     def of(cls, enter: np.ndarray, peer: np.ndarray, bytes_: np.ndarray, start: np.ndarray) -> _Sends:
-        """enter: of the call of each, in the program's order."""
+        """Make the sends. enter: of the call of each, in the program's order."""
         calls, place = np.unique(enter, return_inverse=True)
         key = _key(place, peer)
         order = np.argsort(key, kind="stable")
@@ -212,7 +214,7 @@ def _number_of_equals(ascending: np.ndarray) -> np.ndarray:
 
 
 def _sends(program: Program, prediction: Prediction, stream: int, enter: np.ndarray, of_calls: bool) -> _Sends | None:
-    """enter: of the thread's calls, in their order. None: it sends nothing."""
+    """Return the thread's sends; None: there are none. enter: of the thread's calls, in their order."""
     assert prediction.transfers is not None, "simulate(..., transfers=True)"
     ops, transfers = program.ops[program.stream(stream)], prediction.transfers[program.stream(stream)]
     in_calls = (

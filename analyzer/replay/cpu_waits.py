@@ -29,7 +29,7 @@ class CpuWaits:
 
     @classmethod
     def of(cls, found: Rows, streams: int) -> CpuWaits:
-        """found: each stream's in order of time, as they came."""
+        """Make them. found: each stream's in order of time, as they came."""
         counts = np.zeros(streams, np.int64)
         for _, rows in found.pieces():
             counts += np.bincount(rows["stream"], minlength=streams)
@@ -45,7 +45,7 @@ class CpuWaits:
         return cls(ordered, offsets)
 
     def from_stream(self, first: int) -> CpuWaits:
-        """The same, its streams counted from there."""
+        """Return the waits with streams counted from `first`."""
         return replace(self, first=self.first + first)
 
     def of_stream(self, stream: int) -> Intervals:
@@ -55,7 +55,10 @@ class CpuWaits:
         return rows["begin"][waited], rows["end"][waited]
 
     def shown_of_stream(self, stream: int) -> Intervals:
-        """The same, and 1 ns where a thread went to another CPU without waiting: a record cannot be on two."""
+        """Return a stream's waits, and 1 ns where a thread went to another CPU without waiting.
+
+        A record cannot be on two CPUs.
+        """
         rows = self._rows(stream)
         begin, end = rows["begin"].copy(), rows["end"].copy()
         end[1:] += begin[1:] == end[1:]
@@ -64,8 +67,10 @@ class CpuWaits:
         return begin[some], end[some]
 
     def cpus_of_stream(self, stream: int) -> tuple[np.ndarray, np.ndarray]:
-        """From which times (ns) on a stream had which CPU of its node, counted from 0; none where each thread of the
-        node has a CPU of its own."""
+        """Return the times (ns) from which on a stream had which CPU of its node, counted from 0.
+
+        There are none if each thread of the node has a CPU of its own.
+        """
         rows = self._rows(stream)
         return rows["end"].copy(), rows["cpu"].copy()
 
@@ -75,7 +80,7 @@ class CpuWaits:
 
 
 def room_for_waits() -> np.ndarray:
-    """The simulator's buffer on the way to the file."""
+    """Return the simulator's buffer on the way to the file."""
     return np.zeros(PIECE, CPU_WAIT)
 
 
@@ -89,7 +94,7 @@ def _are_outside(waits: Intervals, calls: Intervals) -> np.ndarray:
 
 
 def wait_events(waits: Intervals, calls: Intervals, moved: Intervals, thread: int) -> np.ndarray:
-    """The waits of one thread as events of its file (schema.EVENT).
+    """Return the waits of one thread as events of its file (schema.EVENT).
 
     calls: of the thread, in order, as the simulator had them; moved: where they are in the run that is written, a
     few ns away. A wait keeps to its call, or to the time between two.

@@ -39,7 +39,7 @@ class ReplayBlocked(TracelibError):
 
 
 def failure(result: Any, programs: Sequence[Program], blocked: np.ndarray, *, eager: bool) -> TracelibError:
-    """The error that ended a replay.
+    """Make the error that ended a replay.
 
     result: of the simulator; blocked: of all streams of all programs the operation in which they wait, -1 none;
     eager: whether the machine has an eager limit.
@@ -107,7 +107,7 @@ def _ended(programs: Sequence[Program], blocked: np.ndarray) -> str:
 
 
 def _where(program: Program, stream: int, op: int) -> str:
-    """ "rank 3 in a receive from rank 2, tag 7 (call 12)"."""
+    """Return "rank 3 in a receive from rank 2, tag 7 (call 12)"."""
     row = program.ops[op]
     members = program.communicators[row["comm"]] if 0 <= row["comm"] < len(program.communicators) else ()
     name = COLLECTIVE_NAMES[row["tag"] % len(COLLECTIVE_NAMES)]

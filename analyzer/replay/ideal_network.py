@@ -81,7 +81,10 @@ def ideal_times(own: Program, team: Team, eager_limit: int, *, times: bool = Fal
 
 
 def _first_ranks(own: Program, team: Team) -> list[int] | None:
-    """The first rank of each member, and how many ranks there are; None: some have not one stream each."""
+    """Return the first rank of each member, and the number of ranks.
+
+    None: some ranks have not one stream each.
+    """
     alone = (
         own.shared_slots is None
         and not own.most_virtual_threads()

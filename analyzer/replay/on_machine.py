@@ -27,12 +27,12 @@ class Cpus:
     shared: bool  # with other threads of the node
 
     def at(self, times: np.ndarray) -> np.ndarray:
-        """The CPU that it had last at each of some times; before the first one 0."""
+        """Return the last CPU at each of some times; before the first one 0."""
         at = np.searchsorted(self.since, times, "right") - 1
         return np.where(at >= 0, self.cpu[at], 0) if len(self.cpu) else np.zeros(len(times), np.int32)
 
     def of_states(self, begins: np.ndarray, states: np.ndarray) -> np.ndarray:
-        """The CPU during each state; 0 while it has none."""
+        """Return the CPU during each state; 0 while it has none."""
         found = self.at(begins)
         return np.where(np.isin(states, _ON_A_CPU), found, 0) if self.shared else found
 
@@ -46,8 +46,10 @@ class OnMachine:
 
     @classmethod
     def of(cls, programs: Sequence[Program], machine: Machine, prediction: Prediction) -> OnMachine:
-        """prediction: of all programs together, with `cpu_waits`. Threads that have a CPU of their own have one after
-        the other, in order of application, rank and thread."""
+        """Make it from a prediction of all programs together, with `cpu_waits`.
+
+        Threads with a CPU of their own have one after the other, in order of application, rank and thread.
+        """
         ranks = [program.ranks for program in programs]
         made = with_counts(machine, sum(ranks))
         places = made.place_all(ranks)

@@ -15,8 +15,7 @@ _ROWS = {
 
 
 def replayed_parallelism(programs: Program | Sequence[Program], machine: Machine, bins: int) -> Parallelism:
-    """Two replays: the first one says how long it takes. Computation and waits are exact, also where threads share
-    CPUs; virtual threads count. Raises TracelibError as `simulate` does."""
+    """Compute the parallelism in two replays: the first one gives the duration."""
     end_ns = simulate(programs, machine).end_ns
     layout = CountBins(end_ns, bins)
     found = simulate(programs, machine, bins=(layout.count, layout.width_ns))

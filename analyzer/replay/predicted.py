@@ -51,7 +51,7 @@ def write_predicted(
 
 
 def _said(records: Iterator[RankRecords]) -> Iterator[RankRecords]:
-    """The same, the first of which says that it is a prediction."""
+    """Yield the records, the first of which state that they are a prediction."""
     first = next(records)
     event = np.array([(0, 1, schema.PREDICTED_TYPE, 0, 0)], schema.EVENT)
     yield replace(first, events=np.concatenate([event, first.events]))
@@ -89,7 +89,7 @@ def _rank(trace: Trace, program: Program, prediction: Prediction, rank: int) -> 
 def times_of_calls(
     program: Program, prediction: Prediction, streams: range, counts: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Predicted entries and exits (ns) of the calls of neighbouring streams, one stream's after the other.
+    """Return predicted entries and exits (ns) of the calls of neighbouring streams, one stream's after the other.
 
     counts: of each stream these first ones only. What a thread does after its last call is one more.
     """
@@ -203,7 +203,7 @@ class TimeMap:
 
 
 def _points(calls: np.ndarray, enter: np.ndarray, exit_: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Entries and exits of a thread in the trace and in the prediction, both in order."""
+    """Return entries and exits of a thread in the trace and in the prediction, both in order."""
     pairs = (np.column_stack([calls["enter"], calls["exit"]]), np.column_stack([enter, exit_]))
     from_, to = (np.maximum.accumulate(np.concatenate([[0], pair.ravel()])) for pair in pairs)
     return from_, to

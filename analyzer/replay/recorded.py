@@ -41,14 +41,14 @@ _IDLE = 0
 
 
 def regions_of(program: Program) -> tuple[int, ...]:
-    """Numbers of the regions that the program's events (type 60000019) name, ascending."""
+    """Return the numbers of the regions that the program's events (type 60000019) name, ascending."""
     found = [np.unique(ops["other"][are_of_regions(ops)]) for ops in pieces(program)]
     values = np.unique(np.concatenate([np.zeros(0, np.int64), *found]))
     return tuple(values[values > 0].tolist())
 
 
 def recorded(program: Program, prediction: Prediction, rank: int, regions: tuple[int, ...]) -> RankRecords:
-    """The records of one rank, its threads one after the other.
+    """Return the records of one rank, its threads one after the other.
 
     Each operation is a call: MPI_Sendrecv, MPI_Waitall and the like are known by their parts only. The communicator of
     a message that was not defined is unknown. regions: numbers of regions 1, 2, ... (`regions_of`).
@@ -80,7 +80,10 @@ def _thread(program: Program, prediction: Prediction, stream: int, regions: tupl
 
 
 def in_order(enter: np.ndarray, leave: np.ndarray, early: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Entries and exits of calls one after the other, moved so that those that take no time last 1 ns.
+    """Return entries and exits of calls one after the other, moved so that those that take no time last 1 ns.
+
+    early: mask of the calls that wait for nobody. They, and entries of all, are moved into the burst before them if
+    possible: messages that others receive were not sent later then. The rest is moved to later times.
 
     early: which calls wait for nobody. They, and entries of all, are moved into the burst before them if they can be:
     what others receive was not sent later then. The rest is moved to later times.
@@ -111,7 +114,7 @@ def _calls(ops: np.ndarray, enter: np.ndarray, leave: np.ndarray, thread: int) -
 
 
 def _procedures(ops: np.ndarray) -> np.ndarray:
-    """Index in PROCEDURES of each call."""
+    """Return the index in PROCEDURES of each call."""
     found = np.zeros(len(ops), np.int32)
     for flags, name in _SENDS.items():
         mine = ops["flags"] & (OperationFlag.IMMEDIATE | OperationFlag.RENDEZVOUS) == flags
@@ -160,7 +163,7 @@ def _events(ops: np.ndarray, times: np.ndarray, thread: int) -> np.ndarray:
 
 
 def _marks(ops: np.ndarray, times: np.ndarray, thread: int, regions: tuple[int, ...]) -> np.ndarray:
-    """Begins and ends of regions; an end, which has no number, is that of the innermost that is open."""
+    """Return begins and ends of regions. An end, which has no number, belongs to the innermost open region."""
     mine = are_of_regions(ops)
     value, time = ops["other"][mine], times["begin"][mine]
     begun = begun_by(value)

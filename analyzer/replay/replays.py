@@ -22,7 +22,7 @@ _tell: ContextVar[Callable[[], None] | None] = ContextVar("_tell", default=None)
 
 @contextmanager
 def counted(tell: Callable[[int], None]) -> Iterator[None]:
-    """Inside, `tell` is called after each replay of this process, with the number of those that there were."""
+    """Call `tell` inside the block after each replay of this process, with their number so far."""
     done = count(1)
     token = _tell.set(lambda: tell(next(done)))
     try:

@@ -76,7 +76,7 @@ def section_of(
 
 
 def section_bounds(trace: Trace, team: Team) -> tuple[np.ndarray, np.ndarray]:
-    """`begin` and `end` of a trace's section, without its program. Collective over the team."""
+    """Return `begin` and `end` of a trace's section, without its program. Collective over the team."""
     return _bounds(trace, *_inits_and_finalizes(trace, team))
 
 
@@ -88,7 +88,7 @@ class _Call(NamedTuple):
 
 
 def _inits_and_finalizes(trace: Trace, team: Team) -> tuple[list[_Call], list[_Call]]:
-    """The calls that begin the section of the ranks, and those that end it; none of a Dimemas trace."""
+    """Return the calls that begin the section of the ranks, and those that end it; none for a Dimemas trace."""
     if not trace.has_call_times:
         return [], []
     found = _Edges(trace)
@@ -109,7 +109,7 @@ class _Edges:
         self.calls: tuple[dict[int, _Call], dict[int, _Call]] = {}, {}  # by rank
 
     def look(self, part: Part) -> None:
-        """Parts of a rank come in order of time."""
+        """Look at a part. Parts of a rank come in order of time."""
         rank, rows = part.calls
         for found, wanted in zip(self.calls, self._wanted, strict=True):
             for at in np.flatnonzero(wanted[rows["call"]]).tolist():
@@ -133,7 +133,7 @@ def _bounds(trace: Trace, inits: list[_Call], finals: list[_Call]) -> tuple[np.n
 
 
 def _operation_of(ops: np.ndarray, call: int) -> int:
-    """Index of the first operation of a call, by the number of the call."""
+    """Return the index of the first operation of a call, by the number of the call."""
     before = 0
     for start in range(0, len(ops), _BLOCK):
         first = np.flatnonzero(ops["flags"][start : start + _BLOCK] & OperationFlag.FIRST)

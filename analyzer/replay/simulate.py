@@ -59,7 +59,7 @@ class Prediction(InNotebook):
     cpu_waits: CpuWaits | None = None  # of all streams, where they were asked for
 
     def of(self, programs: Sequence[Program], number: int) -> Prediction:
-        """The arrays of one of the applications; what is said of all stays."""
+        """Return the arrays of one of the applications; values for all stay."""
         before, own = programs[:number], programs[number]
         op = slice(sum(len(p.ops) for p in before), sum(len(p.ops) for p in before) + len(own.ops))
         stream = slice(sum(len(p.rank) for p in before), sum(len(p.rank) for p in before) + len(own.rank))
@@ -183,8 +183,10 @@ _OF_NODE = {
 
 
 def _nodes(keep: Kept, machine: Machine, programs: Sequence[Program], numbers: Numbers) -> Any:
-    """The nodes, of which many are one and the same object: each of those is written once, and only the numbers of
-    their quantities are their own."""
+    """Write the nodes, of which many are one and the same object: each of these is written once.
+
+    Only the numbers of their quantities are their own.
+    """
     c = keep.new("struct node[]", len(machine.nodes))
     found: dict[int, list[int]] = {}
     for k, node in enumerate(machine.nodes):
@@ -215,7 +217,7 @@ def _node(keep: Kept, target: Any, node: Node, machine: Machine, programs: Seque
 
 
 def most_threads(programs: Sequence[Program]) -> int:
-    """Threads of the rank with the most, virtual ones not counted."""
+    """Return the number of threads of the rank with the most, without virtual ones."""
     return max(int(np.bincount(p.rank, minlength=1).max()) for p in programs)
 
 
@@ -225,7 +227,7 @@ def _curve(keep: Kept, curve: Any, pieces: Sequence[Piece]) -> None:
 
 
 def _at_most_longest(ns: int) -> int:
-    """No replay lasts longer: see LONGEST of the simulator."""
+    """Limit ns: no replay lasts longer. See LONGEST of the simulator."""
     return min(ns, 1 << 61)
 
 

@@ -32,7 +32,7 @@ class _Apart:
     first: Sequence[int]
 
     def of(self, rank: int) -> tuple[Trace, int]:
-        """The run of a rank, and its rank there."""
+        """Return the run of a rank, and its rank there."""
         k = int(np.searchsorted(self.first, rank, side="right")) - 1
         return self.runs[k], rank - self.first[k]
 
@@ -113,7 +113,7 @@ class Together(Trace):
         self.put(_TracerTimes(runs=apart), _CpuWaits(runs=apart), _Leftovers(runs=apart))
 
     def _merged(self, parts: list[np.ndarray], ranks: Sequence[str]) -> np.ndarray:
-        """Rows of all runs, their ranks as they are here."""
+        """Merge rows of all runs, with their ranks as they are here."""
         parts = [part.copy() for part in parts]
         for part, first in zip(parts, self._first, strict=False):
             for name in ranks:

@@ -22,7 +22,10 @@ _ROWS = 20
 
 
 def with_expected(frame: pandas.DataFrame, model: Model, found: Applied) -> pandas.DataFrame:
-    """The table with NAME_expected, NAME_low and NAME_high. Raises TracelibError where it has one of these."""
+    """Return the table with NAME_expected, NAME_low and NAME_high.
+
+    Raises TracelibError if it has one of these.
+    """
     new = {"expected": found.expected, "low": found.low, "high": found.high}
     columns = {f"{model.observable}_{ending}": values for ending, values in new.items()}
     if there := [name for name in columns if name in frame.columns]:
@@ -31,7 +34,7 @@ def with_expected(frame: pandas.DataFrame, model: Model, found: Applied) -> pand
 
 
 def print_applied(file: str, table: str, model: Model, found: Applied, console: Console) -> None:
-    """The model, the first rows, and how far what was measured is from what is expected."""
+    """Print the model, the first rows, and how far measurements are from expected values."""
     rows = len(found.expected)
     console.print(Text(f"{Path(file).name}: {model.observable} = {model}"))
     console.print(Text(f"\n{Path(table).name}: {rows} rows\n"))
@@ -78,7 +81,7 @@ def _percent(share: float) -> str:
 
 
 def applied_json(file: str, table: str, model: Model, found: Applied) -> dict[str, Any]:
-    """The same numbers, of all rows."""
+    """Return the same numbers, of all rows."""
     away = found.differences[np.isfinite(found.differences)]
     return {
         "file": file,

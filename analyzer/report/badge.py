@@ -35,7 +35,7 @@ class Badge:
 
 
 def of_efficiency(value: float | None) -> Badge:
-    """That of a run; None: it is not known."""
+    """Make the badge of a run; None: its efficiency is not known."""
     if value is None:
         return Badge("parallel efficiency", "not known", NEUTRAL)
     colour = next((colour for least, colour in _EFFICIENCIES if value >= least), BAD)
@@ -43,7 +43,10 @@ def of_efficiency(value: float | None) -> Badge:
 
 
 def of_change(relative: float | None, *, sure: bool, noise: bool) -> Badge:
-    """That of two runs. relative: of the run time, positive: slower; sure: more than noise; noise: within it."""
+    """Make the badge of two runs.
+
+    relative: of the run time, positive: slower; sure: more than noise; noise: within it.
+    """
     if relative is None:
         return Badge("run time", "not known", NEUTRAL)
     message = f"{'+' if relative > 0 else '-' if relative < 0 else ''}{units.percent(abs(relative))}"
@@ -55,12 +58,12 @@ def of_change(relative: float | None, *, sure: bool, noise: bool) -> Badge:
 
 
 def content(badge: Badge, path: Path) -> bytes:
-    """The file: what shields.io reads if its name ends in .json, else SVG."""
+    """Return the file: JSON for shields.io if its name ends in .json, else SVG."""
     return (_json(badge) if path.suffix.lower() == ".json" else _svg(badge)).encode()
 
 
 def _json(badge: Badge) -> str:
-    """Source: shields.io, endpoint badge, schema version 1."""
+    """Return the JSON of a badge. Source: shields.io, endpoint badge, schema version 1."""
     found: dict[str, Any] = {
         "schemaVersion": 1, "label": badge.label, "message": badge.message, "color": badge.colour.removeprefix("#"),
     }  # fmt: skip

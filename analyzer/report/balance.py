@@ -56,7 +56,7 @@ class BalanceReport:
 
 
 def proposal_json(asked: BalanceReport) -> dict[str, object]:
-    """The numbers of a proposal; times in s."""
+    """Return the numbers of a proposal; times in s."""
     found = asked.found
     return {
         "file": asked.file,
@@ -82,7 +82,7 @@ def proposal_json(asked: BalanceReport) -> dict[str, object]:
 
 
 def print_proposal(asked: BalanceReport, console: Console) -> None:
-    """Each rank's speed and share, and what the run would take."""
+    """Print each rank's speed and share, and the time that the run would take."""
     found = asked.found
     what = f"in {asked.region}" if asked.region else "in all"
     basis = "CPU time" if asked.cpu_time else "time by the clock"
@@ -127,7 +127,7 @@ class PlanComparison:
 
 
 def compared_json(one: PlanComparison) -> dict[str, object]:
-    """The same as numbers."""
+    """Return a comparison as numbers."""
     return {
         "file": one.file, "expected": expectation_json(one.expected), "took_s": one.took_s, "error": one.error,
         "replayed": one.replayed, "incomplete": one.incomplete, "inside": one.inside,
@@ -136,7 +136,7 @@ def compared_json(one: PlanComparison) -> dict[str, object]:
 
 
 def print_compared(one: PlanComparison, console: Console) -> None:
-    """The sentences."""
+    """Print the sentences."""
     console.print(expectation_line(one.expected))
     gain = 1 - one.took_s / one.expected.even_s
     took = f"{'Its replay took' if one.replayed else 'Took'} {_seconds(one.took_s)}: {100 * one.error:+.1f} %"
@@ -146,7 +146,7 @@ def print_compared(one: PlanComparison, console: Console) -> None:
 
 
 def print_learned(found: list[Learned], console: Console) -> None:
-    """A line for each machine, and the anomalies that were dropped."""
+    """Print a line for each machine, and the anomalies that were dropped."""
     table = plain_table("machine", "times", "dropped", "worst error")
     for one in found:
         table.add_row(one.model.name, str(one.runs), str(len(one.dropped)), units.percent(one.worst))
@@ -159,7 +159,7 @@ def print_learned(found: list[Learned], console: Console) -> None:
 
 
 def learned_json(found: list[Learned]) -> list[dict[str, object]]:
-    """The same as numbers."""
+    """Return learned machines as numbers."""
     return [
         {
             "machine": one.model.name,
@@ -183,12 +183,12 @@ def print_models(models: dict[str, MachineModel], console: Console) -> None:
 
 
 def models_json(models: dict[str, MachineModel]) -> list[dict[str, object]]:
-    """The same."""
+    """Return the models as numbers."""
     return [{"machine": m.name, "time": m.time.text, "sizes": m.sizes, "features": m.features} for m in models.values()]
 
 
 def print_plan(groups: list[Group], found: list[SizePlan], dynamic: bool, console: Console) -> None:
-    """Relative performance, fractions and times by size."""
+    """Print relative performance, fractions and times by size."""
     kind = "Dynamic plan: fractions of each size" if dynamic else "Static plan: the same fractions for all sizes"
     console.print(f"{kind}; f of one machine")
     names = [group.model.name for group in groups]
@@ -216,7 +216,7 @@ def _parts_table(groups: list[Group], found: list[SizePlan]) -> Table:
 
 
 def _parts_rows(groups: list[Group], found: list[SizePlan]) -> list[dict[str, Any]]:
-    """For each type of machine and size; a machine without models of parts has shared work alone."""
+    """Return rows for each type of machine and size; a machine without models of parts has shared work alone."""
     processes = sum(group.count for group in groups)
     rows = []
     for one in found:
@@ -248,7 +248,7 @@ def _beyond(groups: list[Group], found: list[SizePlan]) -> list[str]:
 
 
 def plan_json(groups: list[Group], found: list[SizePlan], dynamic: bool) -> dict[str, object]:
-    """The same as numbers, with the items and the time of each rank."""
+    """Return the plan as numbers, with the items and the time of each rank."""
     return {
         "dynamic": dynamic,
         "machines": [{"machine": group.model.name, "count": group.count} for group in groups],

@@ -18,7 +18,7 @@ MOST_KINDS = 30
 
 
 def clusters_tables(found: FoundClusters) -> Iterator[Table | Text]:
-    """A row for each kind, then what is of none, and what may be read from it."""
+    """Yield a table with a row for each kind, then the bursts of none, and remarks."""
     counters = found.clusters.counters
     table = plain_table("cluster", "bursts", "time", "share", "mean", *counters, "ranks")
     rows = [(str(kind.number), kind) for kind in found.kinds[:MOST_KINDS]]
@@ -67,7 +67,7 @@ def _lines(found: FoundClusters) -> list[str]:
 
 
 def clusters_json(file: str, found: FoundClusters) -> dict[str, Any]:
-    """Numbers under stable names."""
+    """Return the numbers under stable names."""
     clusters = found.clusters
     return {
         "file": file,

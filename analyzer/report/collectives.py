@@ -18,14 +18,14 @@ _TITLES = {"collectives": "MPI's own collectives", "broadcasts": "Broadcasts alo
 
 
 def print_collectives(found: Mapping[str, Compared], console: Console) -> None:
-    """Both tables of a measurement, as `read_compared` gives them."""
+    """Print both tables of a measurement, as `read_compared` gives them."""
     for table, compared in found.items():
         print_compared(_TITLES[table], compared, console)
         console.print()
 
 
 def collectives_json(found: Mapping[str, Compared]) -> dict[str, Any]:
-    """Both tables as plain data."""
+    """Return both tables as plain data."""
     return {table: compared_json(compared) for table, compared in found.items()}
 
 
@@ -44,7 +44,7 @@ def print_compared(title: str, compared: Compared, console: Console) -> None:
 
 
 def _overview(compared: Compared) -> Table:
-    """A row for each name and number of ranks: settings, times, spread over repetitions, naive loop, responder."""
+    """Make a row for each name and number of ranks: settings, times, spread over repetitions, naive loop, responder."""
     table = plain_table("", "ranks", "settings", "shortest", "longest", "spread", "naive", "its spread", "last")
     groups: dict[tuple[str, int], list[Measured]] = {}
     for m in compared.settings:
@@ -66,7 +66,7 @@ def _overview(compared: Compared) -> Table:
 
 
 def _last(group: list[Measured]) -> str:
-    """The rank that is critical most often, and how often: "rank 3, 90.0 %"."""
+    """Return the rank that is critical most often, and how often: "rank 3, 90.0 %"."""
     number: dict[int, int] = {}
     for m in group:
         for rank, count in m.responders.items():
@@ -88,13 +88,13 @@ def _time(time_s: float) -> str:
 
 
 def _percent(values: Iterable[float]) -> str:
-    """The median of fractions."""
+    """Return the median of fractions."""
     known = np.array([v for v in values if np.isfinite(v)])
     return f"{100 * float(np.median(known)):.0f} %" if len(known) else "-"
 
 
 def compared_json(compared: Compared) -> dict[str, Any]:
-    """Seconds, bytes and fractions; None for what is not known."""
+    """Return seconds, bytes and fractions; None for unknown values."""
     return {
         "settings": [_plain(asdict(m)) for m in compared.settings],
         "models": {algorithm: _plain(asdict(a)) for algorithm, a in compared.models.items()},

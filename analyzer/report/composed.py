@@ -68,7 +68,8 @@ def row_at(both: Composed, at: dict[str, float], measured: dict[str, float] | No
 
 
 def print_composed(both: Composed, settings: list[ComposedRow], asked: list[ComposedRow], console: Console) -> None:
-    """The models that are put together; then each quantity's share, at the settings of the table and where asked."""
+    """Print the models that are put together; then each quantity's share, at the settings of the table and of the
+    user."""
     for name, model in both.inner.items():
         console.print(Text(f"\nWith {name} = {model}" if isinstance(model, Model) else f"\nWith {name} of a function"))
         if not both.has_part(name):
@@ -121,7 +122,7 @@ def _ends(share: Prediction) -> str:
 
 
 def composed_json(both: Composed, settings: list[ComposedRow], asked: list[ComposedRow]) -> dict[str, Any]:
-    """The same as numbers."""
+    """Return the same as numbers."""
     return {
         "composed": {
             "parameters": list(both.parameters),

@@ -111,7 +111,7 @@ def _print_tables(console: Console, *tables: Table | None) -> None:
 
 
 def label(function: ThreadActivity, regions: bool) -> str:
-    """ "Computing in solve", "MPI_Waitall"."""
+    """Return "Computing in solve", "MPI_Waitall"."""
     if function.kind == COMPUTATION:
         outside = "Computing outside regions" if regions else "Computing"
         return f"Computing in {function.name}" if function.name else outside
@@ -133,7 +133,7 @@ def _functions(found: CriticalPathReport) -> Table:
 
 
 def _places(found: CriticalPathReport) -> Table | None:
-    """The calls, and the computing between calls, on which the path is longest."""
+    """Make a table of the calls, and the computing between calls, on which the path is longest."""
     if not found.places:
         return None
     table = plain_table("On the path, by place", "share", "time")
@@ -150,7 +150,7 @@ def _share(ns: int, found: CriticalPathReport) -> str:
 
 
 def _ranks(found: CriticalPathReport) -> Table:
-    """A table of all ranks; of many ranks those on which the path is longest."""
+    """Make a table of all ranks; of many ranks those on which the path is longest."""
     times = found.shares.rank_path_ns
     order = np.argsort(-times, kind="stable")[:_OF_MANY]
     ranks = _ranks_shown(found)
@@ -164,7 +164,7 @@ def _ranks(found: CriticalPathReport) -> Table:
 
 
 def ranks_alike(found: CriticalPathReport) -> AlikeRanks | None:
-    """Groups of the ranks that could be read by their part of the path and by slack; None where they are few."""
+    """Group the ranks that could be read by their part of the path and by slack; None if they are few."""
     missing = set(found.trace.extra(Losses).missing)
     present = [rank for rank in range(found.trace.size) if rank not in missing]
     slack = [found.shares.rank_slack[rank] for rank in present]
@@ -189,7 +189,7 @@ def _slack_cells(slack: Slack | None) -> Iterator[str]:
 
 
 def _regions(found: CriticalPathReport) -> Table | None:
-    """A table of the slack by region; None if the program has no regions."""
+    """Make a table of the slack by region; None if the program has no regions."""
     if not found.trace.extra(Regions).names:
         return None
     table = plain_table("Region", "computing", "no slack", "least slack", "mean slack")
@@ -216,7 +216,7 @@ def _stays(found: CriticalPathReport) -> Table | None:
 
 
 def _words(found: CriticalPathReport) -> Iterator[str]:
-    """The same in sentences."""
+    """Yield the same in sentences."""
     path, shares, length = found.path, found.shares, max(found.path.length_ns, 1)
     computing = sum(s.path_ns for s in shares.functions if s.function.kind == COMPUTATION)
     yield f"{units.percent(computing / length)} of the path is computation,"
@@ -258,7 +258,7 @@ def _who_has_slack(found: CriticalPathReport) -> Iterator[str]:
 
 
 def critical_path_json(found: CriticalPathReport) -> dict[str, Any]:
-    """Seconds under stable names."""
+    """Return seconds under stable names."""
     path, shares = found.path, found.shares
     return cpus_json(found.cpus) | {
         "file": found.file,

@@ -38,7 +38,7 @@ ADDITIVE_NOTE = (
 
 
 def efficiencies_tables(compared: ScalingComparison, *, additive: bool) -> Iterator[Table | Text]:
-    """A table of all runs, then the regions and visits of each run if they were asked for."""
+    """Yield a table of all runs, then the regions and visits of each run if the user wants them."""
     for first in range(0, len(compared.runs), RUNS_SIDE_BY_SIDE):
         yield _tree(compared, range(first, min(first + RUNS_SIDE_BY_SIDE, len(compared.runs))), additive)
     for run in compared.runs if len(compared.runs) == 1 else ():
@@ -58,8 +58,7 @@ def efficiencies_tables(compared: ScalingComparison, *, additive: bool) -> Itera
 
 
 def ranks_alike(run: Efficiencies) -> AlikeRanks | None:
-    """Groups of the ranks that could be read by how long they compute, which is load balance; None where they are
-    few."""
+    """Group the ranks that could be read by how long they compute, which is load balance; None if they are few."""
     if run.useful_ns is None:
         return None
     present = np.setdiff1d(np.arange(run.ranks), run.missing)
@@ -83,7 +82,7 @@ def _notes(compared: ScalingComparison, additive: bool) -> list[str]:
 
 
 def _places_of(run: Efficiencies) -> list[str]:
-    """Where in the program the two factors of the parallel efficiency are lost most."""
+    """Say where in the program the two factors of the parallel efficiency are lost most."""
     lines, runtime, at = [], run.efficiency.runtime_ns, run.lost_at
     if at.uneven and at.uneven[0].excess_ns >= _NOTEWORTHY * runtime:
         lines.append(f"Load balance is lost most in {uneven_text(at.uneven[0])}.")
@@ -107,7 +106,7 @@ def _of_transfer(waits_ns: int, efficiency: Efficiency) -> str:
 
 
 def _tree(compared: ScalingComparison, chosen: range, additive: bool) -> Table:
-    """The factors one below the other, the runs side by side."""
+    """Make a table of the factors one below the other, the runs side by side."""
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
     table.add_column("", no_wrap=True)
     runs = [compared.runs[k] for k in chosen]
@@ -160,13 +159,13 @@ def _tree(compared: ScalingComparison, chosen: range, additive: bool) -> Table:
 
 
 def _transfer_waits(run: Efficiencies) -> float | None:
-    """The share of the runtime that an ideal network would save and that may be waiting for a CPU."""
+    """Return the share of the runtime that an ideal network would save and that may be waiting for a CPU."""
     waits, runtime = run.transfer_waits_ns, run.efficiency.runtime_ns
     return None if waits is None or not runtime else waits / runtime
 
 
 def _tracer(run: Efficiencies) -> float | None:
-    """The share of the run that the tracer took."""
+    """Return the share of the run that the tracer took."""
     whole = run.duration_ns * run.work.threads
     return int(run.tracer_ns.sum()) / whole if whole else None
 
@@ -210,7 +209,7 @@ def _regions_table(regions: list[RegionEfficiency], scalings: list[Scaling], add
 
 
 def _visits_table(visits: list[VisitEfficiency], scalings: list[Scaling], additive: bool) -> Table:
-    """The visits that lost most time first, MOST_VISITS at most."""
+    """Make a table of the visits that lost most time, at most MOST_VISITS."""
     scales = any(scaling.computation_scalability is not None for scaling in scalings)
     table = _new_table("visit", "begin", "threads", "runtime", "lost", scales=scales)
     rows = sorted(zip(visits, scalings, strict=True), key=lambda row: (-row[0].excess_ns, row[0].number))
@@ -225,7 +224,7 @@ def _visits_table(visits: list[VisitEfficiency], scalings: list[Scaling], additi
 
 
 def _of_visits(visits: list[VisitEfficiency]) -> str:
-    """The slowest visit compared with the median, and what `lost` means."""
+    """Compare the slowest visit with the median, and explain `lost`."""
     typical, worst = typical_ns(visits), max(visits, key=lambda one: one.excess_ns)
     slow = worst.efficiency.runtime_ns
     times = f", {slow / typical:.2f} times the median of {units.time(typical)}" if typical else ""
@@ -236,7 +235,7 @@ def _of_visits(visits: list[VisitEfficiency]) -> str:
 
 
 def efficiencies_json(compared: ScalingComparison, number: int, *, additive: bool) -> dict[str, Any]:
-    """Fractions and seconds of one of the runs under stable names."""
+    """Return fractions and seconds of one of the runs under stable names."""
     run = compared.runs[number]
     data: dict[str, Any] = {"file": run.file, "ranks": run.ranks}
     data |= {"missing": unreadable(run.missing, run.chosen), "chosen": run.chosen}

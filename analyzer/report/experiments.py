@@ -27,7 +27,7 @@ _MOST_VALUES = 8
 
 
 def print_table(found: Found, observable: str, console: Console) -> None:
-    """A row for each region or kind of time, then the values of each factor."""
+    """Print a row for each region or kind of time, then the values of each factor."""
     frame = found.frame
     console.print(f"{len(frame)} rows, {len(frame.columns)} columns: {', '.join(map(str, frame.columns))}")
     if len(frame):
@@ -43,7 +43,7 @@ def print_table(found: Found, observable: str, console: Console) -> None:
 
 
 def table_json(found: Found) -> dict[str, Any]:
-    """The table as columns of plain values; what is missing is null."""
+    """Return the table as columns of plain values; missing values are null."""
     return {
         "rows": len(found.frame),
         "factors": list(found.factors),
@@ -65,7 +65,7 @@ def _empty_table(*columns: str) -> Table:
 
 
 def _groups(frame: pandas.DataFrame, observable: str) -> Table:
-    """Rows, median, least and most of the observable, of each region or kind."""
+    """Make a table of rows, median, least and most of the observable, for each region or kind."""
     keys = [name for name in (REGION, KIND, NAME) if name in frame.columns]
     table = _empty_table(" ".join(keys) or "table", "rows", f"{observable}: median", "least", "most")
     groups = [("", frame)] if not keys else frame.groupby(keys, sort=False)
@@ -100,7 +100,7 @@ def _values(column: pandas.Series) -> str:
 
 
 def print_next(found: Sequence[NextPoint], targets: Sequence[Mapping[str, float]], console: Console) -> None:
-    """The settings, what each takes, and how much surer predictions are then."""
+    """Print the settings, the time of each, and how much surer predictions are then."""
     table = plain_table("Measure next", "expected", "intervals then")
     for one in found:
         at = ", ".join(f"{name} = {value:g}" for name, value in one.at.items())
@@ -112,6 +112,6 @@ def print_next(found: Sequence[NextPoint], targets: Sequence[Mapping[str, float]
 
 
 def next_json(found: Sequence[NextPoint]) -> dict[str, Any]:
-    """The same numbers; nothing where none were asked for."""
+    """Return the same numbers; nothing if the user asked for none."""
     rows = [{"at": one.at, "expected": one.expected, "narrower": one.narrower} for one in found]
     return {"next": rows} if rows else {}

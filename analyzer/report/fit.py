@@ -26,7 +26,7 @@ _TERMS = 30
 
 
 def print_fit(file: str, found: Study, predictions: Predicted, console: Console) -> None:
-    """The model, how good it is, what else was likely, predictions, and what to do next."""
+    """Print the model, how good it is, other likely ones, predictions, and advice."""
     model, data = found.model, found.measurements
     console.print(Text(f"{Path(file).name}: {data.observable}, {len(data.observed)} rows"))
     console.print(Text(f"\n{model.observable} = {model}\n"))
@@ -50,7 +50,7 @@ def print_fit(file: str, found: Study, predictions: Predicted, console: Console)
 
 
 def print_compared(found: Study, models: Mapping[str, Model], console: Console) -> None:
-    """How far measurements are from the model, and from stored ones."""
+    """Print how far measurements are from the model, and from stored ones."""
     table = plain_table("Model", "formula", "measured / expected", "root mean square")
     for name, away, model in _compared(found, models):
         mean, rms = (f"{100 * away.mean():+.1f} %", _percent(_rms(away))) if len(away) else ("-", "-")
@@ -73,7 +73,7 @@ def _rms(away: np.ndarray) -> float:
 
 
 def compared_json(found: Study, models: Mapping[str, Model]) -> dict[str, Any]:
-    """The same numbers."""
+    """Return the same numbers."""
     if not models:
         return {}
     rows = [
@@ -187,7 +187,7 @@ def _print_predictions(model: Model, predictions: Predicted, console: Console) -
 
 
 def print_model(file: str, model: Model, predictions: Predicted, console: Console) -> None:
-    """A model that was stored: its formula, where it was measured, and predictions."""
+    """Print a stored model: its formula, where it was measured, and predictions."""
     console.print(Text(f"{Path(file).name}: {model.observable} = {model}"))
     measured = "; ".join(f"{name} from {low:g} to {high:g}" for name, (low, high) in model.ranges.items())
     console.print(Text(f"\nMeasured: {measured}"))
@@ -196,7 +196,7 @@ def print_model(file: str, model: Model, predictions: Predicted, console: Consol
 
 
 def model_json(file: str, model: Model, predictions: Predicted) -> dict[str, Any]:
-    """The same numbers."""
+    """Return the same numbers."""
     return {
         "file": file,
         "observable": model.observable,
@@ -220,7 +220,7 @@ def _predictions_json(model: Model, predictions: Predicted) -> list[dict[str, An
 
 
 def fit_json(file: str, found: Study, predictions: Predicted, written: Sequence[Path]) -> dict[str, Any]:
-    """All numbers."""
+    """Return all numbers."""
     model = found.model
     selected = model.selected
     return {

@@ -41,7 +41,7 @@ class MachineFit:
 
 
 def print_fit(fitted: MachineFit, console: Console) -> None:
-    """Runs, parameters, and what they mean."""
+    """Print runs, parameters, and their meaning."""
     found = fitted.fit
     console.print(_runs(fitted))
     console.print()
@@ -127,7 +127,7 @@ def _sentence(found: Fit, k: int) -> str:
 
 
 def _at_an_end(found: Fit) -> list[str]:
-    """Parameters whose best value is at an end of the range tried."""
+    """Return the parameters whose best value is at an end of the range tried."""
     lines = []
     for of, value, range_ in zip(found.samples.varied, found.best.values, found.region.ranges, strict=True):
         if of.law not in (UNIFORM, LOG) or of.whole or of.a == of.b or range_.known is Known.NO:
@@ -140,7 +140,7 @@ def _at_an_end(found: Fit) -> list[str]:
 
 
 def fit_json(fitted: MachineFit) -> dict[str, Any]:
-    """Values in the units of the parameters, times in seconds, errors as fractions."""
+    """Return values in the units of the parameters, times in seconds, errors as fractions."""
     found = fitted.fit
     errors = found.wanted.errors(found.best.times)
     return {

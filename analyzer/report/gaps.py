@@ -20,7 +20,7 @@ MOST_ROWS = 10
 
 
 def print_gaps(found: Gaps, trace: Trace, console: Console) -> None:
-    """The stretches with the most computing."""
+    """Print the stretches with the most computing."""
     whole = float(found.rows["ns"].sum())
     if not whole:
         return

@@ -21,7 +21,7 @@ _SAME = 1e-6
 
 
 def print_search(every: Sequence[Found], console: Console) -> None:
-    """The configurations, if there are several; of the best one its evolution and the terms that it found."""
+    """Print the configurations, if there are several; the evolution of the best one, and the terms that it found."""
     best = best_of(every)
     least = float(best.selection.scores[0])
     if len(every) > 1:
@@ -50,7 +50,7 @@ def _print_configurations(every: Sequence[Found], least: float, console: Console
 
 
 def at_generation(found: Found, generation: int) -> np.ndarray:
-    """(runs) the score of each run's best model after so many generations, or at its end if that was before."""
+    """Return the score of each run's best model after this number of generations, or at its end, (runs)."""
     return np.array([scores[min(generation, len(scores) - 1)] for scores in found.evolution])
 
 
@@ -66,7 +66,7 @@ def _print_evolution(found: Found, console: Console) -> None:
 
 
 def shares(every: Sequence[Found]) -> np.ndarray:
-    """(terms) in what part of the best models of all runs each term is."""
+    """Return in which share of the best models of all runs each term is, (terms)."""
     return np.concatenate([found.best for found in every]).mean(0)
 
 
@@ -86,7 +86,7 @@ def _print_terms(every: Sequence[Found], console: Console) -> None:
 
 
 def search_json(every: Sequence[Found]) -> dict[str, Any]:
-    """The same numbers."""
+    """Return the same numbers."""
     best = best_of(every)
     share = dict(zip(map(str, best.selection.space.terms), shares(every).tolist(), strict=True))
     return {

@@ -74,13 +74,13 @@ def _sentence(part: Part, found: Growth) -> str:
 
 
 def _name(part: Part) -> str:
-    """As it is read: the computation before a call, a region."""
+    """Return the name for readers: the computation before a call, a region."""
     before = {BURST_KIND: "computing before ", REGION_KIND: "region ", CLUSTER_KIND: "computing, "}
     return before.get(part.kind, "") + part.name
 
 
 def _setting(at: Any) -> str:
-    """4096 ranks, n = 64."""
+    """Return "4096 ranks, n = 64"."""
     texts = [f"{value:g} ranks" if name == RANKS else f"{name} = {value:g}" for name, value in at.items()]
     return ", ".join(texts)
 
@@ -99,7 +99,7 @@ def _doubts(found: Growth) -> list[str]:
 
 
 def growth_json(files: list[str], found: Growth) -> dict[str, Any]:
-    """All numbers."""
+    """Return all numbers."""
     return {
         "files": files,
         "runs": found.runs,

@@ -48,18 +48,18 @@ class HotPlace:
 
 
 def stacks(hot: HotRows, places: Places) -> dict[int, list[tuple[str, str]]]:
-    """For each path with samples its frames, innermost first: function and `file:line`."""
+    """Return for each path with samples its frames, innermost first: function and `file:line`."""
     return {path: _frames(places, path) or [("", "")] for path in np.unique(hot.rows["path"]).tolist()}
 
 
 def _frames(places: Places, path: int) -> list[tuple[str, str]]:
-    """Functions without how far behind their begin a place is: all places of one are one box."""
+    """Return functions without their offsets: all places of one are one box."""
     named = zip(places.frames(path), places.named_frames(path), strict=True)
     return [(places.label(frame) if function else "", where) for frame, (function, where) in named]
 
 
 def hot_functions(hot: HotRows, places: Places) -> list[HotPlace]:
-    """Functions by the time that they compute themselves, the longest first."""
+    """Sort functions by their own computing time, the longest first."""
     return _hot(hot, places, lambda place: (places.labelled(place), places.file(place), 0))
 
 
@@ -98,7 +98,7 @@ def _hot(hot: HotRows, places: Places, key_of: Callable[[int], Key]) -> list[Hot
 
 
 def _inclusive(hot: HotRows, places: Places) -> dict[tuple[str, str], float]:
-    """Time of functions (where: "") and of lines with what they call. A recursive function counts once."""
+    """Return the time of functions (where: "") and of lines with their callees. A recursive function counts once."""
     paths, index = np.unique(hot.rows["path"], return_inverse=True)
     ns = np.bincount(index, hot.rows["ns"], len(paths))
     sums: dict[tuple[str, str], float] = {}
@@ -112,7 +112,7 @@ def _inclusive(hot: HotRows, places: Places) -> dict[tuple[str, str], float]:
 def print_hot(
     hot: HotRows, places: Places, console: Console, *, lines: bool, by_signal: bool, whole_ns: float | None = None
 ) -> None:
-    """The tables. whole_ns: what shares are of, if not all computing on CPUs."""
+    """Print the tables. whole_ns: what shares are of, if not all computing on CPUs."""
     whole = whole_ns or hot.busy_ns
     console.print(Text(_headline(hot, by_signal), style="bold"))
     found = hot_functions(hot, places)
@@ -142,7 +142,7 @@ def _headline(hot: HotRows, by_signal: bool) -> str:
 
 
 def _others(hot: HotRows) -> str:
-    """How much of it is of threads that the first look does not know, for they make no call."""
+    """Say how much of it belongs to threads that the first look does not know, for they make no call."""
     count, ns = int(hot.ranks["others"].sum()), float(hot.ranks["others_ns"].sum())
     if not ns:
         return ""
@@ -168,7 +168,7 @@ def notes(hot: HotRows) -> list[str]:
 
 
 def _idle(hot: HotRows, idle: float) -> str:
-    """How long threads had no CPU: by the kernel, or by what no sample accounts for."""
+    """Say how long threads had no CPU: by the kernel, or by time without a sample."""
     share = units.percent(idle / hot.computing_ns)
     if hot.is_idle_known:
         waits = float(hot.ranks["waits_ns"].sum())
@@ -200,8 +200,10 @@ def _share(part: float, whole: float) -> str:
 
 
 def sentence(hot: HotRows, places: Places) -> str:
-    """The function that computes most, for the first look; "": there is none. Where samples have no place, their share
-    is said: that time may be the function's, too."""
+    """Name the function that computes most, for the first look; "": there is none.
+
+    If samples have no place, their share is given: that time may be the function's, too.
+    """
     every = hot_functions(hot, places)
     found = [one for one in every if one.function != NOT_KNOWN]
     if not found or not hot.busy_ns:
@@ -220,7 +222,7 @@ def sentence(hot: HotRows, places: Places) -> str:
 
 
 def hot_json(hot: HotRows, places: Places, *, lines: bool, by_signal: bool) -> dict[str, Any]:
-    """All of it."""
+    """Return all of it."""
     numbers = hot.ranks["rank"].tolist()
     return {
         "computing_s": hot.computing_ns / 1e9,

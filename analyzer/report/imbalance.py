@@ -31,7 +31,7 @@ class UnevennessSentence:
 
 
 def told(evenness: Imbalance, runtime_ns: int) -> list[UnevennessSentence]:
-    """A sentence for each finding, the most expensive first; those that cost little are left out."""
+    """Return a sentence for each finding, the most expensive first; cheap ones are left out."""
     found = evenness.uneven
     every = [*_all_of(found), *map(_pipeline, evenness.pipelines, evenness.place)]
     every = [one for one in every if one.cost_ns >= LEAST_COST * runtime_ns]
@@ -97,7 +97,7 @@ def _pipeline(one: Pipeline, place: str) -> UnevennessSentence:
 
 
 def evenness_json(evenness: Imbalance) -> dict[str, Any]:
-    """Times in s; numbers of iterations from 1."""
+    """Return times in s; numbers of iterations from 1."""
     found = evenness.uneven
     return {
         "moving_imbalance": _plain(found.moving),
@@ -136,7 +136,8 @@ def _plain(found: MovingImbalance | SlowIterations | Drift | Pipeline | None) ->
 
 
 def print_map(computing: np.ndarray, console: Console) -> None:
-    """Ranks over iterations, int64 (ranks, iterations): the darker, the longer a rank computes in an iteration."""
+    """Print ranks over iterations, int64 (ranks, iterations): the darker, the longer a rank computes in an
+    iteration."""
     ranks, count = computing.shape
     longest = float(np.percentile(computing, 99.9)) if computing.size else 0.0
     if not longest:
@@ -171,7 +172,7 @@ def _print_rows(values: np.ndarray, several: int, longest: float, shades: str, t
 
 
 def in_words(found: MovingImbalance | SlowIterations | Drift | Pipeline, place: str = "") -> str:
-    """One unevenness as in `told`, without its cost. `place`: of a pipeline."""
+    """Describe one unevenness as in `told`, without its cost. `place`: of a pipeline."""
     if isinstance(found, MovingImbalance):
         return _moving(found)
     if isinstance(found, SlowIterations):

@@ -101,7 +101,7 @@ def _text(mean: Mean) -> str:
 
 
 def distribution_json(found: TimesByNodes) -> list[dict[str, object]]:
-    """The same as numbers."""
+    """Return the distribution as numbers."""
     return [
         {
             "nodes": [row.nodes.fewest, row.nodes.most],
@@ -135,19 +135,19 @@ class NodeTime:
 
     @classmethod
     def of(cls, policy: Policy, estimates: str, outcome: Schedule) -> NodeTime:
-        """That of one simulation."""
+        """Compute the node time of one simulation."""
         return cls(policy.label, estimates, *(Mean(getattr(outcome, f"{name}_share"), None) for name in NAMES))
 
 
 def node_times(runs: pd.DataFrame) -> Iterator[NodeTime]:
-    """Means over the workloads of a study, its fair runs left out: by policy, model and k."""
+    """Yield means over the workloads of a study, without its fair runs: by policy, model and k."""
     for (policy, model, k), rows in runs[~runs.fair].groupby(["policy", "model", "k"], sort=False):
         estimates = f"{model} {k:g} sigma" if model else ""
         yield NodeTime(Policy(policy).label, estimates, *(Mean.of(rows[f"{name}_share"]) for name in NAMES))
 
 
 def node_time_table(rows: Sequence[NodeTime]) -> Table:
-    """A line for each, in percent."""
+    """Make a line for each, in percent."""
     table = plain_table("policy", "estimates", *NAMES)
     for row in rows:
         table.add_row(row.policy, row.estimates or "-", *(_percent(getattr(row, name)) for name in NAMES))

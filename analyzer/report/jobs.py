@@ -32,7 +32,7 @@ _SHORT_S = 10.0
 def study_json(
     study: Study, runs: pd.DataFrame, pairs: pd.DataFrame, distributions: Sequence[TimesByNodes]
 ) -> dict[str, object]:
-    """Means with confidence intervals, and what they are of."""
+    """Return means with confidence intervals, and their conditions."""
     keys = ["share", "policy", "model", "k"]
     return {
         "jobs": study.design.jobs,
@@ -68,7 +68,7 @@ def print_study(
     distributions: Sequence[TimesByNodes],
     console: Console,
 ) -> None:
-    """The tables, each with what it is of, and how the policies and models are ordered."""
+    """Print the tables, each with its conditions, and the order of the policies and models."""
     design = study.design
     seeds = len(study.seeds)
     console.print(
@@ -99,7 +99,7 @@ def _print_node_time(rows: Sequence[NodeTime], console: Console) -> None:
 
 
 def print_run_times(found: TimesByNodes, console: Console) -> None:
-    """How the run times are distributed over the numbers of nodes."""
+    """Print how the run times are distributed over the numbers of nodes."""
     console.print("\nRun times of jobs by their nodes")
     console.print(run_time_table(found))
 
@@ -109,7 +109,7 @@ def _text(mean: Mean, digits: int) -> str:
 
 
 def _lengths(runs: pd.DataFrame, study: Study) -> object:
-    """Table 5.6."""
+    """Make Table 5.6."""
     table = plain_table("", "policy", "none", *(f"{k:g} sigma" for k in study.ks))
     chosen = runs[~runs.fair]
     digits = 1 if chosen.length_h.max() < 1000 else 0
@@ -125,7 +125,7 @@ def _lengths(runs: pd.DataFrame, study: Study) -> object:
 
 
 def _orderings(runs: pd.DataFrame) -> list[str]:
-    """How the first policy compares with the others, workload by workload."""
+    """Compare the first policy with the others, workload by workload."""
     by_policy = runs.groupby(["policy", "seed"]).length_h.mean().unstack("seed")
     if Policy.FCFS.value not in by_policy.index or len(by_policy) < 2:
         return []
@@ -143,7 +143,7 @@ def _orderings(runs: pd.DataFrame) -> list[str]:
 
 
 def _cancellations(runs: pd.DataFrame, study: Study) -> object:
-    """Table 5.7. It is the same for all policies and shares."""
+    """Make Table 5.7. It is the same for all policies and shares."""
     policy = next(policy for policy in study.policies if policy.needs_estimates)
     rows = runs[(runs.policy == policy.value) & (runs.share == study.shares[0])]
     models = list(study.design.application.deviations)
@@ -162,7 +162,7 @@ def _cancellations(runs: pd.DataFrame, study: Study) -> object:
 
 
 def _print_fair(runs: pd.DataFrame, pairs: pd.DataFrame, console: Console) -> None:
-    """Table 5.8, one for each model beside the first."""
+    """Print Table 5.8, one for each model beside the first."""
     first = str(runs.model.iloc[0])
     digits = 1 if runs.length_h.max() < 1000 else 0
     for other in pairs.model.unique():
@@ -214,7 +214,7 @@ def bounded_slowdown(outcome: Schedule) -> np.ndarray:
 
 
 def simulated_json(one: SimulatedLog) -> dict[str, object]:
-    """The numbers of one simulation; times in s."""
+    """Return the numbers of one simulation; times in s."""
     outcome = one.outcome
     return {
         "policy": one.policy.value,
@@ -230,7 +230,7 @@ def simulated_json(one: SimulatedLog) -> dict[str, object]:
 
 
 def print_simulated(found: list[SimulatedLog], distribution: TimesByNodes, console: Console) -> None:
-    """A line for each policy and kind of estimates, what the processors did, and how long jobs of each width ran."""
+    """Print a line for each policy and kind of estimates, the processors' time, and how long jobs of each width ran."""
     table = plain_table("policy", "estimates", "time", "mean wait", "slowdown", "cancelled")
     for one in found:
         outcome = one.outcome

@@ -123,7 +123,7 @@ def _words(run: LimitsReport) -> list[str]:
 
 
 def _where(run: LimitsReport) -> list[str]:
-    """Where in the program the run is limited: computing that is uneven, and calls that take long."""
+    """Say where in the program the run is limited: uneven computing, and calls that take long."""
     lines = []
     at = run.lost_at
     if at.uneven and at.uneven[0].excess_ns >= _NEXT * run.found.whole.end_ns:
@@ -143,7 +143,7 @@ def _machine_text(machine: Machine) -> str:
 
 
 def _scenarios(found: Limits, faster: list[float | None] | None) -> Table:
-    """Table 11 of the thesis, with the inverse of its slowdown."""
+    """Make Table 11 of the thesis, with the inverse of its slowdown."""
     table = plain_table("network", "time", "utilisation", "slowdown", *(["speedup"] if faster else []))
     for number, scenario in enumerate(found.scenarios):
         slowdown = scenario.slowdown(found.ideal) if number else None
@@ -154,7 +154,7 @@ def _scenarios(found: Limits, faster: list[float | None] | None) -> Table:
 
 
 def _parts(run: LimitsReport) -> Table:
-    """The parts of the replayed time, the largest first, and the time of the run that is outside the replay."""
+    """Make a table of the parts of the replayed time, the largest first, and the time of the run outside the replay."""
     table = plain_table("where the time goes", "time", "share", "gain without it")
     found, end_ns = run.found, run.found.whole.end_ns
     for part in found.parts:
@@ -185,7 +185,7 @@ def _share(ns: float, whole_ns: int) -> str:
 
 
 def verdict(found: Limits, subject: str = "The run", *, network_known: bool = True) -> str:
-    """The largest part of the time, what may reduce it, and the part that comes next."""
+    """Name the largest part of the time, what may reduce it, and the part that comes next."""
     end_ns, limit = found.whole.end_ns, found.limit
     if limit is None:
         return "Nothing limits the run: it takes no time."
@@ -222,14 +222,14 @@ def _why(part: Loss, found: Limits) -> str:
 
 
 def _how(latency: Latency) -> str:
-    """Where the cost of latency arises."""
+    """Say where the cost of latency arises."""
     if latency.induced_ns < _NEXT * latency.extra_ns:
         return "spent on CPUs and in collectives"
     return f"{units.time(latency.direct_ns)} directly and {units.time(latency.induced_ns)} by the waiting that follows"
 
 
 def _gains(found: Limits) -> str:
-    """Which cost of the network is most worth removing, if it is not the largest part."""
+    """Say which cost of the network is most worth removing, if it is not the largest part."""
     tried = [part for part in found.parts if part.gain_ns is not None]
     most, first = max(tried, key=lambda part: part.gain_ns or 0), tried[0]
     gain, less = most.gain_ns or 0, first.gain_ns or 0
@@ -260,7 +260,7 @@ _BELOW_ZERO = {
 
 
 def _outside(run: LimitsReport) -> list[str]:
-    """The time that is not in the replay, where it is much."""
+    """Say how much time is not in the replay, if it is much."""
     more = run.outside_ns or 0
     line = outside_text(more, run.measured_ns, largest=run.limit == OUTSIDE)
     if not line:
@@ -275,7 +275,7 @@ def _outside(run: LimitsReport) -> list[str]:
 
 
 def outside_text(outside_ns: int, measured_ns: int, *, largest: bool) -> str:
-    """How much of a run is not in its replay; "" where that is little."""
+    """Say how much of a run is not in its replay; "" if that is little."""
     if outside_ns <= _NOTEWORTHY * measured_ns:
         return ""
     most = "The largest part of the run is" if largest else "Part of the run is"
@@ -288,7 +288,7 @@ def _waits(run: LimitsReport) -> str:
 
 
 def tolerance_text(of: Tolerance, *, network_known: bool = True) -> str:
-    """The worst network with which the run is hardly longer."""
+    """Describe the worst network with which the run is hardly longer."""
     latency = "any latency" if of.latency_s is None else f"a latency of up to {_value('latency', of.latency_s)}"
     least = "" if of.bandwidth is None else _value("bandwidth", of.bandwidth)
     bandwidth = f"a bandwidth of {least} or more" if least else "any bandwidth"
@@ -304,7 +304,7 @@ def _value(name: str, value: float) -> str:
 
 
 def limits_json(runs: Sequence[LimitsReport]) -> list[dict[str, Any]]:
-    """Seconds and fractions under stable names."""
+    """Return seconds and fractions under stable names."""
     faster = speedups([run.found for run in runs])
     return [_run_json(run, speedup) for run, speedup in zip(runs, faster, strict=True)]
 

@@ -15,7 +15,7 @@ _PLACES = {"intra": "Messages within nodes", "inter": "Messages between nodes"}
 
 
 def print_ways(ways: tuple[Way, ...], console: Console) -> None:
-    """A paragraph for messages within nodes and one for those between, or that there are none."""
+    """Print a paragraph for messages within nodes and one for those between, or that there are none."""
     if not ways:
         console.print("There are no messages, so latency and bandwidth are not known.")
     for number, way in enumerate(ways):
@@ -81,7 +81,7 @@ def _conclusions(way: Way) -> list[str]:
 
 
 def ways_json(ways: tuple[Way, ...]) -> list[dict[str, Any]]:
-    """Seconds, bytes and bytes a second; None for what is not known."""
+    """Return seconds, bytes and bytes a second; None for unknown values."""
     return [
         {
             "where": way.where,

@@ -43,12 +43,12 @@ class MonteCarloReport:
         return None if self.until is None else is_stable(self.samples, self.until)
 
     def spreads(self) -> list[Spread]:
-        """That of each run."""
+        """Compute the spread of each run."""
         return [spread(self.samples, run) for run in range(len(self.files))]
 
 
 def print_spread(found: MonteCarloReport, console: Console) -> None:
-    """A block for each run."""
+    """Print a block for each run."""
     names = file_names(found.files)
     for k, of in enumerate(found.spreads()):
         drawn = units.plural(len(found.samples.values), "machine")
@@ -102,7 +102,7 @@ def _parameters(samples: Samples, of: Spread) -> Table:
 
 
 def meaning(samples: Samples, of: Spread) -> str:
-    """The spread in words, and which parameters it comes from."""
+    """Describe the spread in words, and which parameters it comes from."""
     low, high = of.quantiles[0], of.quantiles[-1]
     said = f"On 9 of 10 machines the run takes {units.time(low)} to {units.time(high)}"
     if not isnan(of.mean_within):
@@ -118,7 +118,7 @@ def meaning(samples: Samples, of: Spread) -> str:
 
 
 def spread_json(found: MonteCarloReport) -> dict[str, Any]:
-    """Times in seconds, values in the units of the parameters."""
+    """Return times in seconds, values in the units of the parameters."""
     samples = found.samples
     return {
         "eager": [eager.as_json() for eager in found.eager],

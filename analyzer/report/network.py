@@ -64,7 +64,9 @@ def _line(line: Line, of: Interval) -> tuple[str, str]:
 
 
 def _value(value: float, ci: tuple[float, float], scale: float) -> str:
-    """A number and half the width of its confidence interval, with two digits of that; one where these are many.
+    """Return a number and half the width of its confidence interval, with two digits of that; one if these are many.
+
+    A number that may not be below 0, and would be, is known by its upper end.
 
     A number that may not be below 0, and would be, is known by its upper end.
     """
@@ -109,7 +111,7 @@ def _words(of: Estimate) -> list[str]:
 
 
 def _levels(levels: Levels) -> str:
-    """The speeds at which the network was found, and the one whose rows count."""
+    """Name the speeds at which the network was found, and the one whose rows count."""
     each = zip(levels.latency_s, levels.share, strict=True)
     shown = ", ".join(f"{_us(latency_s)} ({units.percent(share)} of the rows)" for latency_s, share in each)
     return f"Levels of speed: L {shown}; only the level with {_us(levels.latency_s[levels.reported])} is used here"
@@ -131,7 +133,7 @@ def _errors(errors: Errors) -> str:
 
 
 def print_comparison(found: list[Estimate], console: Console) -> None:
-    """The detectors side by side."""
+    """Print the detectors side by side."""
     console.print("Detectors: changes after these sizes, and errors of overhead and gap", style="bold")
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
     table.add_column("  ", no_wrap=True)
@@ -147,7 +149,7 @@ def print_comparison(found: list[Estimate], console: Console) -> None:
 
 
 def print_pairs(pairs: list[PairModel], console: Console) -> None:
-    """The pairs compared with the model they share; of many those that differ most."""
+    """Print the pairs compared with the model they share; of many the ones that differ most."""
     if not pairs:
         return
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
@@ -164,7 +166,7 @@ def print_pairs(pairs: list[PairModel], console: Console) -> None:
 
 
 def estimate_json(of: Estimate) -> dict[str, Any]:
-    """The model as in its file, and the data behind it. Seconds, bytes, fractions; None for what is not known."""
+    """Return the model as in its file, and the data behind it. Seconds, bytes, fractions; None for unknown values."""
     size = of.curves.size
     simple, line = loggp(of.model, of.curves), hockney(of.curves)
     errors = {"overhead": of.overhead_errors, "gap": of.gap_errors, "way": of.way_errors}

@@ -23,7 +23,7 @@ _EXACT, _MOST_CLOSER, _MOST_OFF = 1e-9, 100.0, 10.0
 
 
 def prediction_tables(found: Prediction) -> Iterator[Table | Text]:
-    """The fitted factors, the predicted ones, the speedups of all methods, and sentences."""
+    """Yield tables of the fitted factors, the predicted ones, the speedups of all methods, and sentences."""
     yield _factors(found)
     yield _speedups(found)
     yield Text("\n".join(sentence(one) for one in found.predicted))
@@ -31,7 +31,7 @@ def prediction_tables(found: Prediction) -> Iterator[Table | Text]:
 
 
 def _factors(found: Prediction) -> Table:
-    """A column for each rank count, fitted and predicted."""
+    """Make a column for each rank count, fitted and predicted."""
     runs = found.fitted.runs
     table = plain_table(
         "factor", *(units.plural(run.ranks, "rank") for run in runs), *(_head(p) for p in found.predicted)
@@ -54,7 +54,7 @@ def _predicted(found: Prediction, factor: Factor, predicted: Predicted, number: 
 
 
 def _speedups(found: Prediction) -> Table:
-    """A row for each method, a column for each rank count; errors where the run is there."""
+    """Make a row for each method, a column for each rank count; errors if the run is there."""
     table = plain_table("speedup by", *(units.plural(p.ranks, "rank") for p in found.predicted))
     table.add_row(MODEL, *(_with_error(p, p.speedup.value) for p in found.predicted))
     if any(p.speedup.low is not None for p in found.predicted):
@@ -151,7 +151,7 @@ def _held_out(shown: HeldOut) -> str:
 
 
 def _off(share: float) -> str:
-    """An error; one of a parabola below 0 is as large as one likes."""
+    """Return an error; for a parabola below 0 it is unlimited."""
     return units.percent(share) if share <= _MOST_OFF else f"more than {units.percent(_MOST_OFF)}"
 
 
@@ -160,7 +160,10 @@ def _name(factor: Factor) -> str:
 
 
 def prediction_json(found: Prediction) -> dict[str, Any]:
-    """Numbers under stable names; an amount's value is relative to the reference, with weak scaling by rank."""
+    """Return numbers under stable names.
+
+    An amount's value is relative to the reference, with weak scaling by rank.
+    """
     return {
         "scaling": found.fitted.kind,
         "reference": found.fitted.reference.file,

@@ -18,7 +18,8 @@ _MOST_RANKS = 32
 
 
 def print_process_times(found: ProcessTimes, console: Console) -> None:
-    """A line for each process, with its distance from the predicted time; then the first, the last and the farthest."""
+    """Print a line for each process, with its distance from the predicted time; then the first, the last and the
+    farthest."""
     console.print("\nTimes of processes for their shares, and their distance from what the plan expects")
     table = plain_table("rank", "predicted", "measured", "distance", "of it", "interval")
     distances = found.distances
@@ -46,7 +47,7 @@ def print_process_times(found: ProcessTimes, console: Console) -> None:
 
 
 def print_over_sizes(every: list[ProcessTimes], console: Console) -> None:
-    """Several runs: the least and the largest time of a process at each size, measured and predicted."""
+    """Print the least and the largest time of a process at each size, measured and predicted, for several runs."""
     console.print("\nLeast and largest time of a process")
     table = plain_table("size", "least predicted", "measured", "largest predicted", "measured", "largest distance")
     for one in every:
@@ -58,7 +59,7 @@ def print_over_sizes(every: list[ProcessTimes], console: Console) -> None:
 
 
 def process_times_json(found: ProcessTimes) -> list[dict[str, object]]:
-    """The same as numbers, by rank."""
+    """Return the same as numbers, by rank."""
     return [
         {
             "rank": rank, "predicted_s": float(found.predicted_s[rank]), "measured_s": float(found.measured_s[rank]),

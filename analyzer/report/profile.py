@@ -35,7 +35,7 @@ class ProfileReport:
 
 
 def print_profile(profiled: ProfileReport, console: Console) -> None:
-    """The mean, and the times in which few compute."""
+    """Print the mean, and the times in which few compute."""
     found = profiled.found
     computing = found.series[COMPUTING]
     kind = f"predicted {basis_phrase(cpu_time=profiled.cpu_time)}" if profiled.replayed else "as measured"
@@ -75,7 +75,7 @@ def _table(dips: list[ParallelismDip]) -> Table:
 
 
 def _places_table(found: Parallelism) -> Table:
-    """How many threads are in the calls of each place, on average and in the interval with most."""
+    """Make a table of the threads in the calls of each place, on average and in the interval with most."""
     table = plain_table("Threads in calls at", "mean", "most", "from")
     for place in found.places:
         series = found.series[place]
@@ -107,7 +107,7 @@ def _verdict(found: Parallelism, dips: list[ParallelismDip]) -> str:
 
 
 def profile_json(profiled: ProfileReport) -> dict[str, Any]:
-    """Seconds and numbers of threads under stable names; all series."""
+    """Return seconds and numbers of threads under stable names; all series."""
     found = profiled.found
     return {
         "file": profiled.file,
@@ -132,7 +132,7 @@ def profile_json(profiled: ProfileReport) -> dict[str, Any]:
 
 
 def write_series(found: Parallelism, path: Path) -> None:
-    """A CSV: begin and end of each bin in ns, and the mean number of each series. Raises TracelibError."""
+    """Write a CSV: begin and end of each bin in ns, and the mean number of each series. Raises TracelibError."""
     names, edges = list(found.series), found.edges
     rows = np.column_stack([edges[:-1], edges[1:], *found.series.values()])
     line = "%d,%d" + ",%.6g" * len(names) + "\n"

@@ -24,7 +24,7 @@ COLOURS = {False: "#cfe3f1", True: "#f6cfb3"}
 
 
 def print_graph(found: ProgramGraph, console: Console) -> None:
-    """Parts in order of their first execution, with what differs."""
+    """Print parts in order of their first execution, with their differences."""
     console.print("\nParts of the program, and where processes differ")
     table = plain_table("part", "ranks", "times", "each", "differs")
     for number, node in enumerate(found.nodes, 1):
@@ -40,12 +40,12 @@ def print_graph(found: ProgramGraph, console: Console) -> None:
 
 
 def name_of(node: GraphNode) -> str:
-    """`Sendrecv exchange.c:212 in exchange`, or computing."""
+    """Return `Sendrecv exchange.c:212 in exchange`, or computing."""
     return node.label if node.kind == NodeKind.COMMUNICATION else "computing"
 
 
 def ranks_text(ranks: np.ndarray) -> str:
-    """`0`, `1-7`, `0, 4-6`; of many stretches their number."""
+    """Return `0`, `1-7`, `0, 4-6`; for many stretches their number."""
     if not len(ranks):
         return "-"
     cuts = np.flatnonzero(np.diff(ranks) > 1) + 1
@@ -56,14 +56,14 @@ def ranks_text(ranks: np.ndarray) -> str:
 
 
 def times_text(node: GraphNode) -> str:
-    """Executions on a rank."""
+    """Return the number of executions on a rank."""
     there = node.count[node.count > 0]
     low, high = int(there.min()), int(there.max())
     return f"{low}-{high}" if high > low else str(low)
 
 
 def each_text(node: GraphNode) -> str:
-    """Mean time of an execution: of all ranks, or from the fastest to the slowest."""
+    """Return the mean time of an execution: of all ranks, or from the fastest to the slowest."""
     each = node.each_ns
     if DifferingProperty.SPEED in node.differs:
         return f"{units.time(float(each.min()))} to {units.time(float(each.max()))}"
@@ -71,7 +71,7 @@ def each_text(node: GraphNode) -> str:
 
 
 def bytes_text(node: GraphNode) -> str:
-    """Bytes of an execution; "": none."""
+    """Return the bytes of an execution; "": none."""
     there = node.count > 0
     each = node.bytes[there] / node.count[there]
     if not each.max(initial=0):
@@ -81,7 +81,7 @@ def bytes_text(node: GraphNode) -> str:
 
 
 def graph_json(found: ProgramGraph) -> dict[str, Any]:
-    """The same as numbers."""
+    """Return the same as numbers."""
     return {
         "parts": [
             {
@@ -103,7 +103,7 @@ def _edge_json(edge: GraphEdge) -> dict[str, int | None]:
 
 
 def dot_text(found: ProgramGraph) -> str:
-    """The graph in DOT: `dot -Tsvg` draws it."""
+    """Write the graph in DOT: `dot -Tsvg` draws it."""
     lines = [
         "digraph program {",
         '  node [style=filled, fontname="sans-serif"];',

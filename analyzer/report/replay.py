@@ -69,7 +69,7 @@ class ReplayReport:
 
 
 def print_replay(replayed: ReplayReport, console: Console) -> None:
-    """The predicted time beside the measured one, and where it goes."""
+    """Print the predicted time beside the measured one, and its parts."""
     prediction, names = replayed.prediction, file_names(replayed.files)
     for file, measured in zip(replayed.files, replayed.measured_ns, strict=True):
         if measured:
@@ -103,7 +103,7 @@ def print_replay(replayed: ReplayReport, console: Console) -> None:
 
 
 def _changes_table(changes: Sequence[Change], places: Places) -> Table:
-    """Calls whose time changes most, of all ranks together."""
+    """Make a table of the calls whose time changes most, of all ranks together."""
     table = plain_table("Time in calls, by place", "MPI_", "calls", "measured", "predicted", "change")
     for c in changes[:MOST_CHANGES]:
         sign = "-" if c.more_ns < 0 else "+" if c.more_ns else ""
@@ -116,18 +116,18 @@ def _changes_table(changes: Sequence[Change], places: Places) -> Table:
 
 
 def _by(replayed: ReplayReport) -> str:
-    """How bursts are measured; for several runs of each, where that differs."""
+    """Say how bursts are measured; for several runs of each, if that differs."""
     return " and ".join(dict.fromkeys(basis_phrase(cpu_time=way) for way in _ways(replayed)))
 
 
 def _ways(replayed: ReplayReport) -> list[bool | None]:
-    """Whether the bursts of each run are CPU time; None: as a Dimemas trace has them."""
+    """Return True for each run whose bursts are CPU time; None: as a Dimemas trace has them."""
     pairs = zip(replayed.programs, replayed.measured_ns, strict=True)
     return [program.cpu_time if measured else None for program, measured in pairs]
 
 
 def utilisation(usage: np.ndarray, end_ns: int, *columns: str) -> float:
-    """The share of the time of all threads, from 0 to the end of the last, that they spend on something."""
+    """Return the share of the time of all threads, from 0 to the end of the last, that they spend on something."""
     return float(sum(usage[column].sum() for column in columns)) / (len(usage) * end_ns) if end_ns else 0.0
 
 
@@ -187,7 +187,10 @@ def _print_closed(files: Sequence[str], closed: Closed, console: Console) -> Non
 
 
 def _print_runs(files: Sequence[str], runs: np.ndarray, console: Console) -> None:
-    """How long runs take that are not compared with a run alone: of one application, or of several that communicate."""
+    """Print how long runs take that are not compared with a run alone.
+
+    They are of one application, or of several that communicate.
+    """
     console.print()
     names = file_names(files)
     for number, file in enumerate(files):
@@ -199,7 +202,7 @@ def _print_runs(files: Sequence[str], runs: np.ndarray, console: Console) -> Non
 
 
 def replay_json(replayed: ReplayReport) -> dict[str, Any]:
-    """Seconds under stable names; the parts as sums over all ranks and by rank."""
+    """Return seconds under stable names; the parts as sums over all ranks and by rank."""
     prediction = replayed.prediction
     usage = prediction.usage
     data: dict[str, Any] = {

@@ -35,7 +35,7 @@ def _span(series: Series, steps: float) -> str:
 
 
 def analysed_tables(found: RepresentativeReport) -> Iterator[Table | Text]:
-    """The subset with its errors, the lengths, and the sweep."""
+    """Yield the subset with its errors, the lengths, and the sweep."""
     series, subset = found.series, found.subset
     if subset is None:
         yield Text(
@@ -55,7 +55,7 @@ def analysed_tables(found: RepresentativeReport) -> Iterator[Table | Text]:
 
 
 def best(lengths: Sequence[Length]) -> list[int]:
-    """The lengths in % with the smallest sums of errors, the best first."""
+    """Return the lengths in % with the smallest sums of errors, the best first."""
     return [one.share for one in sorted(lengths, key=lambda one: one.sum)[:_BEST]]
 
 
@@ -104,7 +104,7 @@ def _sweep(found: RepresentativeReport) -> Iterator[Table | Text]:
 
 
 def analysed_json(found: RepresentativeReport) -> dict[str, Any]:
-    """Numbers under stable names; lengths in steps."""
+    """Return numbers under stable names; lengths in steps."""
     subset = found.subset
     data: dict[str, Any] = {"file": found.series.name, "metric": found.metrics[0].text, "steps": len(found.series)}
     data |= {"step_s": found.series.step / 1e9 if found.series.unit == "ns" else None, "found": subset is not None}
@@ -128,7 +128,7 @@ def analysed_json(found: RepresentativeReport) -> dict[str, Any]:
 
 
 def plan_tables(plan: Plan) -> Iterator[Table | Text]:
-    """When each set is read, and what that saves."""
+    """Yield when each set is read, and what that saves."""
     table = plain_table("counters", "from", "to", "for")
     for name, begin, end in zip(plan.sets, plan.moments_ns, plan.moments_ns[1:], strict=False):
         table.add_row(name, *(units.time(ns) for ns in (begin, end, end - begin)))
@@ -148,7 +148,7 @@ def plan_command(plan: Plan, path: str) -> str:
 
 
 def plan_json(plan: Plan, path: str) -> dict[str, Any]:
-    """Times in s after MPI_Init."""
+    """Return times in s after MPI_Init."""
     return {
         "plan": path,
         "sets": list(plan.sets),
@@ -162,7 +162,7 @@ def plan_json(plan: Plan, path: str) -> dict[str, Any]:
 
 
 def estimates_tables(found: Estimates) -> Iterator[Table | Text]:
-    """Each counter's estimate, beside the full run, and the costs."""
+    """Yield each counter's estimate, beside the full run, and the costs."""
     unit = "share of the time" if found.iterations is None else f"iterations (of {found.iterations})"
     table = plain_table("counter", "counted", f"in {unit}", "estimate", "full run", "error")
     for one in found.counters:
@@ -179,7 +179,7 @@ def estimates_tables(found: Estimates) -> Iterator[Table | Text]:
 
 
 def estimates_json(file: str, found: Estimates) -> dict[str, Any]:
-    """Numbers under stable names."""
+    """Return numbers under stable names."""
     return {
         "file": file,
         "length_s": found.length_ns / 1e9,

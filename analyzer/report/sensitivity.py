@@ -39,7 +39,7 @@ class SensitivityReport:
 
 
 def print_sensitivity(studied: SensitivityReport, console: Console) -> None:
-    """The factors by influence, what that means, and the sweeps."""
+    """Print the factors by influence, their meaning, and the sweeps."""
     found = studied.found
     if studied.measured_ns:
         console.print(f"{Path(studied.file).name} took {units.time(studied.measured_ns)}", markup=False)
@@ -104,12 +104,12 @@ def _influence(share: float | None) -> str:
 
 
 def term_name(term: Term, design: Design) -> str:
-    """ "latency x buses"."""
+    """Return "latency x buses"."""
     return " x ".join(design.factors[j].parameter.name for j in term.factors)
 
 
 def verdict(design: Design) -> str:
-    """One paragraph: what matters between these levels, how much, and whether factors act together."""
+    """Write one paragraph: what matters between these levels, how much, and whether factors act together."""
     fastest, slowest = min(design.ends_ns), max(design.ends_ns)
     if slowest == fastest:
         return "None of this matters: the run takes the same time in all combinations."
@@ -143,7 +143,7 @@ def _sweep_table(swept: Swept) -> Table:
 
 
 def sweep_verdict(swept: Swept) -> str:
-    """One line: from which value on the parameter matters."""
+    """Write one line: from which value on the parameter matters."""
     of, values, ends = swept.sweep.parameter, swept.sweep.values, swept.ends_ns
     first, last = (value_text(of, value) for value in (values[0], values[-1]))
     if swept.knee is None:
@@ -158,13 +158,13 @@ def sweep_verdict(swept: Swept) -> str:
 
 
 def beyond_knee(swept: Swept) -> str:
-    """ "above 5.00 us"."""
+    """Return "above 5.00 us"."""
     side = "above" if best_is_low(swept.ends_ns) else "below"
     return f"{side} {value_text(swept.sweep.parameter, swept.knee or 0.0)}"
 
 
 def sensitivity_json(studied: SensitivityReport) -> dict[str, Any]:
-    """Seconds, fractions and values in the parameters' own units under stable names."""
+    """Return seconds, fractions and values in the parameters' own units under stable names."""
     found = studied.found
     data: dict[str, Any] = {
         "file": studied.file,

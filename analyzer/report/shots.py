@@ -24,7 +24,7 @@ _NAMED = 8
 
 
 def print_results(found: Results, written: Sequence[Path], console: Console) -> None:
-    """Spreads of outputs, what they come from, shots without a result, and who did the work."""
+    """Print spreads of outputs, their causes, shots without a result, and the hosts that did the work."""
     spreads, varied = found.spreads(), found.plan.varied
     shots = units.plural(len(found.records), "shot")
     good = "all" if len(found.good) == len(found.records) else str(len(found.good))
@@ -58,12 +58,12 @@ def _new_table(*names: str) -> Table:
 
 
 def number(value: float) -> str:
-    """Four digits: 0.00123, 12.3, 1.234e+10."""
+    """Return four digits: 0.00123, 12.3, 1.234e+10."""
     return f"{value:.4g}"
 
 
 def _spreads(found: Results, spreads: Sequence[Spread], first: int) -> Table:
-    """The spreads of some outputs, one in each column, from the output `first` on."""
+    """Make a table of the spreads of some outputs, one in each column, from the output `first` on."""
     some = slice(first, first + _COLUMNS)
     table = _new_table("", *(output.name for output in found.plan.outputs[some]))
     rows = {"mean": [of.mean for of in spreads], "deviation": [of.deviation for of in spreads]}
@@ -86,7 +86,7 @@ def _correlations(found: Results, spreads: Sequence[Spread], first: int) -> Tabl
 
 
 def _meaning(name: str, variables: Sequence[str], of: Spread) -> str:
-    """The spread of an output in words."""
+    """Describe the spread of an output in words."""
     said = f"{name}: 9 of 10 shots give {number(of.quantiles[0])} to {number(of.quantiles[-1])}"
     if not isnan(of.mean_within):
         said += f"; the mean is known to ±{number(of.mean_within)}"
@@ -120,7 +120,7 @@ def _hosts(found: Results) -> Table:
 
 
 def results_json(found: Results, written: Sequence[Path]) -> dict[str, Any]:
-    """The same as plain data."""
+    """Return the same as plain data."""
     plan = found.plan
     return {
         "study": str(plan.path),

@@ -48,7 +48,7 @@ _PEERS = {Peer.ANY_SOURCE: "any", Peer.PROC_NULL: "nobody", Peer.ROOT: "here"}
 
 
 def print_moment(trace: Trace, found: Snapshot, console: Console) -> None:
-    """One rank: what each thread does, the calls around, and what is on its way."""
+    """Print one rank: each thread's activity, the calls around, and messages on their way."""
     places = trace.extra(CallPaths).named()
     console.print(Text(f"rank {found.rank} at {seconds(found.time_ns)}{_outside(found)}", style="bold"))
     for one in found.threads:
@@ -65,7 +65,7 @@ def print_moment(trace: Trace, found: Snapshot, console: Console) -> None:
 
 
 def print_all(trace: Trace, found: Sequence[Snapshot], console: Console) -> None:
-    """A line for each rank; of many those that are alike as one."""
+    """Print a line for each rank; of many, alike ones as one."""
     places = trace.extra(CallPaths).named()
     console.print(Text(f"All ranks at {seconds(found[0].time_ns)}" if found else "No ranks", style="bold"))
     lines = [f"rank {one.rank}: {_main(trace, one, places)}" for one in found]
@@ -74,12 +74,12 @@ def print_all(trace: Trace, found: Sequence[Snapshot], console: Console) -> None
 
 
 def seconds(ns: int) -> str:
-    """A moment: 1.234567 s."""
+    """Return a moment: 1.234567 s."""
     return f"{ns / 1e9:.6f} s"
 
 
 def doing(trace: Trace, one: ThreadSnapshot, places: Places, time_ns: int) -> str:
-    """`is in MPI_Recv from 2 at a.c:7 in f, for 4.60 ms of 11.2 ms`, or what it does outside calls."""
+    """Return `is in MPI_Recv from 2 at a.c:7 in f, for 4.60 ms of 11.2 ms`, or the activity outside calls."""
     if one.inside:
         row = one.before.rows[-1]
         begin, length = int(row["enter"]), int(row["inside"])
@@ -92,7 +92,7 @@ def doing(trace: Trace, one: ThreadSnapshot, places: Places, time_ns: int) -> st
 
 
 def moment_json(trace: Trace, found: Snapshot) -> dict[str, Any]:
-    """All of it; times in seconds."""
+    """Return all of it; times in seconds."""
     places = trace.extra(CallPaths).named()
     return {
         "rank": found.rank,
@@ -142,7 +142,7 @@ def _how_long(since_ns: int, length_ns: int) -> str:
 
 
 def _called(trace: Trace, row: np.void) -> str:
-    """`MPI_Recv from 2`, `61 x MPI_Test`."""
+    """Return `MPI_Recv from 2`, `61 x MPI_Test`."""
     name, peer = trace.procedures[row["call"]], int(row["peer"])
     towards = _TOWARDS.get(state_of(name), "with")
     with_whom = f" {towards} {_PEERS.get(Peer(peer), peer) if peer < 0 else peer}" if peer != Peer.NONE else ""
@@ -150,7 +150,7 @@ def _called(trace: Trace, row: np.void) -> str:
 
 
 def _background(one: ThreadSnapshot, places: Places) -> Iterator[str]:
-    """The call path and the regions of a thread."""
+    """Yield the call path and the regions of a thread."""
     path = int(one.before.paths[-1]) if one.inside else 0
     if path and len(places.frames(path)) > 1:
         yield f"called by {places.chain(path)}"
@@ -186,7 +186,7 @@ def _add(table: Table, trace: Trace, places: Places, row: np.void, path: int, ma
 
 
 def _others(trace: Trace, found: Snapshot) -> Iterator[tuple[str, Table]]:
-    """Tables of what is on its way and of events, each with its title; those that have rows."""
+    """Yield tables of messages on their way and of events, each with its title, if they have rows."""
     if len(found.messages):
         table = plain_table("from", "to", "size", "tag", "sent", "received")
         for row in found.messages[:MOST_ROWS]:
@@ -216,7 +216,7 @@ def _title(text: str, rows: int) -> str:
 
 
 def _request_name(what: int) -> str:
-    """`send`, `receive`, `collective`, ..."""
+    """Return `send`, `receive`, `collective`, ..."""
     return What(what & WHAT_MASK).name.lower().split("_")[0].replace("recv", "receive")
 
 
@@ -258,7 +258,10 @@ _AROUND = 1
 
 
 def moment_at(run: LiveRun, rank: int, time: int) -> dict[str, Any]:
-    """The JSON of `analyze what`, without what is on its way, and of each thread `wait`: None, or what it waits for."""
+    """Return the JSON of `analyze what`, without messages on their way, and `wait` of each thread.
+
+    wait: None, or what the thread waits for.
+    """
     with run.reading:
         said = moment_json(run.trace, take_snapshot(run.trace, rank, time, _AROUND, messages=False))
     for thread in said["threads"]:
@@ -267,7 +270,7 @@ def moment_at(run: LiveRun, rank: int, time: int) -> dict[str, Any]:
 
 
 def _wait(run: LiveRun, lane: int, time: int) -> dict[str, Any] | None:
-    """The wait of the call that a thread is in."""
+    """Return the wait of the call that a thread is in."""
     first, last = run.waits.lane_first[lane : lane + 2].tolist()
     rows = run.waits.waits[first:last]
     at = int(np.searchsorted(rows["enter"], time, side="right")) - 1

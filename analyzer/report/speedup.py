@@ -22,7 +22,7 @@ _WIDTH = 78
 
 
 def factor_text(factor: Factor, value: float) -> str:
-    """A value of a factor with its unit."""
+    """Return a value of a factor with its unit."""
     if factor.is_share:
         return units.percent(value)
     if factor.key == "computation":
@@ -33,12 +33,12 @@ def factor_text(factor: Factor, value: float) -> str:
 
 
 def capital(text: str) -> str:
-    """The text as the begin of a sentence."""
+    """Return the text as the begin of a sentence."""
     return text[:1].upper() + text[1:]
 
 
 def speedup_tables(found: Speedup) -> Iterator[Table | Text]:
-    """A table of all runs, a sentence for each, and what is to be known of the factors."""
+    """Yield a table of all runs, a sentence for each, and remarks on the factors."""
     for first in range(0, len(found.runs), RUNS_SIDE_BY_SIDE):
         yield _table(found, found.runs[first : first + RUNS_SIDE_BY_SIDE])
     yield Text("\n".join(sentence(found, run) for run in found.runs[1:]))
@@ -77,7 +77,7 @@ def _table(found: Speedup, runs: tuple[Parameters, ...]) -> Table:
 
 
 def sentence(found: Speedup, run: Parameters) -> str:
-    """How the run scales and what undermines it, in words."""
+    """Describe in words how the run scales and what undermines it."""
     measured, linear = found.measured(run), found.linear(run)
     base = found.reference
     if linear == 1:
@@ -147,7 +147,7 @@ def _notes(found: Speedup) -> list[str]:
 
 
 def left_out_notes(runs: Sequence[Parameters]) -> list[str]:
-    """For each run what its replay on the ideal network leaves out, if anything."""
+    """Say for each run what its replay on the ideal network leaves out, if anything."""
     notes = (
         f"{run.file}: {note}" for run in runs if (note := ideal_note(run, "Real communication", "Micro load balance"))
     )
@@ -155,7 +155,7 @@ def left_out_notes(runs: Sequence[Parameters]) -> list[str]:
 
 
 def variants_tables(found: Variants) -> Iterator[Table | Text]:
-    """Both variants, one after the other, and how they differ."""
+    """Yield both variants, one after the other, and their difference."""
     for variant in (found.first, found.second):
         yield from speedup_tables(variant)
     yield Text("\n".join(difference_sentence(one) for one in found.differences))
@@ -179,7 +179,7 @@ def difference_sentence(one: Difference) -> str:
 
 
 def speedup_json(found: Speedup) -> dict[str, Any]:
-    """Numbers under stable names; times in s, an amount as it is, in ns if it is a time."""
+    """Return numbers under stable names; times in s, an amount as it is, in ns if it is a time."""
     return {
         "scaling": found.kind,
         "reference": found.reference.file,

@@ -24,8 +24,10 @@ NOTHING = "No iterations were found: nothing repeats that takes a notable share 
 
 
 def structure_sentence(structure: Structure) -> str:
-    """ "200 iterations of 8.3 ms from 0.28 to 1.93 s, each: 3 exchanges, 1 reduction; 95.7 % efficient; iteration 113
-    takes 4x"."""
+    """Return "200 iterations of 8.3 ms from 0.28 to 1.93 s, each: 3 exchanges, 1 reduction; ...".
+
+    It ends in "95.7 % efficient; iteration 113 takes 4x".
+    """
     main = structure.main
     if main is None:
         return NOTHING
@@ -64,12 +66,12 @@ def _loop(part: RunPart) -> str:
 
 
 def _digits(span_s: float) -> int:
-    """Behind the point, so that begin and end of a span differ in two digits at least."""
+    """Return the digits behind the point, so that begin and end of a span differ in two digits at least."""
     return 2 if span_s >= 1 else min(max(3, 1 - math.floor(math.log10(max(span_s, 1e-9)))), 9)
 
 
 def inner(part: RunPart) -> list[str]:
-    """The loops inside a typical iteration: "25 passes inside (4 to 22)"."""
+    """Name the loops inside a typical iteration: "25 passes inside (4 to 22)"."""
     found = []
     for one in part.inside:
         if one.iterations:
@@ -79,7 +81,7 @@ def inner(part: RunPart) -> list[str]:
 
 
 def ordinal(number: int) -> str:
-    """ "10th", "2nd", "23rd"."""
+    """Return "10th", "2nd", "23rd"."""
     ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{ending}"
 
@@ -89,7 +91,7 @@ def _period(part: RunPart) -> int:
 
 
 def print_structure(structure: Structure, console: Console) -> None:
-    """The sentence, the table, what a reader should know."""
+    """Print the sentence, the table, and remarks."""
     console.print(
         f"{Path(structure.file).name}: {units.plural(structure.ranks, 'rank')}, {units.time(structure.duration_ns)}",
         markup=False,
@@ -121,7 +123,7 @@ def _metrics(structure: Structure) -> Table:
 
 
 def _agreement(structure: Structure) -> str:
-    """How many signals have a period and how far they are off, and how densely they were sampled."""
+    """Say how many signals have a period and how far they are off, and how densely they were sampled."""
     signal, agree = structure.signals[0], agreement(structure)
     said = f"{len(signal.values)} samples, {units.time(signal.width_ns)} each"
     if agree is None:
@@ -144,7 +146,10 @@ def _table(structure: Structure) -> Table:
 
 
 def _row(part: RunPart) -> list[str]:
-    """A line without the number of the loop; `span/#/period` as in Casas 2009, tables 3.1 to 3.5: "-" is no period."""
+    """Make a line without the number of the loop.
+
+    `span/#/period` as in Casas 2009, tables 3.1 to 3.5: "-" is no period.
+    """
     name = f"{'  ' * (part.level - 1)}{part.level} {part.kind.value if part.kind is not PartKind.LOOP else _body(part)}"
     period = units.time(part.iterations.period_ns) if part.iterations else "-"
     cost = part.cost

@@ -48,7 +48,7 @@ class ValidationReport:
 
 
 def print_validation(validated: ValidationReport, console: Console) -> None:
-    """The runs; of a single one its ranks, procedures and regions; and what that means."""
+    """Print the runs; of a single one its ranks, procedures and regions; and the meaning."""
     console.print(_runs(validated))
     for run in validated.runs if len(validated.runs) == 1 else ():
         ranks, outside = _of_ranks(run.found.ranks()), _of_ranks(run.found.outside())
@@ -66,7 +66,7 @@ def print_validation(validated: ValidationReport, console: Console) -> None:
 
 
 def _of_ranks(errors: Sequence[PredictionError]) -> dict[str, PredictionError]:
-    """By name; where there are many, the largest errors first."""
+    """Sort by name; if there are many, the largest errors first."""
     order = list(range(len(errors)))
     if len(errors) > FEW:
         order = sorted(order, key=lambda rank: -abs(errors[rank].total))
@@ -162,7 +162,7 @@ def _sentence(run: ValidatedRun, validated: ValidationReport) -> str:
 
 
 def _different(a: Mapping[str, int], b: Mapping[str, int]) -> str:
-    """Procedures that two runs do not call equally often; polls and probes do not count, as they depend on time."""
+    """Name procedures that two runs do not call equally often. Polls and probes do not count: they depend on time."""
     both = [name for name in dict.fromkeys((*a, *b)) if base_name(name) not in POLLS | PROBES]
     names = [name for name in both if a.get(name) != b.get(name)]
     shown = [f"{name} {a.get(name, 0)} and {b.get(name, 0)} times" for name in names[:3]]
@@ -170,7 +170,7 @@ def _different(a: Mapping[str, int], b: Mapping[str, int]) -> str:
 
 
 def validation_json(validated: ValidationReport) -> dict[str, Any]:
-    """Times in seconds, of procedures and regions summed over all ranks; errors as fractions."""
+    """Return times in seconds, of procedures and regions summed over all ranks; errors as fractions."""
     took, said = _spreads(validated)
     return {
         "against": validated.against,

@@ -33,8 +33,10 @@ NOTEWORTHY = 0.03
 
 
 def print_waits(waits: Waits, console: Console, lacking: str = "", cpus: CpuSharing = NOT_KNOWN) -> None:
-    """Where it waits, who causes it, the longest waits, and what that means for this run; `lacking`: what of the run is
-    not in the trace, in one line."""
+    """Print where the run waits, who causes it, the longest waits, and their meaning.
+
+    `lacking`: in one line, the parts of the run that are not in the trace.
+    """
     console.print(Text(_headline(waits), style="bold"))
     if waits.total_ns:
         _section(console, "Where ranks wait", _kinds_table(waits))
@@ -73,7 +75,7 @@ def _kinds_table(waits: Waits) -> Table:
 
 
 def ranks_alike(waits: Waits) -> AlikeRanks | None:
-    """Groups of the ranks by time in MPI, by waiting and by its largest kind; None where they are few."""
+    """Group the ranks by time in MPI, by waiting and by its largest kind; None if they are few."""
     present = np.arange(len(waits.mpi_ns)) if waits.present is None else waits.present
     times = waits.time_ns[present]
     kind = _largest(waits)
@@ -98,7 +100,7 @@ def _places_table(waits: Waits) -> Table:
 
 
 def _reasons_table(waits: Waits) -> Table:
-    """Where ranks wait, and what those that they wait for do there and then."""
+    """Make a table of where ranks wait, and of the other ranks' activity then."""
     table = _table("wait", ("share", "time", "for rank"), ("for",))
     table.columns[0].overflow = "fold"
     for reason in waits.reasons[:MOST_REASONS]:
@@ -142,8 +144,10 @@ def _longest_table(longest: Sequence[SingleWait]) -> Table:
 
 
 def longest_in_words(one: SingleWait) -> str:
-    """ "The longest wait: rank 3 waits 1.40 s in MPI_Recv at x.c:12 in f, called from main at x.c:40, for rank 2, which
-    computes at y.c:3-9 in g before MPI_Send." """
+    """Return "The longest wait: rank 3 waits 1.40 s in MPI_Recv at x.c:12 in f, called from main at x.c:40, ...".
+
+    It ends in "for rank 2, which computes at y.c:3-9 in g before MPI_Send."
+    """
     place, *callers = one.place.split(BEFORE)
     function, _, line = (callers or [""])[0].rpartition(" ")
     called = f", called from {f'{function} at {line}' if function else line}" if callers else ""
@@ -190,7 +194,7 @@ def _cost(cause: WaitCause) -> float:
 
 
 def line(waits: Waits) -> str:
-    """One line for the first look; "": there is little waiting."""
+    """Return one line for the first look; "": there is little waiting."""
     if waits.share < NOTEWORTHY:
         return ""
     kind = _largest(waits)
@@ -251,7 +255,7 @@ def _in_mpi(waits: Waits, cpus: CpuSharing) -> str:
 
 
 def _rest(rest: int, use: RankCpuUse) -> str:
-    """The rest of the time in MPI where ranks share CPUs: both parts are upper bounds."""
+    """Say the rest of the time in MPI if ranks share CPUs: both parts are upper bounds."""
     had, waits = (min(rest, int(ns.sum())) for ns in (use.mpi_cpu_ns, use.mpi_waits_ns))
     had_one = f"In this rest MPI had a CPU for at most {units.time(had)}"
     return f"{had_one}; up to {units.time(waits)} of it is waiting for a CPU."
@@ -319,7 +323,7 @@ def _not_counted(waits: Waits) -> list[str]:
 
 
 def waiting_json(waits: Waits) -> dict[str, Any]:
-    """How much waiting of which kind."""
+    """Return the time of each kind of waiting."""
     return {
         "waiting_s": waits.total_ns / 1e9,
         "share": waits.share,
@@ -328,7 +332,7 @@ def waiting_json(waits: Waits) -> dict[str, Any]:
 
 
 def waits_json(waits: Waits, cpus: CpuSharing = NOT_KNOWN) -> dict[str, Any]:
-    """Seconds under stable names."""
+    """Return seconds under stable names."""
     return waiting_json(waits) | {
         "runtime_s": waits.runtime_ns / 1e9,
         "threads": waits.threads,

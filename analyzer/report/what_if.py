@@ -38,7 +38,7 @@ class WhatIfReport:
 
 
 def print_what_if(asked: WhatIfReport, console: Console) -> None:
-    """The replayed time before and after, or the table of all parts, and what it says."""
+    """Print the replayed time before and after, or the table of all parts, and its meaning."""
     measured = f"{units.time(asked.measured_ns)} as measured; " if asked.measured_ns else ""
     if not asked.found:
         console.print(f"{Path(asked.file).name}: {measured}no part of the run computes.", markup=False)
@@ -112,8 +112,10 @@ def _each(asked: WhatIfReport) -> Table:
 
 
 def best(asked: WhatIfReport) -> WhatIf | None:
-    """The part that is most worth making faster; never one that is nearly the whole program where parts of it are
-    known. None where no such part gains anything."""
+    """Return the part that is most worth making faster.
+
+    It is never one that is nearly the whole program if parts of it are known. None if no part gains anything.
+    """
     parts = [found for found in asked.found if not found.is_trivial]
     gains = [found for found in parts if found.before_ns - found.free_ns > LEAST * found.before_ns]
     return gains[0] if gains else None
@@ -145,7 +147,7 @@ def _words_of_each(asked: WhatIfReport) -> Iterator[str]:
 
 
 def what_if_json(asked: WhatIfReport) -> dict[str, Any]:
-    """Seconds and fractions under stable names."""
+    """Return seconds and fractions under stable names."""
     measured = asked.measured_ns / 1e9 if asked.measured_ns else None
     head: dict[str, Any] = {"file": asked.file, "measured_s": measured, "machine": asked.machine}
     head["replayed_by"] = basis_text(cpu_time=asked.cpu_time)

@@ -59,8 +59,10 @@ class Plan:
         return len(self.sets) * self.length_ns / self.needed_ns
 
     def schedule(self) -> str:
-        """The file of TRACELIB_ROTATE=file:PATH. Before the first turn the last set is read, after the last the first,
-        so that each turn begins with a change."""
+        """Write the file of TRACELIB_ROTATE=file:PATH.
+
+        Before the first turn the last set is read, after the last the first, so that each turn begins with a change.
+        """
         turns = [len(self.sets), *range(1, len(self.sets) + 1), 1]
         at = ["start", *(self._moment(k) for k in range(len(self.moments_ns)))]
         what = [f"iteration {k}: {name}" for k, name in enumerate(self.sets, 1)]
@@ -115,7 +117,10 @@ def _loop(trace: Trace) -> tuple[Sequence, np.ndarray] | None:
 
 
 def passes(trace: Trace) -> np.ndarray | None:
-    """When rank 0 begins each pass of its outermost loop, and ends the last one (ns); None: it has no loop."""
+    """Return when rank 0 begins each pass of its outermost loop, and ends the last one (ns).
+
+    None: it has no loop.
+    """
     found = _loop(trace)
     if found is None:
         return None
@@ -125,7 +130,7 @@ def passes(trace: Trace) -> np.ndarray | None:
 
 
 def _periods(trace: Trace, first: int, last: int, steps: int) -> np.ndarray:
-    """Edges of the periods of the computing time of all threads."""
+    """Return the edges of the periods of the computing time of all threads."""
     series = series_of_run(trace, first, last, steps)
     found = representative(series.columns[TIME])
     if found is None:
@@ -150,7 +155,7 @@ def _first_alike(lengths: np.ndarray, number: int) -> int | None:
 
 
 def _collectives(trace: Trace, times: np.ndarray) -> list[int]:
-    """Blocking collectives over MPI_COMM_WORLD that rank 0 has left before each time."""
+    """Count the blocking collectives over MPI_COMM_WORLD that rank 0 has left before each time."""
     names = [base_name(name) in BLOCKING_COLLECTIVES for name in trace.procedures]
     world = [k for k, of in enumerate(trace.communicators) if of.name == "MPI_COMM_WORLD"]
     exits = [np.zeros(0, np.int64)]
@@ -240,7 +245,7 @@ class _Iterations:
 
     @classmethod
     def of_time(cls, first_ns: int, last_ns: int) -> _Iterations:
-        """One iteration from first_ns to last_ns, of all ranks, where no loop is known."""
+        """Make one iteration from first_ns to last_ns, of all ranks, if no loop is known."""
         return cls(np.array([first_ns, last_ns]), np.array([1, 2]), of_rank_0=False)
 
     @property
@@ -248,11 +253,11 @@ class _Iterations:
         return len(self.begins) - 1
 
     def steps(self, begins_ns: np.ndarray) -> np.ndarray:
-        """The step that each burst belongs to."""
+        """Return the step that each burst belongs to."""
         return np.searchsorted(self.ends_ns, begins_ns, side="right")
 
     def weights(self, computing_ns: np.ndarray) -> np.ndarray:
-        """The part of its iteration that each step is, by computing time; float64 (steps + 1,).
+        """Return the part of its iteration that each step is, by computing time; float64 (steps + 1,).
 
         Where all iterations have the same steps, a step's part is its mean over them. So a turn that takes one
         iteration from any of its calls to the same call later has a sum of exactly 1.

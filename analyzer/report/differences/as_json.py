@@ -42,7 +42,7 @@ def difference_json(of: RunDifference) -> dict[str, Any]:
 
 
 def row_json(row: DifferenceRow) -> dict[str, Any]:
-    """One figure; COLUMNS, and why it is not known whether it is noise."""
+    """Return one figure: COLUMNS, and why it is not known whether it is noise."""
     scale = 1e9 if row.figure.unit is FigureUnit.NS else 1.0
 
     def scaled(value: float | None) -> float | None:
@@ -58,7 +58,7 @@ def row_json(row: DifferenceRow) -> dict[str, Any]:
 
 
 def difference_csv(of: RunDifference) -> str:
-    """A line for each figure."""
+    """Write a line for each figure."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -94,7 +94,7 @@ def condition_names(of: RunDifference) -> dict[str, Any]:
 
 
 def _word(name: str) -> str:
-    """As a part of a dotted name."""
+    """Return a word as a part of a dotted name."""
     return re.sub(r"\W+", "_", name)
 
 

@@ -48,18 +48,18 @@ class TimeChange:
 
 
 def changes(of: RunDifference) -> list[TimeChange]:
-    """Times first, the largest first, at most MOST; then what may explain them."""
+    """Return the changes: times first, the largest first, at most MOST; then possible explanations."""
     times = sorted((*_computing(of), *_calls(of), *_parts(of)), key=lambda change: -abs(change.ns))
     return [*times[:MOST], *_efficiency(of), *_counters(of), *_traffic(of)]
 
 
 def least(of: RunDifference) -> float:
-    """The smallest change of a time that is told, ns."""
+    """Return the smallest change of a time that is reported, ns."""
     return LEAST * max(of.run_time.before or 0.0, of.run_time.after or 0.0)
 
 
 def _computing(of: RunDifference) -> Iterator[TimeChange]:
-    """By rank where some stand out, else on average."""
+    """Yield changes of computing: by rank if some stand out, else on average."""
     part, threads = of.row(COMPUTING), max(of.after[0].threads, 1)
     ranks = [
         row for row in of.of(FigureFamily.RANK) if row.verdict is TestVerdict.MORE and abs(row.difference) >= least(of)
@@ -76,7 +76,7 @@ def _computing(of: RunDifference) -> Iterator[TimeChange]:
 
 
 def _who(moved: Sequence[DifferenceRow], ranks: int) -> str:
-    """ "Rank 3 computes 1.10 s (10.0 %) longer", "7 of 8 ranks compute 1.10 s (10.0 %) longer on average"."""
+    """Return "Rank 3 computes 1.10 s (10.0 %) longer", "7 of 8 ranks compute 1.10 s (10.0 %) longer on average"."""
     how = more_or_less(moved[0], "longer", "shorter")
     if len(moved) <= _NAMED and len(moved) <= max(1, ranks // 2):
         first = moved[0].figure.name.capitalize()
@@ -99,7 +99,7 @@ def _where(of: RunDifference, ns: float) -> str:
 
 
 def _blame(of: RunDifference, moved: Sequence[DifferenceRow]) -> str:
-    """How much more or less the others wait for these ranks."""
+    """Say how much more or less the others wait for these ranks."""
     names = {f"{row.figure.name}, computing" for row in moved}
     waiting = sum(
         row.difference for row in of.of(FigureFamily.CAUSE) if row.figure.name.partition(" in region")[0] in names
@@ -112,7 +112,7 @@ def _blame(of: RunDifference, moved: Sequence[DifferenceRow]) -> str:
 
 
 def _calls(of: RunDifference) -> Iterator[TimeChange]:
-    """By place where places are known."""
+    """Yield changes of calls, by place if places are known."""
     for row in of.of(FigureFamily.PLACE) or of.of(FigureFamily.CALL):
         name = row.figure.name
         procedure = name.partition(" at ")[0]
@@ -128,7 +128,7 @@ def _calls(of: RunDifference) -> Iterator[TimeChange]:
 
 
 def _called(of: RunDifference, procedure: str) -> str:
-    """If a procedure is called more or less often, or with other sizes."""
+    """Say if a procedure is called more or less often, or with other sizes."""
     calls = of.row(Figure(FigureFamily.TRAFFIC, f"calls of {procedure}", FigureUnit.NUMBER))
     moved = of.row(Figure(FigureFamily.TRAFFIC, f"bytes of {procedure}", FigureUnit.BYTES))
     if calls.difference:
@@ -173,7 +173,7 @@ def _from_to(row: DifferenceRow) -> str:
 
 
 def _counters(of: RunDifference) -> Iterator[TimeChange]:
-    """Instructions and their speed."""
+    """Yield changes of instructions and their speed."""
     for row in of.of(FigureFamily.COUNTER):
         counts = row.figure == IPC or ("INS" in row.figure.name and row.figure.name.endswith("in computing"))
         if counts and row.verdict is not TestVerdict.WITHIN and abs(row.relative or 0.0) >= LEAST:

@@ -23,7 +23,7 @@ SHORT = {
 
 
 def value(figure: Figure, of: float | None) -> str:
-    """With its unit; "-": not known."""
+    """Return a value with its unit; "-": not known."""
     if of is None:
         return "-"
     if figure.unit is FigureUnit.NS:
@@ -34,7 +34,7 @@ def value(figure: Figure, of: float | None) -> str:
 
 
 def signed(row: DifferenceRow) -> str:
-    """ "+1.23 s", "-5.0 points"."""
+    """Return "+1.23 s", "-5.0 points"."""
     of = row.difference
     if row.before is None or row.after is None:
         return "-"
@@ -45,31 +45,31 @@ def signed(row: DifferenceRow) -> str:
 
 
 def signed_share(share: float | None) -> str:
-    """ "+12.3 %"; "": there is none."""
+    """Return "+12.3 %"; "": there is none."""
     if share is None or abs(share) < _NOTHING:
         return ""
     return f"{'+' if share > 0 else '-' if share < 0 else ''}{units.percent(abs(share))}"
 
 
 def by_how_much(row: DifferenceRow) -> str:
-    """ "1.23 s (12.3 %)"."""
+    """Return "1.23 s (12.3 %)"."""
     return f"{value(row.figure, abs(row.difference))}{in_brackets(row.relative)}"
 
 
 def in_brackets(relative: float | None) -> str:
-    """ " (12.3 %)", " (to 12.3 times as much)"; "": there was nothing before."""
+    """Return " (12.3 %)", " (to 12.3 times as much)"; "": there was nothing before."""
     if relative is None:
         return ""
     return f" (to {1 + relative:.1f} times as much)" if relative >= _MANY else f" ({units.percent(abs(relative))})"
 
 
 def more_or_less(row: DifferenceRow, more: str, less: str) -> str:
-    """The word for its direction."""
+    """Return the word for its direction."""
     return more if row.difference > 0 else less
 
 
 def sure(row: DifferenceRow) -> str:
-    """ "more than noise (p < 0.001)"."""
+    """Return "more than noise (p < 0.001)"."""
     if row.verdict is TestVerdict.UNKNOWN:
         return f"{TestVerdict.UNKNOWN.value} from one run each" + (f" ({row.why})" if row.why else "")
     reason = row.why or (chance(row.p) if row.p is not None else "")
@@ -77,7 +77,7 @@ def sure(row: DifferenceRow) -> str:
 
 
 def chance(p: float) -> str:
-    """ "p = 0.012"."""
+    """Return "p = 0.012"."""
     return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
 
 

@@ -46,7 +46,7 @@ _TITLES = {
 
 
 def headline(of: RunDifference) -> str:
-    """ "B takes 9.12 s, A 7.89 s: 1.23 s (15.6 %) more. This is more than noise (p < 0.001)."."""
+    """Return "B takes 9.12 s, A 7.89 s: 1.23 s (15.6 %) more. This is more than noise (p < 0.001)."."""
     row = of.run_time
     times = f"B takes {value(row.figure, row.after)}, A {value(row.figure, row.before)}"
     if row.verdict is TestVerdict.SAME:
@@ -58,7 +58,7 @@ def headline(of: RunDifference) -> str:
 
 
 def explained(of: RunDifference) -> str:
-    """ "By what a thread does on average: 14.4 s waiting for others, 4.91 s computing."; "": nothing to say."""
+    """Return "By what a thread does on average: 14.4 s waiting for others, 4.91 s computing."; "": no remark."""
     whole = of.run_time.difference
     told = [row for row in of.of(FigureFamily.PART) if whole and abs(row.difference) >= _SMALL_PART * abs(whole)]
     told.sort(key=lambda row: -abs(row.difference))
@@ -77,7 +77,7 @@ def basis_line(of: RunDifference) -> str:
 
 
 def print_difference(of: RunDifference, console: Console) -> None:
-    """All of it."""
+    """Print all of it."""
     for name, side in (("A", of.before), ("B", of.after)):
         console.print(Text(f"{name}  {_named(side)}"))
     console.print(Text(f"\n{headline(of)}", style="bold"))
@@ -127,7 +127,7 @@ def _section(console: Console, title: str, table: Table) -> None:
 
 
 def _parts(of: RunDifference) -> Table:
-    """The parts, whose differences are in sum that of the run time."""
+    """Make a table of the parts, whose differences add up to the run time's."""
     table = plain_table("", "A", "B", "difference", "of it", "")
     whole = of.run_time.difference
     rows = [row for row in of.of(FigureFamily.PART) if row.before or row.after]
@@ -152,7 +152,7 @@ def _cells(row: DifferenceRow) -> tuple[Text | str, ...]:
 
 
 def _shown(of: RunDifference, family: FigureFamily) -> list[DifferenceRow]:
-    """The rows of a table: of times those that matter, else what is not the same; at most MOST_ROWS."""
+    """Return the rows of a table: of times the important ones, else those that differ; at most MOST_ROWS."""
     rows = of.of(family)
     if family is FigureFamily.EFFICIENCY:
         return [row for row in map(of.row, EFFICIENCIES) if row.before is not None or row.after is not None]

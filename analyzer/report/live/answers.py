@@ -48,8 +48,11 @@ class LiveAnswers:
         *,
         label: str = "",
     ) -> None:
-        """name: the file as the user gave it; first: the view to begin with; None: the whole run, as long as it is;
-        views: what may be drawn; None: the views of the library; label: what the run is called on the page."""
+        """Take a run.
+
+        name: the file as the user gave it; first: the view to begin with; None: the whole run, as long as it is; views:
+        what may be drawn; None: the views of the library; label: name of the run on the page.
+        """
         self._at, self._name, self._first = looked_at, name, first
         self._views, self._label = views or ViewChoice(), label or Path(name).name
         self._data: dict[str, Callable[[RunReading, Query], Any]] = {
@@ -93,7 +96,7 @@ class LiveAnswers:
         return self._at.now.tiles.cells(Tile(*_rows_wanted(query), *place))
 
     def toml(self, query: Query) -> str:
-        """A view as a file."""
+        """Return a view as a file."""
         given = {key: value for key, value in query.items() if key != "draws"}
         return replace(self._view(self._at.now, given), draws=_draws(query)).toml(self._name)
 
@@ -131,7 +134,7 @@ class LiveAnswers:
         }  # fmt: skip
 
     def _row_set(self, reading: RunReading, query: Query) -> RowSet:
-        """Rows of states or of a view."""
+        """Return the rows of states or of a view."""
         if _is_view(query):
             return self._view_of(reading, query).chosen(_ranks_wanted(query)).rows
         return reading.run.rows(*_rows_wanted(query))
@@ -148,7 +151,7 @@ class LiveAnswers:
         }  # fmt: skip
 
     def _overview(self, reading: RunReading, query: Query) -> dict[str, Any]:
-        """Shares of the time of all rows together, (doings, stretches of the whole run)."""
+        """Return shares of the time of all rows together, (doings, stretches of the whole run)."""
         if _is_view(query):
             return {"shares": self._view_of(reading, query).overview(_ranks_wanted(query)).tolist()}
         return {"shares": reading.tiles.overview(*_rows_wanted(query)).tolist()}
@@ -187,7 +190,7 @@ class LiveAnswers:
         return _counted(hits, self._row_set(reading, query), query, (view.begin_ns, view.end_ns), reading)
 
     def _step(self, reading: RunReading, query: Query) -> dict[str, Any]:
-        """The next hit from (at, row), or the one before it; null: there is none."""
+        """Return the next hit from (at, row), or the one before it; null: there is none."""
         view = self._view(reading, _without(query, "at", "row", "back", *_OF_VIEWS))
         return _next(reading.hits(view.search), self._row_set(reading, query), query)
 
@@ -218,14 +221,14 @@ class LiveAnswers:
         }  # fmt: skip
 
     def _values(self, reading: RunReading, query: Query) -> dict[str, Any]:
-        """A view in a stretch, of each of its rows."""
+        """Return a view in a stretch, for each of its rows."""
         found = self._view_of(reading, query)
         measured = found.measured(_ranks_wanted(query), *_stretch(query))
         numbers = {name: plain(getattr(measured, name)) for name in ("mean", "least", "most")}
         return {**numbers, "seconds": measured.seconds.tolist(), "colours": found.colours, "unit": found.unit}
 
     def _value(self, reading: RunReading, query: Query) -> dict[str, Any]:
-        """A view at a moment, in a row."""
+        """Return a view at a moment, in a row."""
         found = self._view_of(reading, query)
         rows, numbers = found.chosen(_ranks_wanted(query))
         if not len(rows):
@@ -238,7 +241,7 @@ class LiveAnswers:
         }  # fmt: skip
 
     def _value_hits(self, reading: RunReading, query: Query) -> dict[str, Any]:
-        """Bursts with a value that is searched for; else as for calls."""
+        """Return bursts with a value that is searched for; else as for calls."""
         rows, hits = self._value_search(reading, query)
         return _counted(hits, rows, query, _stretch(query), reading)
 
@@ -246,7 +249,7 @@ class LiveAnswers:
         return _next(*self._value_search(reading, query)[::-1], query)
 
     def _value_search(self, reading: RunReading, query: Query) -> tuple[RowSet, MarkedIntervals]:
-        """Rows whose lanes are their numbers in the view, and the bursts that are searched for."""
+        """Return rows whose lanes are their numbers in the view, and the bursts that are searched for."""
         found = self._view_of(reading, query)
         rows, numbers = found.chosen(_ranks_wanted(query))
         own = replace(rows, lanes=numbers, first=np.arange(len(rows) + 1))
@@ -307,14 +310,14 @@ def _part(rows: RowSet, query: Query) -> RowSet:
 
 
 def _ranks(run: LiveRun, rows: RowSet) -> np.ndarray:
-    """bool (ranks,): which ranks these rows stand for."""
+    """Return a mask of the ranks that these rows stand for."""
     found = np.zeros(run.trace.size, bool)
     found[run.lanes.rank[rows.lanes]] = True
     return found
 
 
 def _whole(query: Query, name: str, most: int) -> int:
-    """A number of a request, from 0 to `most`."""
+    """Return a number of a request, from 0 to `most`."""
     text = query.get(name, "")
     if not (text.isascii() and text.isdecimal() and len(text) < 20) or int(text) > most:
         raise TracelibError(f"{name} = {text!r} is no number from 0 to {most}")

@@ -79,7 +79,8 @@ def _print_rows(of: IntervalNumbers, console: Console) -> None:
 
 
 def drawn_json(every: list[DrawnNumbers]) -> list[dict[str, Any]]:
-    """Views that are drawn: of numbers the mean and the extremes of each row, of names the seconds of each."""
+    """Return the views that are drawn: of numbers the mean and the extremes of each row, of names the seconds of
+    each."""
     return [
         {
             "name": one.name, "unit": one.unit, "level": one.level, "rows": one.rows,
@@ -94,7 +95,7 @@ def drawn_json(every: list[DrawnNumbers]) -> list[dict[str, Any]]:
 
 
 def print_drawn(of: DrawnNumbers, console: Console) -> None:
-    """A table of the rows of a view."""
+    """Print a table of the rows of a view."""
     console.print()
     console.print(Text(f"{of.name}{f' ({of.unit})' if of.unit else ''}", style="bold"))
     shown = range(min(len(of.rows), MOST_ROWS))

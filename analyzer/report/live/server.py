@@ -46,12 +46,12 @@ class LiveRuns:
         return answers.data(name, rest)
 
     def tile(self, query: Mapping[str, str]) -> bytes:
-        """Cells of a run. Raises TracelibError."""
+        """Return the cells of a run. Raises TracelibError."""
         answers, rest = self._of(query)
         return answers.tile(rest)
 
     def toml(self, query: Mapping[str, str]) -> str:
-        """A view as a file: it names the first run."""
+        """Return a view as a file: it names the first run."""
         return self.every[0].toml(query)
 
     def _of(self, query: Mapping[str, str]) -> tuple[LiveAnswers, dict[str, str]]:
@@ -102,7 +102,7 @@ class LiveServer(ThreadingHTTPServer):
     allow_reuse_address = False
 
     def __init__(self, runs: LiveRuns, port: int = 0) -> None:
-        """port: 0 for any that is free. Raises TracelibError."""
+        """Open the port; 0: any that is free. Raises TracelibError."""
         self.runs, self.token = runs, secrets.token_urlsafe(16)
         try:
             super().__init__((HOST, port), _Handler)
@@ -115,7 +115,7 @@ class LiveServer(ThreadingHTTPServer):
         return f"http://{HOST}:{self.server_address[1]}/{self.token}/"
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A browser that goes away is no error."""
+        """Ignore a browser that goes away: it is no error."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -126,7 +126,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: LiveServer
 
     def do_GET(self) -> None:
-        """Each request is one of these."""
+        """Answer one request."""
         if not self._is_for_us():
             return self._send(HTTPStatus.FORBIDDEN, _TEXT, b"This server answers this machine only.\n")
         address = urlsplit(self.path)
@@ -176,7 +176,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(content)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nothing is printed."""
+        """Print nothing."""
 
 
 @cache

@@ -110,8 +110,10 @@ def summary_json(summary: Summary) -> dict[str, Any]:
 def efficiency_json(
     efficiency: Efficiency, transfer_waits_ns: int | None = None, *, additive: bool = False
 ) -> dict[str, Any]:
-    """The factors, and what they are relative to. transfer_waits_ns: the most that is waiting for a CPU of what an
-    ideal network would save."""
+    """Return the factors, and what they are relative to.
+
+    transfer_waits_ns: the most that is waiting for a CPU of the time that an ideal network would save.
+    """
     form = AdditiveEfficiency(efficiency) if additive else efficiency
     ideal = efficiency.ideal
     return {
@@ -135,7 +137,7 @@ def efficiency_json(
 
 
 def scaling_json(scaling: Scaling) -> dict[str, float | None]:
-    """A run relative to another one."""
+    """Return a run's factors relative to another one's."""
     return asdict(scaling)
 
 

@@ -55,7 +55,7 @@ NOTHING = f"Nothing was found that costs {percent(LEAST)} of the run."
 
 
 def findings(summary: Summary) -> list[Finding]:
-    """All findings of a first look, the most expensive first."""
+    """Return all findings of a first look, the most expensive first."""
     return find_findings(evidence(summary))
 
 
@@ -82,7 +82,7 @@ def evidence(summary: Summary) -> Evidence:
 
 
 def findings_lines(summary: Summary) -> list[str]:
-    """The three that cost most, one sentence each, the most expensive first."""
+    """Return the three that cost most, one sentence each, the most expensive first."""
     told = largest_findings(findings(summary))
     if not told and summary.efficiency.parallel_efficiency is not None:
         return [NOTHING]
@@ -90,8 +90,10 @@ def findings_lines(summary: Summary) -> list[str]:
 
 
 def overlap_note(summary: Summary) -> str:
-    """That the same time may be in several of these, where it may: only the factors of the efficiency are apart; and
-    which ranks they do not speak of."""
+    """Say which findings may contain the same time, and which ranks they do not cover.
+
+    Only the factors of the efficiency are apart.
+    """
     told = largest_findings(findings(summary))
     overlap = OVERLAP if len(told) > 1 and any(one.kind not in FACTORS for one in told) else ""
     missing = len(unreadable(summary.trace.extra(Losses).missing, summary.trace.extra(Chosen).ranks))
@@ -100,8 +102,11 @@ def overlap_note(summary: Summary) -> str:
 
 
 def sentence(one: Finding, summary: Summary) -> str:
-    """ "rank 1 computes 50.0 % longer than the mean, the others wait for it in MPI_Allreduce: up to 2.12 s (31.9 % of
-    the run), measured; next: analyze waits run.h5"."""
+    """Return "rank 1 computes 50.0 % longer than the mean, the others wait for it in MPI_Allreduce: up to 2.12 s
+    (...)".
+
+    It ends in "(31.9 % of the run), measured; next: analyze waits run.h5".
+    """
     text = what(one, summary)
     cost = f"up to {time(one.cost_ns)} ({percent(one.share)} of the run), {_SURE[one.sure]}"
     if one.sure is Certainty.UNKNOWN:
@@ -124,7 +129,10 @@ def command(one: Finding, summary: Summary) -> str:
 
 
 def _of_imbalance(one: Finding, summary: Summary) -> str:
-    """The command that goes on from an imbalance; where ranks wait in MPI_Init, analyze waits has nothing of it."""
+    """Return the command that goes on from an imbalance.
+
+    If ranks wait in MPI_Init, analyze waits has nothing of it.
+    """
     if len(summary.hot.rows):
         return "hot"
     return "critical-path" if one.call in INIT or one.call in FINALIZE else "waits"
@@ -174,7 +182,7 @@ def _cpus(one: Finding, summary: Summary) -> str:
 
 
 def _asleep(one: Finding, summary: Summary) -> str:
-    """Which ranks sleep, and between which calls."""
+    """Say which ranks sleep, and between which calls."""
     use = summary.cpus.use
     assert use is not None, "sleep is known from the use of CPUs"
     asleep = use.computing_asleep_ns[summary.present]
@@ -186,8 +194,10 @@ def _asleep(one: Finding, summary: Summary) -> str:
 
 
 def _hang(summary: Summary) -> str:
-    """ "ranks 0-3 did not come back from the calls in which they were killed (rank 0 from MPI_Barrier, ranks 1-3 from
-    MPI_Recv)"."""
+    """Return "ranks 0-3 did not come back from the calls in which they were killed (...)".
+
+    In brackets: "rank 0 from MPI_Barrier, ranks 1-3 from MPI_Recv".
+    """
     ranks: dict[str, list[int]] = {}
     for call in summary.trace.extra(Losses).unfinished:
         if call.thread == 0:
@@ -207,7 +217,7 @@ def _imbalance(one: Finding, summary: Summary) -> str:
 
 
 def _serialization(one: Finding, summary: Summary) -> str:
-    """Its call, if any, is one on files: they take their time in the replay, too."""
+    """Describe serialization and its call. A call on files counts, too: it takes its time in the replay."""
     whom = f"each other, and in {one.call} for files," if one.call else "each other"
     waits = time(int(summary.waits.time_ns[one.rank].sum()))
     return f"ranks wait for {whom} even where messages take no time; rank {one.rank} waits most, {waits} in all"
@@ -243,7 +253,7 @@ def _iterations(one: Finding, summary: Summary) -> str:
 
 
 def findings_json(summary: Summary) -> list[dict[str, Any]]:
-    """All of them; seconds and fractions."""
+    """Return all of them; seconds and fractions."""
     every = findings(summary)
     shown = largest_findings(every)
     return [

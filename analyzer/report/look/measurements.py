@@ -26,18 +26,18 @@ MOST = 16
 
 
 def counters_title(counted: CounterTotals) -> str:
-    """The title of the table, with instructions per cycle if they are known."""
+    """Return the title of the table, with instructions per cycle if they are known."""
     known = f"; {counted.ipc:.2f} instructions per cycle" if counted.ipc is not None else ""
     return f"Counters (computation: sum, by rank; MPI: sum){known}"
 
 
 def counter_format(name: str) -> Callable[[float], str]:
-    """How a value of a counter is written: CPU time as a time, all others as numbers."""
+    """Return the format of a counter's values: CPU time as a time, all others as numbers."""
     return units.time if name == CPU_TIME else units.count
 
 
 def counters_table(counted: CounterTotals, present: np.ndarray) -> Table:
-    """A line for each counter."""
+    """Make a line for each counter."""
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim", expand=False)
     table.add_column("", no_wrap=True, overflow="ellipsis", max_width=28)
     for heading in ("total", "least", "mean", "most", "in MPI"):
@@ -72,13 +72,13 @@ def counters_json(counted: CounterTotals, present: np.ndarray) -> dict[str, Any]
 
 
 def ipc_json(counted: CounterTotals, present: np.ndarray) -> dict[str, Any]:
-    """Instructions per cycle in computation; null where they were not counted together."""
+    """Return instructions per cycle in computation; null if they were not counted together."""
     by_rank = counted.ipc_by_rank
     return {"all": counted.ipc, "by_rank": [by_rank[rank] for rank in present]}
 
 
 def samples_json(trace: Trace) -> dict[str, int]:
-    """Periodic samples of all ranks: those taken, and those that were due and missed."""
+    """Return the periodic samples of all ranks: those taken, and those that were due and missed."""
     by_rank = [trace.extra(Counters).sampled(rank) for rank in range(trace.size)]
     return {"count": sum(taken for taken, _ in by_rank), "missed": sum(missed for _, missed in by_rank)}
 
@@ -92,7 +92,7 @@ def nodes_title(nodes: list[NodeSummary]) -> str:
 
 
 def nodes_table(nodes: list[NodeSummary]) -> Table:
-    """A line for each node, of many nodes the busiest; bytes moved are those from the first sample to the last."""
+    """Make a line for each node, of many nodes the busiest; bytes moved are from the first sample to the last."""
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim", expand=False)
     table.add_column("", no_wrap=True, overflow="ellipsis", max_width=16)
     for column in ("CPUs", "busy", "most", "load", "most", "memory", "net in", "out", "disk in", "out"):
@@ -132,7 +132,7 @@ def node_notes(nodes: list[NodeSummary]) -> list[str]:
 
 
 def system_json(nodes: list[NodeSummary]) -> list[dict[str, Any]]:
-    """The numbers of each node under stable names: seconds, bytes, fractions; null where the node does not tell."""
+    """Return the numbers of each node under stable names: seconds, bytes, fractions; null for unknown ones."""
     return [
         {
             "node": node.name,
@@ -176,7 +176,7 @@ class DriverCost:
 
 
 def costs(summary: Summary) -> tuple[DriverCost, ...]:
-    """All that took something; () for a trace of another tool, which does not say."""
+    """Return all costs of tracing; () for a trace of another tool, which does not have them."""
     return tuple(_costs(summary)) if summary.trace.origin.tracer_times else ()
 
 
@@ -198,7 +198,7 @@ def _costs(summary: Summary) -> Iterator[DriverCost]:
 
 
 def measuring_lines(summary: Summary) -> list[str]:
-    """A line for each driver where the program asked some; else the time in the table of the report is enough."""
+    """Return a line for each driver if the program asked some; else the table of the report has the time."""
     return [_line(cost) for cost in costs(summary)] if summary.drivers else []
 
 
@@ -209,5 +209,5 @@ def _line(cost: DriverCost) -> str:
 
 
 def measuring_json(summary: Summary) -> list[dict[str, Any]]:
-    """Numbers under stable names."""
+    """Return the numbers under stable names."""
     return [{name: value for name, value in asdict(cost).items() if name != "what"} for cost in costs(summary)]

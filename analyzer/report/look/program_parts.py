@@ -39,7 +39,7 @@ def iterations_lines(summary: Summary) -> list[str]:
 
 
 def iterations_json(summary: Summary) -> dict[str, Any] | None:
-    """Times in s; None where iterations were not looked for, or not found."""
+    """Return times in s; None if iterations were not looked for, or not found."""
     main = summary.structure.main if summary.structure else None
     if not summary.structure or not main or not main.iterations:
         return None
@@ -55,7 +55,7 @@ MOST_PLACES = 10
 
 
 def places_table(found: list[CallsFromPlace], places: Places, whole_ns: int) -> Table:
-    """The places with the most time in MPI. whole_ns: of the run, all threads together."""
+    """Make a table of the places with the most time in MPI. whole_ns: of the run, all threads together."""
     table = plain_table("place", "MPI_", "time", "of run", "calls", "bytes", "mean", "varies")
     for f in found[:MOST_PLACES]:
         table.add_row(
@@ -74,7 +74,7 @@ def places_table(found: list[CallsFromPlace], places: Places, whole_ns: int) -> 
 
 
 def places_json(found: list[CallsFromPlace], places: Places) -> list[dict[str, Any]]:
-    """All places, the most expensive first."""
+    """Return all places, the most expensive first."""
     return [
         {
             "place": places.where(f.place) or places.text(f.place),

@@ -23,7 +23,7 @@ from tracelib.schema import CALL_WAS_LEFT
 
 
 def sufficient_buffer_bytes(summary: Summary) -> int:
-    """The buffer that would have held all records of the busiest thread: whole MiB, a power of two; 0: unknown.
+    """Return the buffer that would have held all records of the busiest thread: whole MiB, a power of two; 0: unknown.
 
     A thread that flushed n times before the end filled n buffers and part of another.
     """
@@ -47,14 +47,14 @@ class ThreadNames:
         self.kind = "rank" if self.single else "thread"
 
     def name(self, index: int) -> str:
-        """ "rank 3", or "thread 1 of rank 3"."""
+        """Return "rank 3", or "thread 1 of rank 3"."""
         rank = int(self.rank[index])
         if self.single:
             return f"rank {rank}"
         return f"thread {index - int(np.searchsorted(self.rank, rank))} of rank {rank}"
 
     def longest(self) -> str:
-        """ "rank 1 computes 50.0 % longer than the mean", "rank 8 computes 3.5 times as long as the mean"."""
+        """Return "rank 1 computes 50.0 % longer than the mean", "rank 8 computes 3.5 times as long as the mean"."""
         index = int(self.time_ns.argmax())
         ratio = self.time_ns[index] / float(self.time_ns.mean())
         by = f"{ratio:.1f} times as long as" if ratio >= 1.5 else f"{percent(ratio - 1)} longer than"
@@ -68,7 +68,7 @@ MUCH_TRACING = 0.01
 
 
 def parallel_efficiency(summary: Summary) -> str:
-    """How much of the threads' time was computation."""
+    """Say how much of the threads' time was computation."""
     runtime, threads = summary.efficiency.runtime_ns, ThreadNames(summary)
     number = len(threads.time_ns)
     rest = runtime * number - int(threads.time_ns.sum())
@@ -101,14 +101,14 @@ def load_balance(summary: Summary) -> str:
 
 
 def asleep_part(summary: Summary, rank: int) -> str:
-    """How much of a rank's time outside MPI it slept; "" where that is little or not known."""
+    """Say how much of a rank's time outside MPI it slept; "" if that is little or not known."""
     useful, use = int(summary.useful.by_rank()[rank]), summary.cpus.use
     asleep = 0 if use is None else int(use.computing_asleep_ns[rank])
     return f" (asleep for {time(asleep)} of its {time(useful)})" if asleep > (1 - GOOD) * useful else ""
 
 
 def _without_cpu(summary: Summary, rank: int) -> str:
-    """How much of a rank's computation is waiting for a CPU, or may be."""
+    """Say how much of a rank's computation is waiting for a CPU, or may be."""
     useful, use = int(summary.useful.by_rank()[rank]), summary.cpus.use
     waits = 0 if use is None else int(use.computing_waits_ns[rank])
     if use is None or waits <= (1 - GOOD) * useful:
@@ -140,7 +140,7 @@ def communication_efficiency(summary: Summary) -> str:
 
 
 def bursts(summary: Summary) -> str:
-    """How long the program computes between MPI calls."""
+    """Say how long the program computes between MPI calls."""
     bursts = summary.bursts
     text = f"{plural(bursts.count, 'burst')} of computation, {time(bursts.mean_ns)} on average"
     if bursts.count < 2:
@@ -170,7 +170,7 @@ def tracer(summary: Summary) -> str:
 
 
 def flushes(summary: Summary) -> str:
-    """How long flushing took, and the size of buffer that would have avoided it."""
+    """Say how long flushing took, and which size of buffer would have avoided it."""
     count, lost = summary.flushes.count, summary.flushes.writing_ns
     worst = int(lost.argmax())
     runtime = summary.trace.duration_ns
@@ -227,14 +227,14 @@ def _end(error: int) -> str:
 
 
 def failed(summary: Summary, most: int = 8) -> list[str]:
-    """One line for each call and class of error, the most frequent first."""
+    """Return one line for each call and class of error, the most frequent first."""
     rows = summary.failed
     lines = [f"rank {f.rank}: {f.count} x {f.procedure} {_end(f.class_)}" for f in rows]
     return few_lines(lines, most)
 
 
 def messages_of(found: Sequence[Unmatched], most: int = 8) -> list[str]:
-    """One line for each kind of message that lacks its other half, the most frequent first."""
+    """Return one line for each kind of message that lacks its other half, the most frequent first."""
     rows = sorted(found, key=lambda u: (-u.count, u.rank, u.call, u.peer, u.tag, u.side))
     return few_lines([f"{u.text}, {size(u.bytes)}" for u in rows], most)
 
@@ -250,6 +250,6 @@ def problems(summary: Summary, most: int = 8) -> list[str]:
 
 
 def chosen_calls(summary: Summary) -> str:
-    """Which calls are shown, where that is a choice."""
+    """Say which calls are shown, if that is a choice."""
     some, every = (int(of.count.sum()) for of in (summary.shown, summary.profile))
     return f"only {count(some)} of {count(every)} calls, through places that match {summary.place}"

@@ -32,7 +32,7 @@ WIDEST_IN_BYTES = 9
 
 
 def time_parts(summary: Summary) -> dict[str, np.ndarray]:
-    """ns that each rank's threads spent in what, int64 of shape (ranks,); together all the time that they had."""
+    """Return the ns of each rank's threads by activity, int64 of shape (ranks,); together they are all their time."""
     trace = summary.trace
     parts = {
         "Computing": summary.useful.by_rank(),
@@ -47,7 +47,7 @@ def time_parts(summary: Summary) -> dict[str, np.ndarray]:
 
 
 def time_table(summary: Summary) -> Table:
-    """Where the time of all ranks went, and the ranks with least and most of it."""
+    """Make a table of the time of all ranks, and of the ranks with least and most of it."""
     whole, present = summary.whole_ns, summary.present
     parts = time_parts(summary)
     if parts["Other"][present].sum() <= whole * _NOTICEABLE:
@@ -70,7 +70,7 @@ def time_table(summary: Summary) -> Table:
 
 
 def ranks_alike(summary: Summary) -> AlikeRanks | None:
-    """Groups of the ranks that could be read; None where they are few."""
+    """Group the ranks that could be read; None if they are few."""
     profile, present = summary.profile, summary.present
     return alike_ranks(
         present,
@@ -83,7 +83,7 @@ def ranks_alike(summary: Summary) -> AlikeRanks | None:
 
 
 def calls_table(summary: Summary) -> Table:
-    """The procedures by time, and how it spreads over the ranks."""
+    """Make a table of the procedures by time, and how it spreads over the ranks."""
     profile = summary.shown
     whole = summary.whole_ns
     table = plain_table("MPI_", "time", "of run", "calls", "bytes", "mean", "least", "mean", "most")
@@ -106,8 +106,10 @@ def calls_table(summary: Summary) -> Table:
 
 
 def regions_table(summary: Summary) -> Table:
-    """The program's regions by time: how often, how long, what part of that was computation and MPI, and how evenly
-    the ranks compute in them."""
+    """Make a table of the program's regions by time.
+
+    It has how often, how long, what part of that was computation and MPI, and how evenly the ranks compute in them.
+    """
     regions = summary.regions
     whole = summary.whole_ns
     table = plain_table("region", "calls", "time", "of run", "mean", "computing", "in MPI", "balance")
@@ -135,7 +137,10 @@ def _cut(name: str) -> str:
 
 
 def collectives_table(summary: Summary) -> Table:
-    """Collective operations by communicator; communicators without a name share a row if they have the same ranks."""
+    """Make a table of collectives by communicator.
+
+    Communicators without a name share a row if they have the same ranks.
+    """
     table = plain_table("MPI_", "on", "ranks", "time", "calls", "bytes sent")
     groups = _by_members(summary)
     for group in groups[:MOST_COLLECTIVES]:
@@ -151,7 +156,8 @@ def collectives_table(summary: Summary) -> Table:
 
 
 def _by_members(summary: Summary) -> list[list[CollectiveTotals]]:
-    """The most expensive first: a loop that splits and frees makes the same communicator again and again."""
+    """Group collectives, the most expensive first: a loop that splits and frees makes one communicator again and
+    again."""
     groups: dict[tuple, list[CollectiveTotals]] = {}
     for c in summary.collectives:
         of = summary.trace.communicators[c.comm]
@@ -167,7 +173,7 @@ def _sums(group: Sequence[CollectiveTotals]) -> tuple[str, str, str]:
 
 
 def accesses_table(summary: Summary, kind: str) -> Table:
-    """The windows, or the files ("window", "file"), by the time of the calls on them."""
+    """Make a table of the windows, or the files ("window", "file"), by the time of the calls on them."""
     names = ("window", "got", "put") if kind == "window" else ("file", "read", "written")
     table = plain_table(names[0], "ranks", "time", "calls", *names[1:])
     found = [a for a in summary.accesses if a.object.kind == kind]
@@ -198,7 +204,7 @@ def _short_name(communicator: Communicator, ranks: int) -> str:
 
 
 def size_rows(messages: Messages, *, even: bool = False) -> list[tuple[str, int, int]]:
-    """(range of sizes, messages, bytes), neighbouring powers of two joined until they fit a table.
+    """Return (range of sizes, messages, bytes), neighbouring powers of two joined until they fit a table.
 
     even: also the ranges without messages that lie between others, for an axis.
     """
@@ -218,13 +224,13 @@ def size_rows(messages: Messages, *, even: bool = False) -> list[tuple[str, int,
 
 
 def _groups(used: np.ndarray, step: int, even: bool) -> list[int]:
-    """The ranges of `step` powers of two in which these powers lie; even: and those between."""
+    """Return the ranges of `step` powers of two in which these powers lie; even: and the ranges between."""
     found = np.unique((used + step - 1) // step).tolist()
     return list(range(found[0], found[-1] + 1)) if even and found else found
 
 
 def sizes_table(messages: Messages) -> Table:
-    """How many messages of which sizes."""
+    """Make a table of the numbers of messages by size."""
     table = plain_table("size", "messages", "of all", "bytes", "of all")
     for label, count, size in size_rows(messages):
         share = units.percent(size / messages.bytes) if messages.bytes else "-"
@@ -233,7 +239,7 @@ def sizes_table(messages: Messages) -> Table:
 
 
 def matrix_table(summary: Summary) -> Table:
-    """The communication matrix, ranks in blocks where there are many: bytes, or shares, or numbers of messages."""
+    """Make the communication matrix, ranks in blocks if there are many: bytes, or shares, or numbers of messages."""
     messages = summary.messages
     cells = messages.matrix_bytes if messages.bytes else messages.matrix_count
     width, n = messages.ranks_a_block, len(cells)

@@ -47,7 +47,7 @@ def _cut(text: str) -> str:
 
 
 def matrix(runs: Sequence[PageRun]) -> str:
-    """Bytes from rank to rank, or messages where all are empty."""
+    """Draw bytes from rank to rank, or messages if all are empty."""
     if not all(run.summary.messages.count for run in runs):
         return ""
     top = max(float(_matrix(run).max()) for run in runs)
@@ -70,7 +70,7 @@ def matrix(runs: Sequence[PageRun]) -> str:
 
 
 def _unit(size_bytes: float) -> tuple[float, str]:
-    """How many bytes the largest unit has that is not above this, and its name; round numbers of it are ticks."""
+    """Return the largest unit that is not above this, in bytes, and its name; round numbers of it are ticks."""
     power = min(max(int(np.log2(max(size_bytes, 1))) // 10, 0), 4)
     return float(1 << 10 * power), ("B", "KiB", "MiB", "GiB", "TiB")[power]
 
@@ -81,7 +81,7 @@ def _matrix(run: PageRun) -> np.ndarray:
 
 
 def sizes(runs: Sequence[PageRun]) -> str:
-    """Messages by size."""
+    """Draw messages by size."""
     if not all(run.summary.messages.count for run in runs):
         return ""
 
@@ -98,7 +98,7 @@ def sizes(runs: Sequence[PageRun]) -> str:
 
 
 def calls(runs: Sequence[PageRun]) -> str:
-    """Time in the most expensive procedures, by rank or by line of the timeline."""
+    """Draw time in the most expensive procedures, by rank or by line of the timeline."""
     if not all(run.summary.profile.inside_ns.any() for run in runs):
         return ""
     names: list[str] = []
@@ -134,7 +134,8 @@ def calls(runs: Sequence[PageRun]) -> str:
 
 
 def _legend_above(axes: Axes, names: Sequence[str]) -> None:
-    """One for the charts of all runs, because they share their colours; the last name has the last colour."""
+    """Draw one legend for the charts of all runs, because they share their colours; the last name has the last
+    colour."""
     assert axes.figure is not None
     colours = (*SERIES[: len(names) - 1], SERIES[-1])
     keys = [Patch(color=colour, label=name) for name, colour in zip(names, colours, strict=True)]
@@ -142,7 +143,7 @@ def _legend_above(axes: Axes, names: Sequence[str]) -> None:
 
 
 def bursts(runs: Sequence[PageRun]) -> str:
-    """How many bursts there are of which length, and how much time is in them."""
+    """Draw numbers of bursts by length, and their time."""
     if not all(run.summary.bursts.count for run in runs):
         return ""
 
@@ -205,7 +206,7 @@ def structure(runs: Sequence[PageRun]) -> str:
 
 
 def sensitivity(runs: Sequence[PageRun]) -> str:
-    """How long the run takes on networks without some of their costs."""
+    """Draw how long the run takes on networks without some of their costs."""
     if not all(run.limits and run.network_known for run in runs):
         return ""
 
@@ -227,7 +228,7 @@ def sensitivity(runs: Sequence[PageRun]) -> str:
 
 
 def counters(runs: Sequence[PageRun]) -> str:
-    """Instructions a cycle by rank; where these were not counted, the first counter by rank."""
+    """Draw instructions a cycle by rank; if these were not counted, the first counter by rank."""
     if not all(run.summary.counted.bursts.any() for run in runs):
         return ""
 
@@ -256,7 +257,7 @@ def _by_rank(axes: Axes, ranks: np.ndarray, values: np.ndarray) -> None:
 
 
 def system(runs: Sequence[PageRun]) -> str:
-    """The busy part of the nodes' CPUs over time."""
+    """Draw the busy part of the nodes' CPUs over time."""
     if not all(run.trace.nodes.samples for run in runs):
         return ""
 

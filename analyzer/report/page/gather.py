@@ -118,6 +118,6 @@ def iterations(made_of: Structure | None) -> Iterations | None:
 
 
 def busiest(ns: np.ndarray, most: int) -> list[int]:
-    """The columns of a table (ranks, columns) with most in sum, at most so many, and nothing that is 0."""
+    """Return the `most` columns of a table (ranks, columns) with most in sum, without columns of 0."""
     sums = ns.sum(axis=0)
     return [k for k in np.argsort(-sums, kind="stable")[:most].tolist() if sums[k]]

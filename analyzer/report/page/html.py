@@ -51,7 +51,7 @@ def _numbers(run: PageRun) -> dict[str, tuple[float | None, Callable[[float], st
 
 
 def comparison_table(runs: Sequence[PageRun]) -> str:
-    """HTML; "" of one run."""
+    """Return HTML; "" for one run."""
     if len(runs) < 2:
         return ""
     every = [_numbers(run) for run in runs]
@@ -90,8 +90,11 @@ _TOGETHER, _FEWEST = 4, 256
 
 
 def packed_cells(of: Timeline) -> tuple[str, list[int]]:
-    """Base64 of the zlib stream of uint16 cells, level after level, line after line, the finest first, and the bins of
-    each level. A cell holds four shares, that of ActivityKind k in bits 4k to 4k + 3; they add up to STEPS at most."""
+    """Return Base64 of the zlib stream of uint16 cells, and the bins of each level.
+
+    Cells come level after level, line after line, the finest level first. A cell holds four shares, that of Doing k in
+    bits 4k to 4k + 3; they add up to STEPS at most.
+    """
     levels, bins, together = [], [], 1
     while True:
         level = of if together == 1 else of.coarser(together)
@@ -105,7 +108,7 @@ def packed_cells(of: Timeline) -> tuple[str, list[int]]:
 
 
 def _cells(shares: np.ndarray) -> np.ndarray:
-    """uint16 (lines, bins). Sums of shares are rounded: rounding neither fills nor empties a cell."""
+    """Return uint16 (lines, bins). Sums of shares are rounded: rounding neither fills nor empties a cell."""
     below = np.rint(np.cumsum(shares, axis=0) * STEPS).astype(np.uint16)
     parts = np.diff(below, axis=0, prepend=np.zeros_like(below[:1]))
     return sum((parts[k] << np.uint16(4 * k) for k in ActivityKind), np.zeros(parts.shape[1:], np.uint16))
@@ -139,7 +142,7 @@ _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-
 
 
 def page_html(runs: Sequence[PageRun]) -> str:
-    """HTML of one file that needs nothing else."""
+    """Return the HTML of one file that needs nothing else."""
     every = sections(runs)
     title = " and ".join(run.name for run in runs)
     differs = [("differences", "What differs")] if len(runs) > 1 else []
@@ -198,7 +201,7 @@ def _findings(runs: Sequence[PageRun]) -> str:
 
 
 def _finding(line: str) -> str:
-    """The sentence with its command, which comes last, as code."""
+    """Return the sentence with its command, which comes last, as code."""
     text, then, command = line.rpartition("; next: ")
     return f"{escape(text)}; next: <code>{escape(command)}</code>" if then else escape(line)
 

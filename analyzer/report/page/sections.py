@@ -33,7 +33,7 @@ class PageSection:
 
 
 def sections(runs: Sequence[PageRun]) -> list[PageSection]:
-    """All but findings, efficiencies and the timeline, in order."""
+    """Return all sections but findings, efficiencies and the timeline, in order."""
     return [_section(runs, *one) for one in _ALL]
 
 
@@ -66,7 +66,7 @@ def _matrix(run: PageRun) -> str:
 
 
 def _block(number: int, width: int, ranks: int) -> str:
-    """ "rank 3", "ranks 38-75"."""
+    """Return "rank 3", "ranks 38-75"."""
     first, last = number * width, min((number + 1) * width, ranks) - 1
     return f"rank {first}" if first == last else f"ranks {first}-{last}"
 

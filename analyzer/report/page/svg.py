@@ -53,7 +53,7 @@ class Chart:
             empty.set_axis_off()
 
     def svg(self, name: str, label: str) -> str:
-        """The chart as an element of a page, no wider than it was made; `name`: what its ids begin with."""
+        """Return the chart as an element of a page, no wider than it was made; `name`: begin of its ids."""
         out = io.StringIO()
         with style():
             self.figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
@@ -74,12 +74,12 @@ def style() -> AbstractContextManager:
 
 
 def shades() -> ListedColormap:
-    """From bright to dark, told apart by all eyes; its darkest is seen on dark pages, too."""
+    """Return colours from bright to dark, which all eyes tell apart; the darkest is seen on dark pages, too."""
     return ListedColormap(colormaps["cividis_r"](np.linspace(0, _DARKEST, 256)))
 
 
 def time_axis(axes: Axes, which: str = "x") -> None:
-    """An axis in s, in words, with so few of them that they do not touch."""
+    """Label an axis in s, with as few words as do not touch."""
     axis = axes.xaxis if which == "x" else axes.yaxis
     if axis.get_scale() == "linear":
         axis.set_major_locator(MaxNLocator(_TICKS, steps=[1, 2, 5, 10]))

@@ -22,8 +22,10 @@ _NAMED = 12
 
 
 def draw_clusters(found: FoundClusters, path: Path) -> None:
-    """Duration and counter of the sample's bursts in the colours of their kinds; without counters how many of each
-    duration there are. Raises TracelibError where the file cannot be written."""
+    """Draw duration and counter of the sample's bursts in the colours of their kinds.
+
+    Without counters: numbers of bursts by duration. Raises TracelibError if the file cannot be written.
+    """
     figure = new_figure(9, 5.5)
     axes = figure.subplots()
     values = found.sample

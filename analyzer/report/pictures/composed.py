@@ -65,7 +65,7 @@ def _draw_share(both: Composed, name: str, parameter: str, rows: Sequence[Compos
 
 
 def _chosen(parameter: str, rows: Sequence[ComposedRow]) -> Iterator[tuple[dict[str, float], list[ComposedRow]]]:
-    """The settings of all other parameters, at most as many as there are curves, each with its rows."""
+    """Yield the settings of all other parameters, at most as many as there are curves, each with its rows."""
     others: dict[tuple, list[ComposedRow]] = {}
     for row in rows:
         others.setdefault(tuple((k, v) for k, v in row.at.items() if k != parameter), []).append(row)

@@ -26,8 +26,10 @@ _BARS = 30
 
 
 def draw_fit(found: Fit, path: Path) -> None:
-    """Each parameter against each other: machines drawn, those that are near, and the best; and how often each value is
-    near. Raises TracelibError where the file cannot be written."""
+    """Draw each parameter against each other: machines drawn, those that are near, and the best.
+
+    Also how often each value is near. Raises TracelibError if the file cannot be written.
+    """
     varied = found.samples.varied[:_MOST]
     size = max(3.0 * len(varied), 6.0)
     figure = new_figure(size, size)
@@ -87,8 +89,10 @@ def _scale(axes: Axes, of: Varied, which: str) -> None:
 
 
 def draw_spread(samples: Samples, run: int, title: str, path: Path) -> None:
-    """How often each predicted time of a run is met, and what it has to do with each parameter. Raises TracelibError
-    where the file cannot be written."""
+    """Draw how often each predicted time of a run is met, and how it depends on each parameter.
+
+    Raises TracelibError if the file cannot be written.
+    """
     varied = samples.varied[:_MOST]
     figure = new_figure(max(3.0 * len(varied), 7.0), 7.0 if varied else 4.0)
     grid = figure.add_gridspec(2 if varied else 1, max(len(varied), 1), height_ratios=[3, 2][: 2 if varied else 1])

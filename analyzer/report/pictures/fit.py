@@ -39,7 +39,7 @@ def draw_search(every: Sequence[Found], figure: Figure, place: SubplotSpec) -> N
 
 
 def _draw_evolution(every: Sequence[Found], axes: Axes) -> None:
-    """Figures 2 to 4 of the paper: of each population the score of its best model, above the best of all."""
+    """Draw figures 2 to 4 of the paper: for each population the score of its best model, above the best of all."""
     least = float(best_of(every).selection.scores[0])
     longest = max(int(found.generations.max()) for found in every)
     alpha = max(0.15, 1 / np.sqrt(sum(len(found.scores) for found in every)))
@@ -52,7 +52,7 @@ def _draw_evolution(every: Sequence[Found], axes: Axes) -> None:
 
 
 def _draw_terms(every: Sequence[Found], axes: Axes) -> None:
-    """Figure 6: how often each term is in the best models."""
+    """Draw figure 6: how often each term is in the best models."""
     share, selection = shares(every), best_of(every).selection
     order = np.argsort(-share, kind="stable")[:_SEARCH_TERMS]
     axes.bar(range(len(order)), share[order], color=[BLUE if selection.best[k] else GREY for k in order])
@@ -63,7 +63,7 @@ def _draw_terms(every: Sequence[Found], axes: Axes) -> None:
 
 
 def _draw_configurations(every: Sequence[Found], axes: Axes) -> None:
-    """Figure 5: what each configuration reached."""
+    """Draw figure 5: the results of each configuration."""
     least = float(best_of(every).selection.scores[0])
     for place, found in enumerate(every):
         above = found.scores - least
@@ -88,8 +88,11 @@ _WIDE = 30.0
 
 
 def draw_fit(found: Study, compared: Mapping[str, Model], path: Path) -> None:
-    """Each parameter has a column: above the data, the model and its 95 % interval up to 4 times beyond the data, below
-    residuals. Compared models are broken lines. Raises TracelibError where the file cannot be written."""
+    """Draw a column for each parameter.
+
+    Above are the data, the model and its 95 % interval up to 4 times beyond the data, below are residuals. Compared
+    models are broken lines. Raises TracelibError if the file cannot be written.
+    """
     names = [name for name, x in found.measurements.values.items() if np.ptp(x) > 0][:_PARAMETERS]
     names = names or list(found.measurements.values)[:1]
     selection = found.selection if found.selection and found.selection.is_of_several else None

@@ -26,7 +26,7 @@ class Heat:
 
 
 def draw_heat(axes: Axes, heat: Heat, figure: Any) -> None:
-    """Into axes, with its scale beside it. Nothing is drawn where there is nothing but zero."""
+    """Draw a heat map into axes, with its scale beside it. A map of zeros is not drawn."""
     values = largest_of(heat.values, MOST_RANKS, MOST_ITERATIONS)
     top = float(np.percentile(values, 99.9)) or float(values.max(initial=0)) or 1.0
     ranks, iterations = heat.values.shape
@@ -43,7 +43,7 @@ def draw_heat(axes: Axes, heat: Heat, figure: Any) -> None:
 
 
 def draw_heats(figure: Any, heats: Sequence[Heat]) -> None:
-    """One above the other, over the same iterations, into a figure or a part of one."""
+    """Draw heat maps one above the other, over the same iterations, into a figure or a part of one."""
     every = figure.subplots(len(heats), 1, sharex=True, squeeze=False).flatten()
     for axes, heat in zip(every, heats, strict=True):
         draw_heat(axes, heat, figure)

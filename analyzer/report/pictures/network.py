@@ -80,7 +80,7 @@ def _deviations(of: Estimate, axes: Axes) -> None:
 
 
 def _between(model: LoOgGP, begin: int) -> float:
-    """Where the model changes from one interval to the one from `begin` on."""
+    """Return where the model changes from one interval to the one from `begin` on."""
     before = max(i.to_bytes for i in model.intervals if i.to_bytes < begin)
     return (before + begin) / 2
 
@@ -98,7 +98,7 @@ def draw_dendrogram(of: Clusters, title: str, path: Path) -> None:
 
 
 def draw_tree(of: Clusters, axes: Axes) -> None:
-    """The tree alone."""
+    """Draw the tree alone."""
     sizes = _sizes(of)
     dendrogram(
         of.tree, _LEAVES, "lastp", ax=axes, leaf_label_func=lambda node: _label(*sizes[node]), leaf_rotation=90,

@@ -58,7 +58,7 @@ def _by_rank(axes: Axes, one: ProcessTimes) -> None:
 
 
 def _by_size(axes: Axes, every: Sequence[ProcessTimes]) -> None:
-    """The first and the last process that is done; by size where the plan has several, else by run."""
+    """Draw the first and the last process that is done; by size if the plan has several, else by run."""
     order = sorted(every, key=lambda one: one.size)
     has_sizes = len({one.size for one in every}) == len(every)
     x = [one.size for one in order] if has_sizes else list(range(1, len(order) + 1))

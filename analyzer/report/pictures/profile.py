@@ -50,7 +50,7 @@ def _stack(found: Parallelism, axes: Axes) -> None:
 
 
 def _drawable(found: Parallelism, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Edges in s, and values, of _MOST bins or fewer."""
+    """Return edges in s, and values, of _MOST bins or fewer."""
     values, edges = found.series[name], found.edges
     together = -(-len(values) // _MOST)
     firsts = np.arange(0, len(values), together)

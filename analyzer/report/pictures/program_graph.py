@@ -60,7 +60,7 @@ def draw_program(found: ProgramGraph, path: Path) -> None:
 
 
 def _kept(nodes: Sequence[GraphNode]) -> list[int]:
-    """All parts, or those with the most time."""
+    """Return all parts, or the ones with the most time."""
     longest = sorted(range(len(nodes)), key=lambda number: -nodes[number].ns.sum())[:_MOST_PARTS]
     return sorted(longest)
 
@@ -77,7 +77,7 @@ class _Layout:
         return np.array([bool(by_rank[ranks].any()) for ranks in self.lanes])
 
     def stretches(self, by_rank: np.ndarray) -> Iterator[Stretch]:
-        """Neighbouring columns with ranks for which a number is not 0."""
+        """Yield neighbouring columns with ranks for which a number is not 0."""
         inside = np.flatnonzero(self._in_lanes(by_rank))
         if len(inside):
             for some in np.split(inside, np.flatnonzero(np.diff(inside) > 1) + 1):
@@ -90,18 +90,18 @@ class _Layout:
         return _LANE * (stretch[0] + stretch[1] + 1) / 2
 
     def box(self, node: int, stretch: Stretch) -> tuple[float, float, float]:
-        """Left, width, and the height of its middle."""
+        """Return left, width, and the height of its middle."""
         left = _LANE * stretch[0] + (_LANE - _BOX) / 2
         return left, _LANE * (stretch[1] - stretch[0]) + _BOX, self.row_y(self.row[node])
 
     def box_around(self, node: int, stretch: Stretch) -> tuple[float, float, float]:
-        """The symbol of a part that has these columns."""
+        """Return the symbol of a part that has these columns."""
         return self.box(node, next(
             one for one in self.stretches(self.found.nodes[node].count) if one[0] <= stretch[0] and stretch[1] <= one[1]
         ))  # fmt: skip
 
     def is_free(self, above: int, below: int, stretch: Stretch) -> bool:
-        """Whether no symbol is between two rows in these columns."""
+        """Return True if no symbol is between two rows in these columns."""
         return not any(self._taken[row][stretch[0] : stretch[1] + 1].any() for row in range(above + 1, below))
 
 
@@ -156,7 +156,7 @@ def _down(axes: Axes, layout: _Layout, above: int, below: int, stretch: Stretch,
 
 
 def _around(axes: Axes, layout: _Layout, edge: GraphEdge, stretch: Stretch, number: int) -> None:
-    """A line beside the symbols: on the left back to an earlier part, on the right past other parts."""
+    """Draw a line beside the symbols: on the left back to an earlier part, on the right past other parts."""
     boxes = [layout.box_around(node, stretch) for node in (edge.source, edge.target)]
     away = 0.12 + 0.11 * (number % 5)
     if edge.is_back:

@@ -43,9 +43,11 @@ _NAMES = {
 
 
 def draw_details(signal: RunSignal, axes: Axes) -> None:
-    """The largest absolute detail coefficient of each level (down; 1: the highest frequencies) in each column of time,
-    as a share of the largest of its level: the phase that computes is where the upper lines are dark. The orange lines
-    are the stretches that each level selects as the phase."""
+    """Draw the largest absolute detail coefficient of each level in each column of time.
+
+    Levels go down; 1: the highest frequencies. Values are shares of the largest of the level: the phase that computes
+    is where the upper lines are dark. The orange lines are the stretches that each level selects as the phase.
+    """
     shown = largest_details(signal.values)
     end = signal.begin_ns + signal.width_ns * len(signal.values)
     extent = (signal.begin_ns / 1e9, end / 1e9, len(shown) + 0.5, 0.5)
@@ -72,7 +74,7 @@ def phases(values: np.ndarray) -> list[np.ndarray]:
 
 
 def draw_disturbing(one: PerturbingSignal, axes: Axes) -> None:
-    """The signal, and in orange what its filter leaves of it."""
+    """Draw the signal, and in orange what its filter leaves of it."""
     times = np.arange(len(one.values)) * one.width_ns / 1e9
     axes.step(times, one.values, where="post", color=GREY, linewidth=0.7)
     axes.step(times, one.filtered, where="post", color=ORANGE, linewidth=1)
@@ -81,8 +83,10 @@ def draw_disturbing(one: PerturbingSignal, axes: Axes) -> None:
 
 
 def largest_details(values: np.ndarray) -> np.ndarray:
-    """float64 (levels, columns): of each level and stretch of the values the largest |coefficient|, as a share of the
-    largest of the level; 0 in a level without information."""
+    """Return the largest |coefficient| of each level and stretch of the values, float64 (levels, columns).
+
+    It is a share of the largest of the level; 0 in a level without information.
+    """
     columns = min(len(values), _COLUMNS)
     found = np.zeros((0, columns))
     if not columns:
@@ -100,7 +104,7 @@ def largest_details(values: np.ndarray) -> np.ndarray:
 
 
 def draw_correlation(signal: RunSignal, period_ns: float, axes: Axes) -> None:
-    """The correlation of a signal with itself later; its maxima should lie at the period and its multiples."""
+    """Draw the correlation of a signal with itself later; its maxima should lie at the period and its multiples."""
     values, width = signal.values, float(signal.width_ns)
     while len(values) > 2 * _POINTS:
         values, width = coarser(values, 2), 2 * width
@@ -162,7 +166,7 @@ def draw(structure: Structure, path: Path, even: Imbalance | None = None) -> Non
 
 
 def _ranks(structure: Structure, axes: Axes) -> None:
-    """The iterations of the main loop on each rank, in turn in two colours."""
+    """Draw the iterations of the main loop on each rank, in turn in two colours."""
     main = structure.main
     assert main is not None and main.iterations is not None
     edges = main.iterations.edges / 1e9
@@ -197,8 +201,11 @@ def _wrapped(text: str) -> str:
 
 
 def _tree(structure: Structure, axes: Axes) -> None:
-    """A line for each level: loops filled, their typical iteration in orange, other parts empty; inner ones below the
-    iteration that they are of."""
+    """Draw a line for each level.
+
+    Loops are filled, their typical iteration is orange, other parts are empty; inner ones are below the iteration that
+    they are of.
+    """
     deepest = 1
     for top in structure.parts:
         for part in top.walk():

@@ -84,7 +84,8 @@ def _when(span_s: float) -> Callable[[float, int], str]:
 
 
 def picture(of: Timeline) -> np.ndarray:
-    """uint8 (pixels, bins, 3): of each line as many rows as there is room for, less one between lines."""
+    """Return pixels, uint8 (pixels, bins, 3): as many rows for each line as there is room for, less one between
+    lines."""
     count = max(len(of.lines.names), 1)
     height = max(min(_PIXELS, _MOST_PIXELS // count), 3)
     below = np.cumsum(of.shares, axis=0)  # (states, lines, bins)
@@ -108,7 +109,10 @@ def _lines(of: Timeline, axes: Axes) -> None:
 
 
 def _marks(of: Timeline, marks: TimelineMarks, axes: Axes, inch: float) -> None:
-    """Flushes in their lines; above all lines regions and the edges of iterations. inch: as a part of their height."""
+    """Draw flushes in their lines; above all lines regions and the edges of iterations.
+
+    inch: as a part of their height.
+    """
     small = len(of.lines.names) > _NAMED
     for line, at in marks.flushes:
         if of.begin_ns <= at <= of.end_ns:

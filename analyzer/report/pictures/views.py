@@ -66,19 +66,19 @@ def draw_profiles(every: Sequence[tuple[str, ViewProfile]], title: str, path: Pa
 
 
 def _panels(figure: Figure, rows: Sequence[int]) -> list[Axes]:
-    """One below the other, as high as their rows, with one axis of time."""
+    """Make panels one below the other, as high as their rows, with one axis of time."""
     grid = {"height_ratios": [max(count, 1) for count in rows]}
     return list(np.atleast_1d(figure.subplots(len(rows), 1, sharex=True, gridspec_kw=grid)))
 
 
 def _span(profiles: Sequence[ViewProfile]) -> tuple[float, float]:
-    """Seconds, from the first begin to the last end."""
+    """Return seconds, from the first begin to the last end."""
     begin, end = min(of.edges[0] for of in profiles), max(of.edges[-1] for of in profiles)
     return begin / 1e9, max(end, begin + 1) / 1e9
 
 
 def _draw_curves(runs: Sequence[tuple[str, ViewProfile]], figure: Figure) -> None:
-    """The mean as a line; from least to most as a shade."""
+    """Draw the mean as a line; from least to most as a shade."""
     profiles = [of for _, of in runs]
     count = sum(len(of.rows) for of in profiles)
     every = np.atleast_1d(figure.subplots(count, 1, sharex=True, sharey=True))
@@ -101,7 +101,7 @@ def _draw_curves(runs: Sequence[tuple[str, ViewProfile]], figure: Figure) -> Non
 
 
 def _limit(profiles: Sequence[ViewProfile], every: np.ndarray) -> None:
-    """Peaks of an instant do not make the means flat: what is far above these is cut, and said."""
+    """Cut values far above the others, so that peaks of an instant do not flatten the means; the cut is named."""
     low = max(float(np.nanmax(-of.minimum, initial=0.0)) for of in profiles)
     high = max(float(np.nanmax(of.maximum, initial=0.0)) for of in profiles)
     mean = max(float(np.nanmax(of.mean, initial=0.0)) for of in profiles)
@@ -117,7 +117,7 @@ def _steps(values: np.ndarray) -> np.ndarray:
 
 
 def _draw_colours(profiles: Sequence[ViewProfile], panels: Sequence[Axes], figure: Figure) -> None:
-    """The mean as a colour: the darker, the more; nothing is white."""
+    """Draw the mean as a colour: the darker, the more; nothing is white."""
     shades = colormaps["viridis_r"](np.linspace(0, 1, 256))
     shades[0] = (1, 1, 1, 1)
     most = max(float(np.nanmax(of.mean, initial=0.0)) for of in profiles)
@@ -133,8 +133,10 @@ def _draw_colours(profiles: Sequence[ViewProfile], panels: Sequence[Axes], figur
 
 
 def _draw_named(profiles: Sequence[ViewProfile], panels: Sequence[Axes], figure: Figure) -> None:
-    """The value that has most of each pixel, in a colour of its own; those that come most often are named. Runs may
-    have other numbers for a name: colours go by names."""
+    """Draw the value with most of each pixel, in a colour of its own; the most frequent ones are named.
+
+    Runs may have other numbers for a name: colours go by names.
+    """
     counted: Counter[str] = Counter()
     for of in profiles:
         values, counts = np.unique(of.longest[~np.isnan(of.longest) & (of.longest != 0)], return_counts=True)
@@ -172,7 +174,7 @@ def _name_rows(rows: tuple[str, ...], level: str, axes: Axes) -> None:
 
 
 def _norm(values: np.ndarray) -> Normalize:
-    """Logarithmic where numbers are of different orders."""
+    """Return a logarithmic scale if numbers are of different orders."""
     above = values[np.nan_to_num(values) > 0]
     low, high = float(above.min(initial=np.inf)), float(above.max(initial=0.0))
     if not high or (np.nan_to_num(values) < 0).any() or high < _ORDERS * low:
@@ -181,8 +183,10 @@ def _norm(values: np.ndarray) -> Normalize:
 
 
 def draw_histograms(every: Sequence[tuple[str, Histogram]], title: str, path: Path) -> None:
-    """Rows and columns in colours, a panel for each run and plane, with the same columns and one scale; whole or not at
-    all. every: what each run is called, and its histogram. Raises TracelibError."""
+    """Draw rows and columns in colours, a panel for each run and plane, with the same columns and one scale.
+
+    The file is whole or not there. every: name of each run, and its histogram. Raises TracelibError.
+    """
     shown = [(label, of.filled()) for label, of in every]
     columns = _columns([of for _, of in shown])
     panels = [

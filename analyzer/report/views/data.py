@@ -24,7 +24,7 @@ _ROWS = 65536
 
 
 def rows_json(found: Measures) -> dict[str, Any]:
-    """Columns by name, with units beside them."""
+    """Return columns by name, with units beside them."""
     return {
         "level": found.level, "rows": found.rows, "units": found.units,
         "columns": {name: plain(column) for name, column in found.columns.items()},
@@ -32,13 +32,13 @@ def rows_json(found: Measures) -> dict[str, Any]:
 
 
 def profile_json(found: ViewProfile) -> dict[str, Any]:
-    """Values of each row in each bin."""
+    """Return values of each row in each bin."""
     values = {name: plain(getattr(found, name)) for name in ("mean", "minimum", "maximum", "longest")}
     return {"level": found.level, "rows": found.rows, "begin_s": plain(found.edges[:-1] / NS), **values}
 
 
 def histogram_json(found: Histogram) -> dict[str, Any]:
-    """Values by plane, row and column."""
+    """Return values by plane, row and column."""
     return {
         "statistic": found.statistic, "unit": found.unit, "control": found.control, "data": found.data,
         "level": found.level, "rows": found.rows, "columns": found.columns, "edges": plain(found.edges),
@@ -48,7 +48,7 @@ def histogram_json(found: Histogram) -> dict[str, Any]:
 
 
 def bursts_json(rows: Sequence[str], every: Iterable[ViewBursts]) -> list[dict[str, Any]]:
-    """An object for each burst."""
+    """Return an object for each burst."""
     return [
         {"row": rows[row], "begin_s": begin / NS, "end_s": end / NS, "value": value, "whole": whole}
         for some in every
@@ -57,7 +57,7 @@ def bursts_json(rows: Sequence[str], every: Iterable[ViewBursts]) -> list[dict[s
 
 
 def rows_csv(found: Measures) -> Iterator[Sequence[Any]]:
-    """Lines of a CSV, the names first."""
+    """Yield lines of a CSV, the names first."""
     named = found.named()
     yield ("view", found.level, *named)
     for at, row in enumerate(found.rows):
@@ -65,7 +65,7 @@ def rows_csv(found: Measures) -> Iterator[Sequence[Any]]:
 
 
 def profile_csv(found: ViewProfile) -> Iterator[Sequence[Any]]:
-    """A line for each row and bin."""
+    """Yield a line for each row and bin."""
     yield ("view", found.level, "begin_s", "end_s", "mean", "minimum", "maximum")
     for at, row in enumerate(found.rows):
         for bin_, (begin, end) in enumerate(zip(found.edges[:-1].tolist(), found.edges[1:].tolist(), strict=True)):
@@ -74,7 +74,7 @@ def profile_csv(found: ViewProfile) -> Iterator[Sequence[Any]]:
 
 
 def histogram_csv(found: Histogram) -> Iterator[Sequence[Any]]:
-    """A line for each cell that has something."""
+    """Yield a line for each cell that is not empty."""
     yield ("view", "plane", found.level, found.control, f"{found.statistic}{f' ({found.unit})' if found.unit else ''}")
     for plane, row, column in np.argwhere(np.nan_to_num(found.values)).tolist():
         yield (
@@ -84,7 +84,7 @@ def histogram_csv(found: Histogram) -> Iterator[Sequence[Any]]:
 
 
 def bursts_csv(name: str, rows: Sequence[str], every: Iterable[ViewBursts]) -> Iterator[Sequence[Any]]:
-    """A line for each burst, as they end."""
+    """Yield a line for each burst, as they end."""
     yield ("view", "row", "begin_s", "end_s", "value", "whole")
     for some in every:
         for row, begin, end, value, whole in zip(*(column.tolist() for column in some), strict=True):
@@ -92,7 +92,7 @@ def bursts_csv(name: str, rows: Sequence[str], every: Iterable[ViewBursts]) -> I
 
 
 def write_csv(lines: Iterable[Sequence[Any]], path: Path) -> None:
-    """Whole or not at all. Raises TracelibError."""
+    """Write the lines, whole or not at all. Raises TracelibError."""
     lines = iter(lines)
     with whole_file(path) as file:
         while some := list(islice(lines, _ROWS)):

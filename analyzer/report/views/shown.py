@@ -48,7 +48,7 @@ class ViewRequest:
         return None if self.end_ns is None else self.end_ns / _NS
 
     def width_ns(self, usual: int) -> int:
-        """How long a bin is; usual: how many of them the longest run has where none are asked for."""
+        """Return the width of a bin; usual: their number in the longest run if the user gives none."""
         return max(-(-self.longest_ns // (self.bins or usual)), 1)
 
 
@@ -68,7 +68,7 @@ def asked_of(
 
 
 def shared_table(runs: Sequence[ViewRun], file: ViewFile, asked: Sequence[ViewRequest]) -> ViewFile:
-    """A histogram of several runs has the same columns in all of them, unless these have names."""
+    """Share a histogram's columns among several runs, unless the columns have names."""
     if len(runs) < 2 or file.show != "histogram" or file.table.columns or file.table.partners:
         return file
     columns = api.shared_columns(runs, file, [(one.begin_s, one.end_s) for one in asked])
@@ -79,7 +79,7 @@ class ShownView:
     """A view of a run, computed as its file says."""
 
     def __init__(self, run: ViewRun, file: ViewFile, asked: ViewRequest) -> None:
-        """Raises TracelibError where the run does not have what the view looks at."""
+        """Compute the view. Raises TracelibError if the run does not have the data for it."""
         self.run, self.file, self.asked = run, file, asked
         begin, end = asked.begin_s, asked.end_s
         self.found: Any = None
@@ -92,7 +92,7 @@ class ShownView:
             self.found = self._only(api.shown(run, file, begin, end))
 
     def print(self, console: Console, *, first: bool) -> None:
-        """As tables."""
+        """Print it as tables."""
         if not first:
             console.print()
         tables.print_title(self.file.view.name, self.file.view.unit_of(), self.file.says, console)
@@ -103,7 +103,7 @@ class ShownView:
             getattr(tables, f"print_{self.file.show}")(self.found, console)
 
     def json(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return it as plain data."""
         view = self.file.view
         head = {"view": view.name, "unit": view.unit_of(), "show": self.file.show}
         if self.file.show == "bursts":
@@ -118,7 +118,7 @@ class ShownView:
         return found
 
     def drawn(self) -> ViewProfile:
-        """Over time, for a picture."""
+        """Return it over time, for a picture."""
         return self._profile(BINS)
 
     def _profile(self, bins: int) -> ViewProfile:
@@ -129,11 +129,11 @@ class ShownView:
         return self._only(found)
 
     def _only(self, found: Any) -> Any:
-        """The rows that the view file shows."""
+        """Return the rows that the view file shows."""
         return found if self.file.objects is None else found.only(self._rows_shown(found.level))
 
     def _rows_shown(self, level: str) -> Any:
-        """Which rows of a level are shown (bool). Raises TracelibError where none is."""
+        """Return a mask of the rows of a level that are shown. Raises TracelibError if there are none."""
         shown = self.file.objects.shown(self.run.lanes, Level(level))
         if not shown.any():
             raise TracelibError(f"{self.file.view.name}: its window selects no {level} of this run")
@@ -160,7 +160,7 @@ def labels_of(shown: Sequence[ShownView]) -> list[str]:
 
 
 def write_together(shown: Sequence[ShownView], path: Path) -> None:
-    """A CSV of one view; of several runs the first column says which. Raises TracelibError."""
+    """Write a CSV of one view; for several runs the first column has the run. Raises TracelibError."""
     data.write_csv(_lines(shown), path)
 
 
@@ -175,7 +175,7 @@ def _lines(shown: Sequence[ShownView]) -> Iterator[Sequence[Any]]:
 
 
 def draw_together(shown: Sequence[ShownView], path: Path) -> None:
-    """A picture of one view, the runs below each other on one scale of time and of values. Raises TracelibError."""
+    """Draw one view, the runs below each other on one scale of time and of values. Raises TracelibError."""
     from analyzer.report.pictures.views import draw_histograms, draw_profiles
 
     labels, view = labels_of(shown), shown[0].file.view

@@ -25,14 +25,14 @@ _FIVE_DIGITS, _LARGEST = 10**5, 10**10
 
 
 def number(value: float) -> str:
-    """ "12", "3.1416", "123457", "1.2346e+10"; empty for NaN."""
+    """Return "12", "3.1416", "123457", "1.2346e+10"; empty for NaN."""
     if np.isnan(value):
         return ""
     return f"{value:.0f}" if _FIVE_DIGITS <= abs(value) < _LARGEST else f"{value:.5g}"
 
 
 def plain(values: np.ndarray) -> Any:
-    """Lists of numbers for JSON: whole ones as such, None for NaN."""
+    """Return lists of numbers for JSON: whole ones as whole numbers, None for NaN."""
     if values.ndim > 1:
         return [plain(row) for row in values]
     return [
@@ -50,7 +50,7 @@ _NS = 1e9
 
 
 def print_library(known: dict[str, str], console: Console) -> None:
-    """Names of views, and what each shows."""
+    """Print names of views, and their descriptions."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_header=False)
     table.add_column(no_wrap=True)
     table.add_column()
@@ -65,7 +65,7 @@ def print_title(name: str, unit: str, says: str, console: Console) -> None:
 
 
 def print_rows(found: Measures, console: Console) -> None:
-    """A line for each row, or for what all have in common, and the extremes."""
+    """Print a line for each row, or for a value that all share, and the extremes."""
     shown = found.rows if len(found.rows) <= MOST_ROWS else []
     summed = _SUMMED if len(found.rows) > 1 else ()
     columns = [
@@ -88,7 +88,7 @@ def _of_all(column: np.ndarray, rows: Sequence[str], what: str) -> str:
 
 
 def print_profile(found: ViewProfile, console: Console) -> None:
-    """A line for each bin: the mean of each row, or of all rows."""
+    """Print a line for each bin: the mean of each row, or of all rows."""
     bins = range(found.mean.shape[1])
     columns = (
         [(row, list(map(number, values))) for row, values in zip(found.rows, found.mean, strict=True)]
@@ -99,8 +99,8 @@ def print_profile(found: ViewProfile, console: Console) -> None:
 
 
 def print_histogram(found: Histogram, console: Console) -> None:
-    """A line for each column of the histogram that has something, with what Paraver says below it; the rows themselves
-    where there are few."""
+    """Print a line for each column of the histogram that is not empty, with Paraver's summary; few rows also
+    themselves."""
     unit = f" ({found.unit})" if found.unit else ""
     console.print(f"{found.statistic}{unit} of {found.data} by {found.control}", markup=False)
     filled = found.filled()
@@ -133,7 +133,7 @@ def _print_plane(found: Histogram, plane: int, console: Console) -> None:
 
 
 def print_bursts(rows: Sequence[str], some: ViewBursts, more: int, console: Console) -> None:
-    """The first bursts, and how many more there are."""
+    """Print the first bursts, and the number of the others."""
     table = plain_table("row", "from (s)", "lasts", "value")
     for row, begin, end, value in zip(*(column.tolist() for column in some[:4]), strict=True):
         table.add_row(Text(rows[row]), f"{begin / _NS:.9f}", units.time(end - begin), number(value))

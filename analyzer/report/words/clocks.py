@@ -11,7 +11,8 @@ MOST_CLOCKS = 8
 
 
 def clock_lines(trace: Trace) -> list[str]:
-    """A line for each clock that is not rank 0's, and one for times that were moved; none where there is neither."""
+    """Return a line for each clock that is not rank 0's, and one for times that were moved; none if there is
+    neither."""
     clocks = trace.extra(Clocks)
     lines = [_line(trace, clock) for clock in clocks.known[:MOST_CLOCKS]]
     if len(clocks.known) > MOST_CLOCKS:
@@ -43,7 +44,7 @@ def _ahead(ns: int) -> str:
 
 
 def clocks_json(trace: Trace) -> list[dict[str, Any]]:
-    """The clocks that are not rank 0's: seconds, parts per million, None for what is not known."""
+    """Return the clocks that are not rank 0's: seconds, parts per million, None for unknown values."""
     return [
         {
             "node": trace.nodes.names[trace.nodes.of_rank[clock.ranks[0]]],

@@ -16,14 +16,14 @@ _NOTEWORTHY = 0.01
 
 
 def crowds(sharing: Sequence[Sharing]) -> str:
-    """ "4 ranks share 2 CPUs of n0; ..."."""
+    """Return "4 ranks share 2 CPUs of n0; ..."."""
     parts = [f"{s.ranks} ranks share {plural(s.cpus, 'CPU')} of {s.node}" for s in sharing[:MOST_NODES]]
     more = len(sharing) - MOST_NODES
     return "; ".join(parts) + (f"; ranks share CPUs on {plural(more, 'more node')}" if more > 0 else "")
 
 
 def crowds_of_threads(found: Sequence[Crowd]) -> str:
-    """ "2 busy threads share 1 CPU on each of ranks 0-3: bind them to more (...)"."""
+    """Return "2 busy threads share 1 CPU on each of ranks 0-3: bind them to more (...)"."""
     kinds: dict[tuple[int, int], list[int]] = {}
     for crowd in found:
         kinds.setdefault((crowd.threads, crowd.cpus), []).append(crowd.rank)
@@ -34,7 +34,7 @@ def crowds_of_threads(found: Sequence[Crowd]) -> str:
 
 
 def waiting_for_cpus(cpus: CpuSharing) -> list[str]:
-    """How long ranks waited for a CPU and slept, one line each; none where they had one."""
+    """Say how long ranks waited for a CPU and slept, one line each; none if they had one."""
     who, use = crowds(cpus.sharing), cpus.use
     if use is None:
         return [f"{who}. They wait for a CPU, in MPI and while they compute; how long was not recorded."] if who else []
@@ -76,13 +76,15 @@ def _asleep(use: RankCpuUse) -> list[str]:
 
 
 def _part(ns: int, whole_ns: int) -> str:
-    """ "1.20 s (60.0 %) of the 2.00 s"."""
+    """Return "1.20 s (60.0 %) of the 2.00 s"."""
     return f"{time(ns)} ({percent(ns / whole_ns)}) of the {time(whole_ns)}"
 
 
 def cpus_json(cpus: CpuSharing) -> dict[str, Any]:
-    """Seconds, summed over the ranks; null where they were not recorded. Where sleep was not told from waiting for a
-    CPU, what waits is the time without one, and what sleeps is null."""
+    """Return seconds, summed over the ranks; null if they were not recorded.
+
+    If sleep was not told from waiting for a CPU, waiting is the time without one, and sleep is null.
+    """
     use = cpus.use
     told = use is not None and use.tells_sleep
     return {

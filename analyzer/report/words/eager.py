@@ -25,7 +25,10 @@ class Eager:
 
     @classmethod
     def of(cls, machine: Machine, program: Program) -> Eager:
-        """That of a replay. "run" concerns MPI_Send alone: other calls say by themselves whether they wait."""
+        """Return the limit of a replay.
+
+        "run" concerns MPI_Send alone: other calls say by themselves whether they wait.
+        """
         if machine.eager_limit is not None and machine.eager_limit != AS_CALLS:
             return cls(round(mean_of(machine.eager_limit)), "machine")
         if machine.eager_limit is None and program.buffered >= 0:
@@ -48,13 +51,13 @@ class Eager:
         return f"{text}: every MPI buffers that much, and the run does not show that its MPI buffers more."
 
     def as_json(self) -> dict[str, Any]:
-        """Under stable names."""
+        """Return it under stable names."""
         endless = self.from_bytes is not None and self.from_bytes >= _NEVER
         return {"from": self.origin, "waits_from_bytes": None if endless else self.from_bytes}
 
 
 def eager_note(buffered: int) -> str:
-    """Which sends wait in a .dim, to follow the command that replays it; -1: nothing is known."""
+    """Say which sends wait in a .dim, to follow the command that replays it; -1: nothing is known."""
     if buffered < 0:
         return ""
     size = units.size(buffered)
@@ -63,10 +66,10 @@ def eager_note(buffered: int) -> str:
 
 
 def eager_text(machine: Machine, programs: Sequence[Program]) -> str:
-    """A line for each that differs."""
+    """Return a line for each that differs."""
     return "\n".join(dict.fromkeys(Eager.of(machine, program).text for program in programs if len(program.ops)))
 
 
 def eager_json(machine: Machine, programs: Sequence[Program]) -> list[dict[str, Any]]:
-    """One of each run."""
+    """Return one object for each run."""
     return [Eager.of(machine, program).as_json() for program in programs]

@@ -35,7 +35,7 @@ class AlikeRanks:
     found: RankClusters
 
     def table(self) -> Table:
-        """A row for each group."""
+        """Make a row for each group."""
         table = plain_table("ranks alike", "number", "typical", *self.found.columns)
         for group in self.found.groups:
             texts = (_text(column, mean) for column, mean in zip(self.columns, group.means, strict=True))
@@ -43,7 +43,7 @@ class AlikeRanks:
         return table
 
     def lines(self) -> list[str]:
-        """The ranks that are in no group, and how far they are off."""
+        """Return the ranks that are in no group, and how far they are off."""
         outliers = self.found.outliers
         said = [self._outlier(one) for one in outliers[:MOST_OUTLIERS]]
         rest = sorted(one.rank for one in outliers[MOST_OUTLIERS:])
@@ -63,15 +63,14 @@ def _text(column: RankMeasure, value: float) -> str:
 
 
 def alike_ranks(ranks: np.ndarray, *columns: RankMeasure) -> AlikeRanks | None:
-    """Groups of these ranks, of whose values the columns hold one each; None where they are few enough to be shown one
-    by one."""
+    """Group these ranks, of whose values the columns hold one each; None if they are few enough to be shown singly."""
     if len(ranks) <= FEW:
         return None
     return AlikeRanks(columns, groups_of(np.asarray(ranks, np.int64), columns))
 
 
 def print_alike(found: AlikeRanks | None, console: Console, indent: int = 2) -> None:
-    """A section of its own; nothing where there are few ranks."""
+    """Print a section of its own; nothing if there are few ranks."""
     if found is None:
         return
     console.print()
@@ -82,8 +81,10 @@ def print_alike(found: AlikeRanks | None, console: Console, indent: int = 2) -> 
 
 
 def few_lines(lines: Sequence[str], most: int, rest: str = "") -> list[str]:
-    """Lines as they are, or, of more than `most`, those that differ in numbers only as one, which counts and names its
-    ranks; `most` and one line more at the most. rest: where all are said."""
+    """Return the lines or, of more than `most`, lines that differ only in numbers as one with its count and ranks.
+
+    There are at most `most` lines and one more. rest: where all lines are.
+    """
     if len(lines) <= most:
         return list(lines)
     kinds: dict[str, list[str]] = {}

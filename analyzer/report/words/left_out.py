@@ -72,7 +72,7 @@ def _as_they_were(replayed: ReplayedRun) -> str:
 
 
 def _calls_text(found: Sequence[LeftOut], ranks: int) -> tuple[str, str] | str:
-    """How many calls there are, and the time in them; "": none."""
+    """Say how many calls there are, and the time in them; "": none."""
     if not found:
         return ""
     calls, time_ns = sum(row.calls for row in found), sum(row.time_ns for row in found) / ranks
@@ -84,19 +84,21 @@ def _calls_text(found: Sequence[LeftOut], ranks: int) -> tuple[str, str] | str:
 
 
 def left_out_lines(programs: Sequence[Program], machine: Machine) -> list[str]:
-    """A line for each program of which the machine does not say all, with its name."""
+    """Return a line for each program of which the machine does not cover all, with its name."""
     return [f"{program.name}: {text}" for program in programs if (text := left_out_text(program, machine))]
 
 
 def not_replayed(lacking: str, replays: Sequence[ReplayedRun], machine: Machine) -> str:
-    """All reasons why replays are not of the whole run, in one line: what the traces lack, and what the machine does
-    not say of them; "": none is known."""
+    """Say in one line all reasons why replays are not of the whole run.
+
+    They are data that the traces lack, and parameters that the machine lacks; "": none is known.
+    """
     texts = (left_out_text(replayed, machine) for replayed in replays)
     return "; ".join(dict.fromkeys(filter(None, (lacking, *texts))))
 
 
 def ideal_note(replayed: ReplayedRun, factor: str, rest: str = "Serialization") -> str:
-    """The sentences on the calls whose data the ideal network does not move; "": there are none.
+    """Return the sentences on the calls whose data the ideal network does not move; "": there are none.
 
     factor: which one is the ideal time over the time that the run took; rest: which one is the longest computation over
     the ideal time.
@@ -106,5 +108,5 @@ def ideal_note(replayed: ReplayedRun, factor: str, rest: str = "Serialization") 
 
 
 def incomplete_line(why: str, what: str = "replay") -> str:
-    """The sentence for `not_replayed`."""
+    """Return the sentence for `not_replayed`."""
     return f"This is not a {what} of the whole run: {why}."

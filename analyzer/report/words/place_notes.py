@@ -21,13 +21,13 @@ MOST = 3
 
 
 def print_place_notes(notes: Sequence[str], console: Console, indent: int = 2) -> None:
-    """`notes`: as `Places.notes` has them, of the paths that are shown."""
+    """Print the notes of `Places.notes` for the paths that are shown."""
     for note in notes[:MOST]:
         console.print(Padding(Text(note), (0, 0, 0, indent)))
 
 
 def uneven_text(most: UnevenComputing) -> str:
-    """Where, and how much longer than others the longest rank computes there."""
+    """Say where, and how much longer than others the longest rank computes there."""
     return (
         f"{most.text}; rank {most.rank} computes {units.time(most.most_ns)} there, a rank on average "
         f"{units.time(most.mean_ns)}"
@@ -35,7 +35,7 @@ def uneven_text(most: UnevenComputing) -> str:
 
 
 def lost_at_json(found: LostAt) -> dict[str, Any]:
-    """Seconds under stable names; what is lost most comes first."""
+    """Return seconds under stable names; the largest loss comes first."""
     return {
         "uneven": [
             {"name": u.text, "rank": u.rank, "most_s": u.most_ns / 1e9, "mean_s": u.mean_ns / 1e9} for u in found.uneven

@@ -18,12 +18,12 @@ from analyzer.report.words.units import percent, size, time
 
 
 def basis_text(*, cpu_time: bool | None) -> str:
-    """How bursts are measured: in CPU time, or in wall-clock time; None: as a Dimemas trace has them."""
+    """Say how bursts are measured: in CPU time, or in wall-clock time; None: as a Dimemas trace has them."""
     return {True: "CPU time", False: "clock", None: "trace"}[cpu_time]
 
 
 def basis_phrase(*, cpu_time: bool | None) -> str:
-    """The same as part of a sentence."""
+    """Say the same as part of a sentence."""
     ways = {
         True: "with bursts in CPU time",
         False: "with bursts in wall-clock time",
@@ -33,7 +33,7 @@ def basis_phrase(*, cpu_time: bool | None) -> str:
 
 
 def serialization_text(efficiency: Efficiency) -> str:
-    """How much the ranks wait for each other, and for files, even where messages take no time."""
+    """Say how much the ranks wait for each other, and for files, even if messages take no time."""
     runtime, useful = efficiency.ideal.runtime_ns, efficiency.ideal.useful_ns
     if not runtime or useful is None:
         return ""
@@ -82,7 +82,7 @@ _BYTES = {"bytes/s": 1.0, "MB/s": float(1 << 20)}
 
 
 def value_text(of: Variable, value: float) -> str:
-    """ "5.00 us", "100 MiB/s", "4", "infinite"."""
+    """Return "5.00 us", "100 MiB/s", "4", "infinite"."""
     if math.isnan(value):
         return "as traced"
     if math.isinf(value):

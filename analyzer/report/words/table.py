@@ -24,8 +24,10 @@ class _PlainTable(Table):
 
 
 def plain_table(*columns: str) -> Table:
-    """Left-aligned first column, numbers to the right, no lines. Where it is too wide, words go on in another line: a
-    number is never cut."""
+    """Make a table with a left-aligned first column, numbers to the right, no lines.
+
+    If it is too wide, words go on in another line: a number is never cut.
+    """
     table = _PlainTable(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
     for number, column in enumerate(columns):
         table.add_column(column, justify="right" if number else "left", no_wrap=number > 0, overflow="fold")
@@ -62,7 +64,7 @@ def print_beside(head: str, rows: Sequence[str], columns: Sequence[Column], cons
 
 
 def _that_fit(columns: Sequence[Column], width: int) -> Iterator[list[Column]]:
-    """The columns in order, as many at once as fit into the width; at least one."""
+    """Yield the columns in order, as many at once as fit into the width; at least one."""
     some: list[Column] = []
     left = width
     for column in columns:

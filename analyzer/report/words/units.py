@@ -22,7 +22,7 @@ def _three_digits(value: float) -> str:
 
 
 def time(ns: float, space: str = " ") -> str:
-    """Nanoseconds: "1.23 s", "45.6 us", "0 s", "inf"; seconds up to ten minutes."""
+    """Write nanoseconds: "1.23 s", "45.6 us", "0 s", "inf"; seconds up to ten minutes."""
     if isinf(ns):
         return str(ns)
     if abs(ns) < 0.5:
@@ -36,7 +36,7 @@ def time(ns: float, space: str = " ") -> str:
 
 
 def size(size_bytes: float, space: str = " ") -> str:
-    """Bytes: "12 B", "1.50 KiB", "3.00 GiB"; without a space the short form "12", "1.50K", "3.00G"."""
+    """Write bytes: "12 B", "1.50 KiB", "3.00 GiB"; without a space the short form "12", "1.50K", "3.00G"."""
     for power, unit in ((50, "P"), (40, "T"), (30, "G"), (20, "M"), (10, "K")):
         if size_bytes >= 2**power * 0.9995:
             return f"{_three_digits(size_bytes / 2**power)}{space}{unit}{'iB' if space else ''}"
@@ -44,7 +44,7 @@ def size(size_bytes: float, space: str = " ") -> str:
 
 
 def count(number: float) -> str:
-    """A whole number up to 99999 as it is, else "1.23M"."""
+    """Write a whole number up to 99999 as it is, else "1.23M"."""
     if number <= _LONGEST_PLAIN_COUNT:
         return f"{number:.0f}"
     for power, unit in _COUNTS:
@@ -54,7 +54,7 @@ def count(number: float) -> str:
 
 
 def percent(fraction: float) -> str:
-    """A fraction: "62.1 %", "<0.1 %"; never "100.0 %" for less than all of it."""
+    """Write a fraction: "62.1 %", "<0.1 %"; never "100.0 %" for less than all of it."""
     if 0 < fraction < 0.0005:
         return "<0.1 %"
     text = f"{100 * fraction:.1f} %"
@@ -62,7 +62,7 @@ def percent(fraction: float) -> str:
 
 
 def plural(number: int, noun: str, many: str = "") -> str:
-    """ "1 rank", "3 ranks", "2 matrices"."""
+    """Write "1 rank", "3 ranks", "2 matrices"."""
     return f"{count(number)} {noun if number == 1 else many or noun + 's'}"
 
 
@@ -72,7 +72,7 @@ def verb(number: int, one: str, many: str) -> str:
 
 
 def file_names(files: Iterable[str]) -> dict[str, str]:
-    """The name of each file, with as many of its folders as it takes to tell them all apart."""
+    """Return the name of each file, with as many of its folders as it takes to tell them all apart."""
     parts = {file: Path(file).parts for file in files}
     names = {file: Path(file).name for file in parts}
     for depth in range(2, max(map(len, parts.values()), default=0) + 1):
