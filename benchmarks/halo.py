@@ -45,7 +45,7 @@ def halo(ranks: int, calls: int) -> Program:
         stream = np.tile(one, len(bursts))
         stream["burst"][:: len(one)] = bursts
         streams.append(stream)
-    return Program.of(streams)
+    return Program.from_streams(streams)
 
 
 def write_halo(folder: Path, ranks: int, calls: int) -> Path:

@@ -90,7 +90,7 @@ def bound_to(trace: Trace) -> list[int]:
 def predicted_s(run: Traced, here: Here, others: float) -> float:
     """From the end of MPI_Init to the begin of MPI_Finalize, beside other processes that always want a core."""
     bursts = sum(int(ops["burst"].sum()) for ops in pieces(run.program))
-    busy = Program.of([operations({"kind": OperationKind.NONE, "burst": 20 * bursts})])
+    busy = Program.from_streams([operations({"kind": OperationKind.NONE, "burst": 20 * bursts})])
     machine = here.machine(run.places, round(others))
     found = simulate([run.program] + [busy] * round(others), machine, times=True)
     enter, exit_ = CallTimes(run.program, found, 0).next(np.zeros(run.calls, np.int64))

@@ -25,7 +25,6 @@ WORDLESS = frozenset(
         "believe",
         "by",
         "here",
-        "how_it_ended",
         "know",
         "of",
         "one",

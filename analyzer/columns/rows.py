@@ -42,7 +42,7 @@ class Rows:
         return rows
 
     @classmethod
-    def of(cls, array: np.ndarray) -> Rows:
+    def from_array(cls, array: np.ndarray) -> Rows:
         """Create rows from an array. Raises TracelibError if there is no room for them."""
         rows = cls(array.dtype)
         rows.append(array)

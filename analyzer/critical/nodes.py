@@ -123,7 +123,7 @@ class _Reader:
         marks, lost = marks[marks["thread"] == thread], lost[lost["thread"] == thread]
         waits = calls
         if any((rows["failed"] > 0).any() for _, rows in calls.pieces()):
-            waits = Rows.of(self.polls.as_waits(calls.mapped(), lost))
+            waits = Rows.from_array(self.polls.as_waits(calls.mapped(), lost))
         ended = len(waits) > 0 and waits.mapped()["failed"][-1] == 0
         others = as_nodes(marks, innermost_after(marks), lost, _joins(waits, marks, lost, lives))
         others = others[np.lexsort((others["exit"], others["enter"]))]
@@ -184,7 +184,10 @@ def _nodes(calls: Rows, others: np.ndarray, begins_at: tuple[int, ...], ends_at:
     """
     begins = [int(rows["enter"][0]) for rows in (calls.mapped(), others) if len(rows)]
     begin = min([*begins, *begins_at], default=0)
-    nodes, last = Rows.of(np.array([(begin, begin, MARKED, -1, 0)], NODE)), np.array([(0, _EARLIEST, 0, -1, 0)], NODE)
+    nodes, last = (
+        Rows.from_array(np.array([(begin, begin, MARKED, -1, 0)], NODE)),
+        np.array([(0, _EARLIEST, 0, -1, 0)], NODE),
+    )
     for _, rows in calls.pieces():
         own = _as_nodes(rows)
         before = _coming_before(others, *own[["enter", "exit"]][-1].tolist())

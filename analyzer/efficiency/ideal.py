@@ -140,7 +140,7 @@ def _replayed(trace: Trace, team: Team, eager_limit: int | None, *, regions: boo
     try:
         if trace.program is not None:
             return ideal_of_program(trace, trace.program, team, eager_limit, regions=regions)
-        shared = SharedProgram.of(trace, team, cpu_time=cpu_time, virtual=False)
+        shared = SharedProgram.translate(trace, team, cpu_time=cpu_time, virtual=False)
         own, limit = shared.own(), EAGER_LIMIT if eager_limit is None else eager_limit
         found = ideal_times(own, team, limit, times=regions)
         if isinstance(found, IdealTimes):

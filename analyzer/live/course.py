@@ -136,7 +136,7 @@ def _levels(values: Rows, of: np.ufunc) -> list[Rows]:
     found = [values]
     while len(found[-1]) > _TOGETHER:
         below = found[-1].mapped()
-        found.append(Rows.of(of.reduceat(below, np.arange(0, len(below), _TOGETHER))))
+        found.append(Rows.from_array(of.reduceat(below, np.arange(0, len(below), _TOGETHER))))
     return found
 
 

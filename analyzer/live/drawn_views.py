@@ -155,7 +155,7 @@ class DrawnViews:
 
     def _matching(self, wanted: str) -> Any:
         if not self.is_named:
-            return Numbers.of(wanted).matches
+            return Numbers.parse(wanted).matches
         try:
             pattern = re.compile(wanted, re.IGNORECASE)
         except re.error as error:

@@ -56,7 +56,7 @@ class DrawRequest:
     level: str = ""
 
     @classmethod
-    def of(cls, given: Any) -> DrawRequest:
+    def parse(cls, given: Any) -> DrawRequest:
         """Make it from a table of a file or a request. Raises TracelibError."""
         good = isinstance(given, dict) and all(isinstance(value, str) for value in given.values())
         if not good or not set(given) <= {"view", "level"}:
@@ -117,7 +117,7 @@ def read_view(path: str | Path, duration_ns: int) -> Viewport:
     if not isinstance(draws, list) or not draws:
         raise TracelibError(f"{path}: draws are tables", "[[draws]] on a line of its own")
     try:
-        return replace(view_of({**given, **search}, duration_ns), draws=tuple(map(DrawRequest.of, draws)))
+        return replace(view_of({**given, **search}, duration_ns), draws=tuple(map(DrawRequest.parse, draws)))
     except TracelibError as error:
         raise TracelibError(f"{path}: {error}", error.hint) from None
 

@@ -53,7 +53,7 @@ def program_of(
     if trace.program is not None:
         return trace.program
     team = team or Team()
-    program = SharedProgram.of(trace, team, cpu_time=cpu_time, virtual=virtual).whole(everywhere=everywhere)
+    program = SharedProgram.translate(trace, team, cpu_time=cpu_time, virtual=virtual).whole(everywhere=everywhere)
     return replace(program, buffered=shown_eager_limit(trace, team)) if buffered else program
 
 
@@ -68,14 +68,14 @@ class SharedProgram:
     _mine: _Translated
 
     @classmethod
-    def of(cls, trace: Trace, team: Team, *, cpu_time: bool, virtual: bool) -> SharedProgram:
+    def translate(cls, trace: Trace, team: Team, *, cpu_time: bool, virtual: bool) -> SharedProgram:
         """Translate a trace as `program_of`. Collective.
 
         Raises TracelibError on all members if one cannot read its ranks.
         """
         trace.extra(Leftovers).leave_out()
         walk = RankOperations(trace, cpu_time=cpu_time, by_thread=True)
-        mine = together(team, lambda: _Translated.of(trace, walk, trace.share(team), virtual=virtual))
+        mine = together(team, lambda: _Translated.translate(trace, walk, trace.share(team), virtual=virtual))
         groups = [c.members if not c.remote else () for c in trace.communicators]
         communicators = (tuple(range(trace.size)), *groups, *walk.windows, *walk.files)
         return cls(trace, team, communicators, cpu_time and is_any_measured(trace), mine)
@@ -131,7 +131,7 @@ class _Translated:
     left_out: np.ndarray  # (2, procedures) int64
 
     @classmethod
-    def of(cls, trace: Trace, walk: RankOperations, ranks: range, *, virtual: bool) -> _Translated:
+    def translate(cls, trace: Trace, walk: RankOperations, ranks: range, *, virtual: bool) -> _Translated:
         found = cls(OperationSpill(), [], [], [], [], walk.left_out)
         for first in range(ranks.start, ranks.stop, _TOGETHER):
             some = range(first, min(first + _TOGETHER, ranks.stop))

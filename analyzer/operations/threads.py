@@ -35,22 +35,22 @@ class RankThreads:
 
     @classmethod
     @cache
-    def one(cls) -> RankThreads:
+    def single(cls) -> RankThreads:
         """Return the threads of a rank that is one sequence of calls."""
         return cls(np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(0, PROGRAM_EVENT), None)
 
     @classmethod
-    def of(cls, trace: Trace, rank: int, plan: np.ndarray) -> RankThreads:
+    def from_trace(cls, trace: Trace, rank: int, plan: np.ndarray) -> RankThreads:
         """Find the threads of a rank of a trace that call MPI. plan: (procedures, 2) as for the kernel."""
         if trace.threads[rank] < 2:
-            return cls.one()
+            return cls.single()
         windows = windows_of_rank(trace, rank)
         found = _Lives(len(trace.communicators) + 1)
         for begin, end in pairwise(windows.tolist()):
             calls = window_calls(trace, rank, begin, end)
             found.add(calls, np.isin(plan[calls["call"], 0], (GLOBAL, GLOBAL_START, GLOBAL_INIT)))
         if len(found.first) < 2:
-            return cls.one()
+            return cls.single()
         for rows, time in (
             (trace.extra(Regions).marks(rank), "time"),
             (trace.extra(Regions).events(rank), "time"),

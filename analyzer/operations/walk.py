@@ -120,7 +120,7 @@ class RankOperations:
 
         `block` is their thread. Communicators are named by their index + 1; 0 is the world.
         """
-        threads = RankThreads.of(self._trace, rank, self._plan) if self._numbers else RankThreads.one()
+        threads = RankThreads.from_trace(self._trace, rank, self._plan) if self._numbers else RankThreads.single()
         self.threads = threads.count
         end = self._trace.span(rank)[1]
         bursts = CpuBursts(self._trace, rank, wanted=self._cpu_time)
@@ -152,7 +152,9 @@ class RankOperations:
 
         def begin() -> Begun:
             self.left_out[:] = left_out
-            walk = self._walk(rank, RankThreads.one(), self._trace.extra(TracerTime).after_call_cpu_ns(rank), no_burst)
+            walk = self._walk(
+                rank, RankThreads.single(), self._trace.extra(TracerTime).after_call_cpu_ns(rank), no_burst
+            )
             return Begun(walk, ProgramEvents(self._trace, rank, self._events))
 
         if (found := translation.append(self._trace, lane, begin)) is None:

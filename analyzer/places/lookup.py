@@ -51,7 +51,7 @@ def _look_up(
     if found.elf is None or not len(asked):
         return False
     state, frames = name_places(found, asked)
-    names = PlaceFrames.of(frames)
+    names = PlaceFrames.build(frames)
     better = np.flatnonzero(~names.unnamed() | ~np.isin(asked, have.offsets[have.names.quality() > 0]))
     is_tool = found.elf.offers(BEGINNINGS)
     known.add(ModuleNames(module, asked[better], names.take(better), state, stamp, is_tool))

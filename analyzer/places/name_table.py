@@ -48,7 +48,7 @@ class PlaceFrames:
     texts: tuple[str, ...]  # the first is empty
 
     @classmethod
-    def of(cls, places: Iterable[Frames]) -> PlaceFrames:
+    def build(cls, places: Iterable[Frames]) -> PlaceFrames:
         """Build the table of names from each place's frames."""
         numbers: dict[str, int] = {"": 0}
         rows: list[tuple[int, int, int, int]] = []
@@ -90,7 +90,7 @@ class PlaceFrames:
         return PlaceFrames(first, self.frames[rows], self.texts)
 
 
-NO_NAMES = PlaceFrames.of(())
+NO_NAMES = PlaceFrames.build(())
 
 
 def joined(parts: Sequence[PlaceFrames]) -> PlaceFrames:

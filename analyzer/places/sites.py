@@ -107,9 +107,9 @@ def _names_in(module: int, offsets: np.ndarray, tables: PathTables, known: NameC
     if module & PATH_IN_FUNCTION:
         row = tables.functions[module & (PATH_IN_FUNCTION - 1)]
         function, file = text_of(row["name"]), text_of(row["file"])
-        return PlaceFrames.of((Frame(function, file, line if line <= MOST else 0),) for line in offsets.tolist())
+        return PlaceFrames.build((Frame(function, file, line if line <= MOST else 0),) for line in offsets.tolist())
     if module == 0:
-        return PlaceFrames.of(_ended(offset) for offset in offsets.tolist())
+        return PlaceFrames.build(_ended(offset) for offset in offsets.tolist())
     found = known.of(tables.module(module))
     names = found.names.take(found.find(offsets))
     unnamed = names.unnamed()
@@ -117,7 +117,7 @@ def _names_in(module: int, offsets: np.ndarray, tables: PathTables, known: NameC
     has_begin = np.diff(names.first) > 0
     past[has_begin] = names.frames["past"][names.first[:-1][has_begin]]
     name = found.module.name
-    addresses = PlaceFrames.of(
+    addresses = PlaceFrames.build(
         (Frame(f"{name}+{offset - behind:#x}", past=behind),)
         for offset, behind in zip(offsets[unnamed].tolist(), past[unnamed].tolist(), strict=True)
     )

@@ -81,7 +81,7 @@ class Program:
         return slice(int(self.offsets[index]), int(self.offsets[index + 1]))
 
     @classmethod
-    def of(
+    def from_streams(
         cls, streams: Sequence[np.ndarray], communicators: Sequence[Sequence[int]] | None = None, **more: Any
     ) -> Program:
         """Make a program of one thread a rank: streams[r] are the operations (OP) of rank r; communicator 0 is the

@@ -30,7 +30,7 @@ class UnevennessSentence:
     cost_ns: int
 
 
-def told(evenness: Imbalance, runtime_ns: int) -> list[UnevennessSentence]:
+def unevenness_sentences(evenness: Imbalance, runtime_ns: int) -> list[UnevennessSentence]:
     """Return a sentence for each finding, the most expensive first; cheap ones are left out."""
     found = evenness.uneven
     every = [*_all_of(found), *map(_pipeline, evenness.pipelines, evenness.place)]
@@ -112,7 +112,7 @@ def evenness_json(evenness: Imbalance) -> dict[str, Any]:
 
 def print_evenness(evenness: Imbalance, runtime_ns: int, next_command: str, console: Console) -> None:
     """Print what is uneven, the command to type next, and a map of ranks over iterations."""
-    sentences = told(evenness, runtime_ns)
+    sentences = unevenness_sentences(evenness, runtime_ns)
     for one in sentences:
         console.print()
         console.print(Text(one.text))
@@ -172,7 +172,7 @@ def _print_rows(values: np.ndarray, several: int, longest: float, shades: str, t
 
 
 def in_words(found: MovingImbalance | SlowIterations | Drift | Pipeline, place: str = "") -> str:
-    """Describe one unevenness as in `told`, without its cost. `place`: of a pipeline."""
+    """Describe one unevenness as in `unevenness_sentences`, without its cost. `place`: of a pipeline."""
     if isinstance(found, MovingImbalance):
         return _moving(found)
     if isinstance(found, SlowIterations):

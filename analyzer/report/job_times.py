@@ -46,7 +46,7 @@ class TimesByNodes:
     rows: list[RunTimeRow]
 
     @classmethod
-    def of(cls, title: str, application: str, workloads: Sequence[Workload]) -> TimesByNodes:
+    def from_workloads(cls, title: str, application: str, workloads: Sequence[Workload]) -> TimesByNodes:
         """Find it for some workloads of one kind."""
         ranges = node_ranges(workloads)
         found = [list(run_times(workload, ranges)) for workload in workloads]
@@ -79,7 +79,7 @@ def study_distributions(study: Study) -> Iterator[TimesByNodes]:
     name = study.design.application.name
     for share in study.shares:
         workloads = [generate(study.design, share, seed) for seed in study.seeds]
-        yield TimesByNodes.of(f"{name} with {share:.1%} of the node time", name, workloads)
+        yield TimesByNodes.from_workloads(f"{name} with {share:.1%} of the node time", name, workloads)
 
 
 def run_time_table(found: TimesByNodes) -> Table:
@@ -134,7 +134,7 @@ class NodeTime:
         return f"{self.policy}, {self.estimates}" if self.estimates else self.policy
 
     @classmethod
-    def of(cls, policy: Policy, estimates: str, outcome: Schedule) -> NodeTime:
+    def from_schedule(cls, policy: Policy, estimates: str, outcome: Schedule) -> NodeTime:
         """Compute the node time of one simulation."""
         return cls(policy.label, estimates, *(Mean(getattr(outcome, f"{name}_share"), None) for name in NAMES))
 

@@ -204,7 +204,7 @@ def node_time_of_study(study: Study, runs: pd.DataFrame) -> list[tuple[str, list
 
 def node_time_of_log(title: str, found: list[SimulatedLog]) -> list[tuple[str, list[NodeTime]]]:
     """List the node time by policy of a log, with its title."""
-    return [(title, [NodeTime.of(one.policy, one.estimates, one.outcome) for one in found])]
+    return [(title, [NodeTime.from_schedule(one.policy, one.estimates, one.outcome) for one in found])]
 
 
 def bounded_slowdown(outcome: Schedule) -> np.ndarray:
@@ -243,5 +243,5 @@ def print_simulated(found: list[SimulatedLog], distribution: TimesByNodes, conso
             units.count(int(outcome.cancelled.sum())),
         )
     console.print(table)
-    _print_node_time([NodeTime.of(one.policy, one.estimates, one.outcome) for one in found], console)
+    _print_node_time([NodeTime.from_schedule(one.policy, one.estimates, one.outcome) for one in found], console)
     print_run_times(distribution, console)

@@ -73,7 +73,7 @@ def compute_run(
         measured_ns=trace.duration_ns if trace.has_call_times else 0,
         machine=machine,
         origin=origin,
-        eager=Eager.of(machine, program),
+        eager=Eager.from_replay(machine, program),
         found=found,
         tolerance=bears,
         cpu_time=cpu_time_of(trace, program),

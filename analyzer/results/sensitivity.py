@@ -83,7 +83,7 @@ def compute(
         SensitivityReport(
             file=str(trace.path),
             measured_ns=trace.duration_ns if trace.has_call_times else 0,
-            eager=Eager.of(machine, program),
+            eager=Eager.from_replay(machine, program),
             found=found,
             left_out=tuple(left_out),
             incomplete=not_replayed(incomplete(trace, team), [program], machine),

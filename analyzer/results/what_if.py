@@ -85,7 +85,7 @@ def compute(
             file=str(trace.path),
             measured_ns=trace.duration_ns if trace.has_call_times else 0,
             machine=choice.text(unknown=known is None),
-            eager=Eager.of(machine, program),
+            eager=Eager.from_replay(machine, program),
             ranks=f" on {ranks_named(sorted(ranks))}" if ranks is not None else "",
             found=found,
             each=not factors,

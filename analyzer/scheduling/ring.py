@@ -77,7 +77,7 @@ class Ring:
         members = tuple(range(self.tasks))
         world = tuple(c.members for c in communicators_of({1: members}, self.tasks))
         streams = [self._task(task) for task in members]
-        return Program.of(streams, (members, *world), name=name)
+        return Program.from_streams(streams, (members, *world), name=name)
 
     def trace(self, path: str) -> ProgramTrace:
         """Build the operations as a trace that can be written."""

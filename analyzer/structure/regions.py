@@ -27,7 +27,7 @@ class WithRegion(Annotated):
 
     def __init__(self, trace: Trace, iterations: Iterations) -> None:
         super().__init__(trace, {}, lambda begin, end: np.zeros(0, EVENT))
-        self._regions = _WithIterations.of(trace, iterations)
+        self._regions = _WithIterations.from_trace(trace, iterations)
 
     def extra(self, kind: type[Kind]) -> Kind:
         return cast(Kind, self._regions) if kind is Regions else super().extra(kind)
@@ -46,7 +46,7 @@ class _WithIterations(Regions):
     _made: dict[tuple[int, bool], np.ndarray] = field(default_factory=dict)  # of the rank that was asked for last
 
     @classmethod
-    def of(cls, trace: Trace, iterations: Iterations) -> _WithIterations:
+    def from_trace(cls, trace: Trace, iterations: Iterations) -> _WithIterations:
         own = trace.extra(Regions)
         return cls(
             names=(*own.names, NAME),

@@ -93,7 +93,7 @@ class CallTrace(Trace):
         self._messages = sort_rows(np.asarray(messages, MESSAGE), "logical_send", "source")
         self._spans = list(spans) or [_span(rows) for rows in self._calls]
         self.threads = np.array([int(rows["thread"].max(initial=0)) + 1 for rows in self._calls], np.int32)
-        self.nodes = Nodes.one(self.size, int(self.threads.sum()))
+        self.nodes = Nodes.on_one_node(self.size, int(self.threads.sum()))
         self.duration_ns = max((end for _, end in self._spans), default=0)
         self.communicators = tuple(communicators) or (Communicator(1, tuple(range(self.size)), name=WORLD),)
         self.problems: list[Problem] = []

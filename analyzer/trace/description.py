@@ -72,7 +72,7 @@ class Nodes:
         return Nodes(self.names, self.cpus, self.of_rank[ranks.start : ranks.stop])
 
     @classmethod
-    def one(cls, ranks: int, cpus: int, name: str = "node1") -> Nodes:
+    def on_one_node(cls, ranks: int, cpus: int, name: str = "node1") -> Nodes:
         """Put all ranks on one node."""
         return cls((name,), (cpus,), np.zeros(ranks, np.int32))
 

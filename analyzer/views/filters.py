@@ -28,7 +28,7 @@ class Numbers:
     negated: bool = False
 
     @classmethod
-    def of(cls, wanted: Numbers | str | float | Sequence[float]) -> Numbers:
+    def parse(cls, wanted: Numbers | str | float | Sequence[float]) -> Numbers:
         """Make them from a text such as "0-3,8", ">=64K", "!5" (K, M and G are powers of 1024), a number, or several.
 
         Raises TracelibError.
@@ -124,7 +124,7 @@ class Filter:
 
     def __post_init__(self) -> None:
         for name in ("source", "destination", "size", "tag", "peer", "iterations"):
-            object.__setattr__(self, name, Numbers.of(getattr(self, name)))
+            object.__setattr__(self, name, Numbers.parse(getattr(self, name)))
         for name, what, kinds in _LISTS:
             value = getattr(self, name)
             several = (value,) if isinstance(value, str | int | float) else tuple(value)
@@ -146,7 +146,7 @@ class Filter:
 def _values(values: Wanted | Sequence[str]) -> Numbers | tuple[str, ...]:
     """Numbers, or names."""
     if isinstance(values, str):
-        return Numbers.of(values) if values.lstrip("!<>= -")[:1].isdigit() else (values,)
+        return Numbers.parse(values) if values.lstrip("!<>= -")[:1].isdigit() else (values,)
     if isinstance(values, list | tuple) and values and all(isinstance(value, str) for value in values):
         return tuple(values)
-    return Numbers.of(values)  # type: ignore[arg-type]
+    return Numbers.parse(values)  # type: ignore[arg-type]

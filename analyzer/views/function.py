@@ -140,7 +140,7 @@ class Function:
     user: Callable[..., Any] | None = field(default=None, compare=False)
 
     @classmethod
-    def of(cls, given: Any) -> Function:
+    def parse(cls, given: Any) -> Function:
         """From a name, ours or Paraver's, a sequence of a name and parameters, or a callable. Raises TracelibError."""
         if isinstance(given, Function):
             return given
@@ -175,5 +175,5 @@ def functions_of(given: Any) -> tuple[Function, ...]:
     if isinstance(given, list | tuple):
         is_one = len(given) > 1 and isinstance(given[0], str) and all(isinstance(v, int | float) for v in given[1:])
         if not is_one:
-            return tuple(Function.of(one) for one in given)
-    return () if given is None else (Function.of(given),)
+            return tuple(Function.parse(one) for one in given)
+    return () if given is None else (Function.parse(given),)

@@ -80,7 +80,7 @@ def _one_child(every: Iterator[RowSteps], function: Function, parents: np.ndarra
     without = np.setdiff1d(np.arange(rows), parents[chosen])
     for steps in every:
         mine = steps.where(chosen[steps.row])
-        zeros = RowSteps.of(without, np.zeros(len(without)), np.zeros(len(without)))
+        zeros = RowSteps.from_columns(without, np.zeros(len(without)), np.zeros(len(without)))
         without = without[:0]
         both = (np.concatenate(pair) for pair in zip(mine._replace(row=parents[mine.row]), zeros, strict=True))
         yield RowSteps(*both).by_row()
@@ -112,7 +112,7 @@ def _user(
     children = [np.flatnonzero(parents == row) for row in range(rows)]
     now = np.zeros(len(parents))
     for steps in every:
-        found = [RowSteps.of(*np.zeros((3, 0)))]
+        found = [RowSteps.from_columns(*np.zeros((3, 0)))]
         first = steps.first(len(parents))
         for row, mine in enumerate(children):
             times = np.unique(np.concatenate([steps.time[first[c] : first[c + 1]] for c in mine]))
@@ -125,7 +125,7 @@ def _user(
                 value = np.asarray(function(values), np.float64)
                 if value.shape != (len(some),):
                     raise TracelibError(f"a function of a level gave {value.shape} values for {len(some)} steps", "", 2)
-                found.append(RowSteps.of(np.full(len(some), row), some, value))
+                found.append(RowSteps.from_columns(np.full(len(some), row), some, value))
         last = np.flatnonzero(np.diff(first))
         now[last] = steps.value[first[last + 1] - 1]
         yield RowSteps(*(np.concatenate(column) for column in zip(*found, strict=True)))

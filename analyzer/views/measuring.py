@@ -237,7 +237,7 @@ def measures(
 
     A measure may also be a user's function of records, whose values are added up. Raises TracelibError.
     """
-    wanted = [Function.of(name) for name in names]
+    wanted = [Function.parse(name) for name in names]
     end = run.trace.duration_ns if end_ns is None else min(end_ns, run.trace.duration_ns)
     for one in wanted:
         if not one.user:

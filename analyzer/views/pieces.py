@@ -114,7 +114,7 @@ class CachedView:
             return
         for window in range(len(run.windows)):
             records = self._spill.read(window)
-            yield RowSteps.of(records["row"], records["time"], records["value"])
+            yield RowSteps.from_columns(records["row"], records["time"], records["value"])
 
     def _computed(self, run: ViewRun) -> Iterator[RowSteps]:
         spill = Spill(_STEP)

@@ -59,7 +59,7 @@ class ViewRun:
                 chosen[mine] &= self._in_region(wanted.region)[path]
             if wanted.iterations != EVERY:
                 number = self.where.iteration(one, time[mine])["iteration"]
-                chosen[mine] &= (number >= 0) & Numbers.of(wanted.iterations).matches(number)
+                chosen[mine] &= (number >= 0) & Numbers.parse(wanted.iterations).matches(number)
         return chosen
 
     def _in_region(self, wanted: str) -> np.ndarray:
@@ -138,7 +138,7 @@ class SelectedRecords:
             for name, numbers in (("source", wanted.source), ("destination", wanted.destination),
                                   ("size", wanted.size), ("tag", wanted.tag)):  # fmt: skip
                 if numbers != EVERY:
-                    keep &= Numbers.of(numbers).matches(rows[name])
+                    keep &= Numbers.parse(numbers).matches(rows[name])
             if wanted.communicators:
                 keep &= np.isin(rows["comm"], self._comms)
             rows = rows.compress(keep) if not keep.all() else rows
@@ -174,7 +174,7 @@ class SelectedRecords:
         wanted = self.wanted.values
         if isinstance(wanted, tuple) and wanted:
             return value_numbers(self.run.trace, self._types, tuple(map(str, wanted)))
-        numbers = Numbers.of(wanted)  # type: ignore[arg-type]
+        numbers = Numbers.parse(wanted)  # type: ignore[arg-type]
         return None if numbers == EVERY else lambda rows: numbers.matches(rows["value"])
 
     @cached_property
@@ -218,10 +218,10 @@ class SelectedRecords:
         if paths is not None:
             keep &= self._paths[paths]
         if wanted.size != EVERY:
-            keep &= Numbers.of(wanted.size).matches(np.maximum(rows["sent"], rows["received"]))
+            keep &= Numbers.parse(wanted.size).matches(np.maximum(rows["sent"], rows["received"]))
         for name, numbers in (("tag", wanted.tag), ("peer", wanted.peer)):
             if numbers != EVERY:
-                keep &= (rows[name] >= 0) & Numbers.of(numbers).matches(rows[name])
+                keep &= (rows[name] >= 0) & Numbers.parse(numbers).matches(rows[name])
         if wanted.communicators:
             keep &= np.isin(rows["comm"], self._comms)
         if wanted.has_where:

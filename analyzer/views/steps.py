@@ -29,7 +29,7 @@ class RowSteps(NamedTuple):
     value: np.ndarray  # float64, from that time on
 
     @classmethod
-    def of(cls, row: np.ndarray, time: np.ndarray, value: np.ndarray) -> RowSteps:
+    def from_columns(cls, row: np.ndarray, time: np.ndarray, value: np.ndarray) -> RowSteps:
         """From columns of any types of numbers."""
         return cls(row.astype(np.int64), time.astype(np.int64), value.astype(np.float64))
 
@@ -116,5 +116,5 @@ class StepSorter:
         """Yield the steps of each window in order."""
         for window in range(len(self._bounds) - 1):
             records = self._spill.read(window)
-            yield RowSteps.of(records["row"], records["time"], records["value"]).in_order()
+            yield RowSteps.from_columns(records["row"], records["time"], records["value"]).in_order()
         self._spill.close()

@@ -54,7 +54,7 @@ class View:
             raise TracelibError(f"there is no level {level!r}", f"there are {', '.join(one.value for one in Level)}", 2)
         object.__setattr__(self, "level", Level(level))
         for name in ("thread", *(one.value for one in Level if one is not Level.THREAD)):
-            object.__setattr__(self, name, Function.of(getattr(self, name)))
+            object.__setattr__(self, name, Function.parse(getattr(self, name)))
         for name in ("compose2", "compose1"):
             object.__setattr__(self, name, functions_of(getattr(self, name)))
         composes = {str(getattr(key, "value", key)): functions_of(value) for key, value in self.composes.items()}
@@ -130,7 +130,7 @@ class Derived:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "of", tuple(self.of))
-        object.__setattr__(self, "operation", Function.of(self.operation))
+        object.__setattr__(self, "operation", Function.parse(self.operation))
         if not 2 <= len(self.of) <= MOST_MERGED:
             raise TracelibError(f"a derived view is made of 2 to {MOST_MERGED} views", "", 2)
         if not self.operation.user:

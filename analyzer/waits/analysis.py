@@ -143,7 +143,7 @@ def analyze_waits(
         where = wait_places(trace, done.found)
         if where and place and chosen is not None:
             done, costs, where = *_chosen(done, costs, where.where, chosen), where.chosen(chosen)
-            times = _Sums.of(search, (waits for _, waits in done.found.rows.pieces())).times
+            times = _Sums.from_search(search, (waits for _, waits in done.found.rows.pieces())).times
             result = replace(result, time_ns=times[0], count=times[1], overlap_ns=times[2], place=place.text)
         result = replace(result, **_told(trace, done, costs, where, longest))
     return team.bcast(result if costs else None)
@@ -169,7 +169,7 @@ def _chosen(
 
 def _sum(search: WaitSearch, parts: Iterable[np.ndarray]) -> _Sums:
     """Add up the waits that all members of a team have found. Collective."""
-    return sum(search.team.allgather(_Sums.of(search, parts)), _Sums.none(search.trace))
+    return sum(search.team.allgather(_Sums.from_search(search, parts)), _Sums.none(search.trace))
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ class _Sums:
         )
 
     @classmethod
-    def of(cls, search: WaitSearch, parts: Iterable[np.ndarray]) -> _Sums:
+    def from_search(cls, search: WaitSearch, parts: Iterable[np.ndarray]) -> _Sums:
         """Add up all waits (WAIT) that a search found."""
         times = np.zeros((3, search.trace.size, len(WaitKind)), np.int64)
         first_sender_ns = 0

@@ -62,7 +62,7 @@ def _of_ranks(found: WaitStates) -> ExplainedWaits:
     segments = Segments(trace, lanes)
     for ranks, bounds in _parts(trace, found.ranks):
         low, high = found.lane_first[lanes.first[[ranks.start, ranks.stop]]]
-        waits, changes = found.waits[low:high].copy(), PathChanges.of(paths, ranks)
+        waits, changes = found.waits[low:high].copy(), PathChanges.collect(paths, ranks)
         path.append(changes.at(waits["lane"] - lanes.first[ranks.start], waits["enter"]))
         segments.add(ranks, bounds, waits, changes)
         found.rows.forget()

@@ -84,7 +84,7 @@ class PathChanges:
     path: np.ndarray
 
     @classmethod
-    def of(cls, paths: RegionPaths, ranks: range) -> PathChanges:
+    def collect(cls, paths: RegionPaths, ranks: range) -> PathChanges:
         """Collect the changes of path of some ranks."""
         every = list(chain.from_iterable(paths.changes(rank) for rank in ranks))
         thread = np.repeat(np.arange(len(every)), [len(times) for times, _ in every])

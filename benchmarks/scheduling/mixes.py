@@ -107,7 +107,7 @@ def application(name: str) -> Program:
         }
         return np.tile(operations(send, {"kind": OperationKind.RECV, "peer": (task - 1) % tasks, "bytes": size}), count)
 
-    return Program.of([stream(task) for task in range(tasks)], name=name)
+    return Program.from_streams([stream(task) for task in range(tasks)], name=name)
 
 
 def third(load: str, network: str, tasks: int, policy: str, repetitions: int = 10) -> Mixed:

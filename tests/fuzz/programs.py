@@ -141,7 +141,7 @@ def named_run(folder: Path) -> Path:
     """The whole run, with names of its places beside it."""
     run = whole_run(folder)
     offsets = np.array([0x1200, 0x1300], np.uint64)
-    names = PlaceFrames.of(
+    names = PlaceFrames.build(
         [(Frame("solve", "/a/solver.c", 12), Frame("main", "/a/solver.c", 40)), (Frame("step", past=3),)]
     )
     known = NameCache()

@@ -30,7 +30,7 @@ class ColumnTrace(Trace):
     ):
         self.path = "columns"
         self.size = size
-        self.nodes = Nodes.one(size, cpus or size)
+        self.nodes = Nodes.on_one_node(size, cpus or size)
         self.origin = Origin(date=date, applications=applications, imported=True)
         self.threads = np.array(threads or [1] * size, np.int32)
         self.states_table = sort_rows(np.asarray(states, STATE), "begin", "rank", "thread")

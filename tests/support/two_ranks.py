@@ -25,7 +25,7 @@ def op(kind, burst=0, **more):
 
 
 def trace_of(*ranks):
-    program = Program.of([operations(*rows) for rows in ranks])
+    program = Program.from_streams([operations(*rows) for rows in ranks])
     return ProgramTrace(program, communicators_of({}, len(ranks)), "made.dim")
 
 

@@ -209,7 +209,7 @@ def _log(
         found = list(_simulated(usable, nodes, policies))
     if output:
         write_swf(with_waits(log, usable.row, found[-1].outcome), output)
-    distribution = TimesByNodes.of(Path(path).name, "", [usable.workload])
+    distribution = TimesByNodes.from_workloads(Path(path).name, "", [usable.workload])
     _draw([distribution], node_time_of_log(Path(path).name, found), picture)
     if as_json:
         left_out = {"bad_lines": len(log.bad), "bad": [number for number, _ in log.bad]}

@@ -114,7 +114,7 @@ def _compare(
             )
         finally:
             trace.close()
-    return found, counts, Eager.of(machine, section.program)
+    return found, counts, Eager.from_replay(machine, section.program)
 
 
 def _predicted(session: Session, trace: Trace, section: Section, machine: Machine) -> PredictedParts:

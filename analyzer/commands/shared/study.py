@@ -121,7 +121,7 @@ def eager_of(runs: Sequence[Traced], machine: Machine, draw: Draw) -> list[Eager
 
     if any(of.name == "eager" for of in draw.varied):
         return []
-    return [Eager.of(machine, run.section.program) for run in runs]
+    return [Eager.from_replay(machine, run.section.program) for run in runs]
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,7 @@ def _waited(main: ThreadRecords, inside: str) -> bool:
     return bool(len(polls) and len(calls) and polls.last()["exit"] > calls.last()["exit"])
 
 
-def how_it_ended(ends: Sequence[End], behind: AbstractSet[int], labels: Sequence[str]) -> list[Problem]:
+def end_problems(ends: Sequence[End], behind: AbstractSet[int], labels: Sequence[str]) -> list[Problem]:
     """Describe the end of a run, to be said before all else; empty where all ranks ended in order.
 
     Args:

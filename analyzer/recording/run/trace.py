@@ -29,7 +29,7 @@ from analyzer.recording.run.clock_repair import repairs
 from analyzer.recording.run.clock_sources import clock_files, clock_source
 from analyzer.recording.run.cpu_use import RunCpuUse
 from analyzer.recording.run.cuts import RECORDS, Cuts, Lanes
-from analyzer.recording.run.ends import End, how_it_ended, lasted_until
+from analyzer.recording.run.ends import End, end_problems, lasted_until
 from analyzer.recording.run.extras import (
     RunChosen,
     RunCounters,
@@ -455,7 +455,7 @@ class RunTrace(Trace):
         if len(halves) or calls:
             missed = left_out(np.flatnonzero(self._unfinished), len(halves), calls)
         behind.update(halves["half"]["peer"][~halves["is_send"]].tolist())
-        said = how_it_ended(self._ends, behind, [c.label for c in self.communicators])
+        said = end_problems(self._ends, behind, [c.label for c in self.communicators])
         ending = tuple(problem.text for problem in said)
         self.put(replace(self.extra(Losses), ending=ending, left_out=missed))
         self.problems = said + self.problems

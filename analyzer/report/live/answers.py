@@ -272,7 +272,7 @@ def _draws(query: Query) -> tuple[DrawRequest, ...]:
         given = None
     if not isinstance(given, list):
         raise TracelibError("draws is no list")
-    return tuple(map(DrawRequest.of, given))
+    return tuple(map(DrawRequest.parse, given))
 
 
 def _counted(

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from analyzer.metrics.callers import CallsFromPlace
 from analyzer.places import Places
-from analyzer.report.imbalance import evenness_json, told
+from analyzer.report.imbalance import evenness_json, unevenness_sentences
 from analyzer.report.look.summary import Summary
 from analyzer.report.structure import structure_sentence
 from analyzer.report.words import units
@@ -33,7 +33,7 @@ def iterations_lines(summary: Summary) -> list[str]:
         return []
     lines = [f"{structure_sentence(summary.structure)}."]
     if summary.even:
-        found = told(summary.even, summary.efficiency.runtime_ns)
+        found = unevenness_sentences(summary.even, summary.efficiency.runtime_ns)
         lines += [one.text for one in found[:_MOST]]
     return [*lines, "analyze structure shows them, rank by rank"]
 

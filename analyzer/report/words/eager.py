@@ -24,7 +24,7 @@ class Eager:
     origin: str
 
     @classmethod
-    def of(cls, machine: Machine, program: Program) -> Eager:
+    def from_replay(cls, machine: Machine, program: Program) -> Eager:
         """Return the limit of a replay.
 
         "run" concerns MPI_Send alone: other calls say by themselves whether they wait.
@@ -67,9 +67,11 @@ def eager_note(buffered: int) -> str:
 
 def eager_text(machine: Machine, programs: Sequence[Program]) -> str:
     """Return a line for each that differs."""
-    return "\n".join(dict.fromkeys(Eager.of(machine, program).text for program in programs if len(program.ops)))
+    return "\n".join(
+        dict.fromkeys(Eager.from_replay(machine, program).text for program in programs if len(program.ops))
+    )
 
 
 def eager_json(machine: Machine, programs: Sequence[Program]) -> list[dict[str, Any]]:
     """Return one object for each run."""
-    return [Eager.of(machine, program).as_json() for program in programs]
+    return [Eager.from_replay(machine, program).as_json() for program in programs]

@@ -69,7 +69,7 @@ class ProgramTrace(Trace):
         self.procedures = PROCEDURES
         self._regions = tuple(f"region {number}" for number in regions_of(program))
         self.threads = np.bincount(program.rank, minlength=self.size).astype(np.int32)
-        self.nodes = Nodes.one(self.size, int(self.threads.sum()))
+        self.nodes = Nodes.on_one_node(self.size, int(self.threads.sum()))
         self.event_labels = {}
         self._remove: finalize | None = None
 

@@ -170,13 +170,13 @@ class _Own:
         yield from self.around
 
     @classmethod
-    def of(cls, loop: SequenceLoop, of: RankStretch, procedures: tuple[str, ...]) -> _Own:
+    def from_loop(cls, loop: SequenceLoop, of: RankStretch, procedures: tuple[str, ...]) -> _Own:
         """A loop of the calls of a stretch. procedures: names_of."""
         calls = of.calls
         times = int(calls.enter[loop.begins[0]]), int(calls.exit[loop.end - 1])
         said = _Said(loop.count, *times, _served(calls, loop, procedures))
         typical = calls.call[slice(*typical_pass(loop.begins, loop.end))].copy()
-        around = tuple(cls.of(one, of, procedures) for one in loop.around)
+        around = tuple(cls.from_loop(one, of, procedures) for one in loop.around)
         return cls(loop.shifted(of.offset), said, edges_of(calls, loop), typical, around)
 
 
@@ -189,9 +189,9 @@ class _Found:
     stages: tuple[int, ...]  # as SequenceLoop.stages
 
     @classmethod
-    def of(cls, loop: SequenceLoop, of: RankStretch, procedures: tuple[str, ...]) -> _Found:
-        parts = None if loop.parts is None else _Own.of(loop.parts, of, procedures)
-        return cls(_Own.of(loop, of, procedures), parts, loop.stages)
+    def from_loop(cls, loop: SequenceLoop, of: RankStretch, procedures: tuple[str, ...]) -> _Found:
+        parts = None if loop.parts is None else _Own.from_loop(loop.parts, of, procedures)
+        return cls(_Own.from_loop(loop, of, procedures), parts, loop.stages)
 
     def chosen(self, common: frozenset[int]) -> _Own:
         """Return the grouped passes if groups of this size are `common` to the ranks, else the parts."""
@@ -228,7 +228,7 @@ def agreed(sequences: Sequences, stretches: RankStretches, team: Team) -> list[A
     of ranks of this process. Collective."""
     names = names_of(sequences.trace)
     found = {
-        one.rank: [_Found.of(loop, one, names) for loop in loops]
+        one.rank: [_Found.from_loop(loop, one, names) for loop in loops]
         for one, loops in loops_of_each(stretches, sequences.trace.size, team)
     }
     common = _stages_in_common([one.stages for loops in found.values() for one in loops], team)

@@ -44,7 +44,7 @@ def tree(
     """Return the loops of some calls, by time. flushes: (n, 2) begins and ends, ns; deepest: levels that are looked
     for. Collective."""
     found = _tree(sequences, stretches, team, flushes, level, deepest)
-    return [_counted(sequences, node, _Chain.of(node, team), team) for node in found]
+    return [_counted(sequences, node, _Chain.from_node(node, team), team) for node in found]
 
 
 def _tree(
@@ -112,7 +112,7 @@ class _Chain(NamedTuple):
     edges: np.ndarray
 
     @classmethod
-    def of(cls, node: LoopNode, team: Team) -> _Chain:
+    def from_node(cls, node: LoopNode, team: Team) -> _Chain:
         """Start from a loop of which only its own iterations are known, on the first of the ranks with most inner
         loops.
 
@@ -136,7 +136,7 @@ def _counted(sequences: Sequences, outer: LoopNode, chain: _Chain, team: Team) -
         said = next((one for one in team.allgather(mine) if one is not None), None)
         fewest, most, total = said or (node.loop.count, node.loop.count, 0)
         if said is None:
-            further = _Chain.of(node, team)
+            further = _Chain.from_node(node, team)
         else:
             further = _Chain(chain.rank, chain.edges if at is None else np.append(at, chain.edges[-1]))
         inside.append(_counted(sequences, replace(node, fewest=fewest, most=most, total=total), further, team))

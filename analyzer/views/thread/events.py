@@ -29,7 +29,7 @@ Values = Callable[[np.ndarray], np.ndarray]
 def of_last(selected: SelectedRecords, values: Values) -> Iterator[RowSteps]:
     """Yield the value of the last event of each thread."""
     for lane, rows in selected.events():
-        yield RowSteps.of(lane, rows["time"], np.asarray(values(rows)))
+        yield RowSteps.from_columns(lane, rows["time"], np.asarray(values(rows)))
 
 
 class EventPairs(NamedTuple):

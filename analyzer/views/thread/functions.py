@@ -41,7 +41,7 @@ def of_objects(selected: SelectedRecords, values: Values) -> Iterator[RowSteps]:
     every = np.arange(len(selected.lanes))
     for number, _ in enumerate(selected.windows):
         some = every if not number else every[:0]
-        yield RowSteps.of(some, np.zeros(len(some)), values(selected.lanes)[some])
+        yield RowSteps.from_columns(some, np.zeros(len(some)), values(selected.lanes)[some])
 
 
 USER = ("states", "events", "calls", "sends", "receives")

@@ -49,7 +49,7 @@ class IntervalSteps:
         """Return the ends of the open intervals, unless another interval goes on from there."""
         waiting = np.flatnonzero(self._open != _NONE)
         if not len(waiting):
-            return RowSteps.of(waiting, waiting, waiting)
+            return RowSteps.from_columns(waiting, waiting, waiting)
         at = np.searchsorted(lane, waiting)
         found = at < len(lane)
         found[found] = lane[at[found]] == waiting[found]
@@ -59,7 +59,7 @@ class IntervalSteps:
         over = when < until
         self._open[waiting[over | found]] = _NONE
         chosen = over & (next_begin > when)
-        return RowSteps.of(waiting[chosen], when[chosen], np.zeros(int(chosen.sum())))
+        return RowSteps.from_columns(waiting[chosen], when[chosen], np.zeros(int(chosen.sum())))
 
 
 def _woven(

@@ -24,7 +24,7 @@ def program(*bursts):
     rows = []
     for before, inside, after in bursts:
         rows += [enter(1, before), leave(inside), op(OperationKind.COLLECTIVE, after, comm=0, tag=0, peer=-1, other=0)]
-    found = Program.of([operations(*rows)])
+    found = Program.from_streams([operations(*rows)])
     found.ops["block"] = np.tile([0, 1, 0], len(bursts))
     return found
 

@@ -47,7 +47,7 @@ def made(random: Random):
                 add(rank, OperationKind.COLLECTIVE, tag=COLLECTIVE_NAMES.index("Bcast"), other=8, peer=0)
     for rank in range(ranks):
         add(rank, OperationKind.NONE)
-    return Program.of([operations(*of_rank) for of_rank in rows]), messages
+    return Program.from_streams([operations(*of_rank) for of_rank in rows]), messages
 
 
 def trace_of(program, times, messages):

@@ -374,7 +374,9 @@ def test_finding_calls_by_time(steps, times):
         now = node["exit"] = node["enter"] + (length if is_call else 0)
         node["call"] = 0 if is_call else -1
     one = np.zeros(1, np.int32)
-    line = NodeTimeline(Rows.of(nodes), np.array([0, len(nodes)]), one, one, one, np.zeros(1, bool), np.zeros(0, NOTED))
+    line = NodeTimeline(
+        Rows.from_array(nodes), np.array([0, len(nodes)]), one, one, one, np.zeros(1, bool), np.zeros(0, NOTED)
+    )
     threads, calls = np.zeros(len(times), int), np.flatnonzero(nodes["call"] == 0)
     entered, left = (find(threads, threads, np.array(times, np.int64)) for find in (line.entered, line.left))
     for time, found_entered, found_left in zip(times, entered.tolist(), left.tolist(), strict=True):

@@ -19,7 +19,7 @@ from analyzer.replay import Machine, simulate
 
 def computing(ranks, ns=100):
     """Ranks that do nothing but compute."""
-    return Program.of([operations({"kind": OperationKind.NONE, "burst": ns}) for _ in range(ranks)])
+    return Program.from_streams([operations({"kind": OperationKind.NONE, "burst": ns}) for _ in range(ranks)])
 
 
 def test_each_number_is_as_likely():
@@ -80,7 +80,7 @@ def test_without_variance_it_is_the_machine_itself():
         scheduling=Scheduling(**{name: Uniform(ns, ns) for name, ns in times.items()}),
         eager_limit=Uniform(5, 5),
     )
-    a, b = (simulate(Program.of(ring), machine, times=True, transfers=True) for machine in (plain, drawn))
+    a, b = (simulate(Program.from_streams(ring), machine, times=True, transfers=True) for machine in (plain, drawn))
     assert (a.times == b.times).all() and (a.transfers == b.transfers).all() and (a.usage == b.usage).all()
     assert a.usage["wait_cpu"].any() and a.usage["busy_wait"].any() and a.most_waiting
 
@@ -99,7 +99,7 @@ def test_the_eager_limit_is_drawn_for_each_send():
     """Among 300 sends of 100 bytes, under a limit of 0 to 400, three quarters are eager: the sender does not wait."""
     sends = [{"kind": OperationKind.SEND, "peer": 1, "tag": k, "bytes": 100} for k in range(300)]
     receives = [{"kind": OperationKind.RECV, "peer": 0, "tag": k, "burst": 10} for k in range(300)]
-    program = Program.of([operations(*sends), operations(*receives)])
+    program = Program.from_streams([operations(*sends), operations(*receives)])
     found = simulate(program, Machine(eager_limit=Uniform(0, 400)), times=True)
     waited = found.times["end"][:300] > found.times["begin"][:300]
     assert 50 < waited.sum() < 100

@@ -180,7 +180,7 @@ def test_ranks_of_a_pattern_of_nodes_go_where_they_are_mapped():
 def test_every_policy_runs(name):
     """Two threads of 5 ms share a CPU; every policy takes 10 ms without switching costs."""
     machine = Machine(nodes=(Node(),), mapping=(0, 0), scheduling=policy_of({"policy": name}))
-    program = Program.of([operations({"kind": OperationKind.NONE, "burst": 5_000_000})] * 2)
+    program = Program.from_streams([operations({"kind": OperationKind.NONE, "burst": 5_000_000})] * 2)
     assert simulate(program, machine).end_ns >= 10_000_000
     assert simulate(program, machine).usage["end"].max() == 10_000_000
 

@@ -33,7 +33,7 @@ cpus = 1
 
 
 def computing(*bursts):
-    return Program.of([operations({"kind": OperationKind.NONE, "burst": ns}) for ns in bursts])
+    return Program.from_streams([operations({"kind": OperationKind.NONE, "burst": ns}) for ns in bursts])
 
 
 def test_each_application_is_where_it_is_said():
@@ -145,8 +145,8 @@ def test_runs_on_a_machine_of_as_many_nodes_as_wanted_share_no_cpu(ranks, cpus):
 def test_two_runs_on_the_ideal_machine_are_as_fast_as_alone():
     """Runs of unlike sizes, the message between them goes from one node to another."""
     compute, port = {"kind": OperationKind.NONE, "burst": 1000}, {"tag": 3, "bytes": 1 << 20, "peer": 0}
-    sender = Program.of([operations(compute, {"kind": OperationKind.PORT_SEND, "comm": 1, **port})])
-    receiver = Program.of(
+    sender = Program.from_streams([operations(compute, {"kind": OperationKind.PORT_SEND, "comm": 1, **port})])
+    receiver = Program.from_streams(
         [operations({"kind": OperationKind.PORT_RECV, "comm": 0, **port}), operations(compute, compute)]
     )
     ideal = simulate([sender, receiver], Machine.ideal())

@@ -172,7 +172,9 @@ def test_a_part_that_is_not_there(machine, path, there):
 def way(machine, size):
     """ns from sending to arrival, and how long the sender's CPU was taken."""
     send = {"kind": OperationKind.SEND, "peer": 1, "bytes": size, "flags": OperationFlag.IMMEDIATE}
-    program = Program.of([operations(send), operations({"kind": OperationKind.RECV, "peer": 0, "bytes": size})])
+    program = Program.from_streams(
+        [operations(send), operations({"kind": OperationKind.RECV, "peer": 0, "bytes": size})]
+    )
     found = simulate(program, Machine(**{**vars(machine), "dialect": "thesis"}), times=True)
     return found.end_ns, int(found.times["end"][0])
 

@@ -48,7 +48,7 @@ def test_ping_pong(size, inside):
         operations({**there, "peer": 1}, {**back, "peer": 1}),
         operations({**back, "peer": 0}, {**there, "peer": 0}),
     ]
-    found = simulate(Program.of([*streams]), machine(inside))
+    found = simulate(Program.from_streams([*streams]), machine(inside))
     assert found.end_ns / 2 == pytest.approx(float(MODEL.time(size)) * 1e9, abs=2)
 
 
@@ -58,7 +58,7 @@ def test_messages_follow_each_other_at_the_gap(size, inside):
     n = 50
     send = {"kind": OperationKind.SEND, "peer": 1, "bytes": size, "flags": OperationFlag.IMMEDIATE}
     receive = {"kind": OperationKind.RECV, "peer": 0, "bytes": size}
-    program = Program.of([operations(*[send] * n), operations(*[receive] * n)])
+    program = Program.from_streams([operations(*[send] * n), operations(*[receive] * n)])
     found = simulate(program, machine(inside, links_out=1, links_in=1), transfers=True)
     starts = found.transfers["start"][:n]
     between = max(float(MODEL.gap(size)), float(MODEL.overhead(size))) * 1e9

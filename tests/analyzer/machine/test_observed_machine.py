@@ -20,7 +20,9 @@ def test_a_message_takes_as_long_as_in_the_run(dialect):
     machine = replace(own_machine(both_ways(Planted()).trace(), Team()), dialect=dialect)
     for size in (0, 1 << 20):
         send = {"kind": OperationKind.SEND, "peer": 1, "bytes": size, "flags": OperationFlag.IMMEDIATE}
-        program = Program.of([operations(send), operations({"kind": OperationKind.RECV, "peer": 0, "bytes": size})])
+        program = Program.from_streams(
+            [operations(send), operations({"kind": OperationKind.RECV, "peer": 0, "bytes": size})]
+        )
         way = simulate(program, machine).end_ns
         assert way == pytest.approx(LATENCY_NS + NS_PER_BYTE * size, rel=0.01)
 

@@ -45,7 +45,7 @@ def compute(burst, **more):
 
 def on_one_cpu(*streams, **policy):
     machine = Machine(nodes=(Node(cpus=1),), mapping=(0,) * len(streams), scheduling=Scheduling(**policy))
-    return simulate(Program.of([operations(*s) for s in streams]), machine, cpu_waits=True)
+    return simulate(Program.from_streams([operations(*s) for s in streams]), machine, cpu_waits=True)
 
 
 def waits(prediction, stream):
@@ -78,7 +78,7 @@ def test_no_room_for_them(monkeypatch):
 
 def test_of_several_applications():
     """Each has its own, its streams counted from 0."""
-    programs = [Program.of([operations(compute(burst))]) for burst in (5, 4)]
+    programs = [Program.from_streams([operations(compute(burst))]) for burst in (5, 4)]
     machine = Machine(nodes=(Node(cpus=1),), mapping=(0,))
     found = simulate(programs, machine, cpu_waits=True)
     assert [waits(found.of(programs, k), 0) for k in (0, 1)] == [[], [(0, 5)]]

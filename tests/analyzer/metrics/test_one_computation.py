@@ -117,7 +117,7 @@ def in_segments(trace: Trace) -> dict[int, int]:
     """Return the parts of delays, if nobody waits: ns by activity, calls together."""
     segments, paths = Segments(trace, Lanes(trace)), RegionPaths(trace)
     for ranks, bounds in trace.parts(range(trace.size), 64):
-        segments.add(ranks, bounds, np.zeros(0, WAIT), PathChanges.of(paths, ranks))
+        segments.add(ranks, bounds, np.zeros(0, WAIT), PathChanges.collect(paths, ranks))
     rows, table, sums = segments.rows.mapped(), segments.activities.table(), dict[int, int]()
     for first, last in zip(segments.first, segments.first[1:], strict=False):
         lengths, done = np.diff(rows["begin"][first:last]), table[rows["activity"][first : last - 1], 1]

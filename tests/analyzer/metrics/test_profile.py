@@ -31,7 +31,7 @@ def compute(burst):
 
 
 def program(*streams):
-    return Program.of([operations(*stream) for stream in streams])
+    return Program.from_streams([operations(*stream) for stream in streams])
 
 
 def series(name, *args):

@@ -74,7 +74,7 @@ def test_designs(count, dimensions, seed):
 
 def ping(size=1000):
     there = {"kind": OperationKind.SEND, "peer": 1, "bytes": size, "flags": OperationFlag.IMMEDIATE}
-    return Program.of([operations(there), operations({"kind": OperationKind.RECV, "peer": 0, "bytes": size})])
+    return Program.from_streams([operations(there), operations({"kind": OperationKind.RECV, "peer": 0, "bytes": size})])
 
 
 def latency_study(*programs):
@@ -132,7 +132,7 @@ def test_a_machine_that_cannot_replay_is_an_outcome(tmp_path):
         ({"kind": OperationKind.SEND, "peer": 1 - r, "bytes": 9}, {"kind": OperationKind.RECV, "peer": 1 - r})
         for r in (0, 1)
     ]
-    program = Program.of([operations(*row) for row in rows])
+    program = Program.from_streams([operations(*row) for row in rows])
     study = Study([program], Machine(), lambda machine, new: vary(machine, {"eager": new[0]}))
     for _ in range(2):
         journal = Journal(tmp_path / "j", {"seed": 1})

@@ -35,7 +35,7 @@ named = st.dictionaries(st.integers(0, 9), st.lists(frame, max_size=3).map(tuple
 
 def module_names(named, module=LoadedModule("/bin/app"), state=ModuleState.GOOD, stamp="x"):  # noqa: B008
     offsets = np.array(sorted(named), np.uint64)
-    return ModuleNames(module, offsets, PlaceFrames.of(named[int(offset)] for offset in offsets), state, stamp)
+    return ModuleNames(module, offsets, PlaceFrames.build(named[int(offset)] for offset in offsets), state, stamp)
 
 
 def as_dictionary(found):
@@ -60,7 +60,7 @@ def test_of_each_place_the_better_names_stay(parts):
 @given(st.lists(named, max_size=4), st.data())
 def test_names_as_columns(parts, data):
     everything = [frames for part in parts for frames in part.values()]
-    names = joined([PlaceFrames.of(part.values()) for part in parts])
+    names = joined([PlaceFrames.build(part.values()) for part in parts])
     assert [names[i] for i in range(len(names))] == everything
     assert names.quality().tolist() == [quality(frames) for frames in everything]
     chosen = data.draw(st.lists(st.integers(-1, len(everything) - 1)))

@@ -53,7 +53,7 @@ START = [(APP, 6), (LIBC, 99), (APP, 1)]
 def known_names():
     known = NameCache()
     for path, named in NAMES.items():
-        names = PlaceFrames.of(named.values())
+        names = PlaceFrames.build(named.values())
         offsets = np.array(list(named), np.uint64)
         known.add(ModuleNames(LoadedModule(path), offsets, names, ModuleState.GOOD, "x", is_tool=path == TOOL))
     return known
@@ -209,7 +209,7 @@ def test_notes_are_on_modules_with_places_that_have_no_line():
     places = Places(path_tables([[(APP, 3)], [(APP, 1), (MPI, 1)]], MODULES), known)
     assert places.notes(np.arange(4)) == []
     known.modules[APP, ""] = ModuleNames(
-        LoadedModule(APP), np.empty(0, np.uint64), PlaceFrames.of(()), ModuleState.NO_DEBUG_INFO
+        LoadedModule(APP), np.empty(0, np.uint64), PlaceFrames.build(()), ModuleState.NO_DEBUG_INFO
     )
     chains = [[(APP, 3)], [(APP, 1), (MPI, 1)], [(APP, 1), (OTHER, 1)], [(LIBC, 1)], [(MPI, 1)], [(PYTHON, 1)]]
     places = Places(path_tables(chains, MODULES), known)

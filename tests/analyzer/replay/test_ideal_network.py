@@ -75,7 +75,7 @@ def ring(ranks, rounds, **message):
         send = {"kind": OperationKind.SEND, "peer": (rank + 1) % ranks, "burst": 3, **message}
         receive = {"kind": OperationKind.RECV, "peer": (rank - 1) % ranks, "burst": 1, **message}
         streams.append(operations(*([send, receive] if rank == 0 else [receive, send]) * rounds))
-    return Program.of(streams)
+    return Program.from_streams(streams)
 
 
 def test_operations_by_the_thousand(monkeypatch):
@@ -92,7 +92,7 @@ def test_tags_that_come_once(monkeypatch):
     """Each message has a key of its own, which is forgotten again."""
     rows = [[{"kind": kind, "peer": 1 - rank, "tag": tag, "burst": 1} for tag in range(3000)]
             for rank, kind in enumerate((OperationKind.SEND, OperationKind.RECV))]  # fmt: skip
-    program = Program.of([operations(*of_rank) for of_rank in rows])
+    program = Program.from_streams([operations(*of_rank) for of_rank in rows])
     monkeypatch.setattr(ideal_network, "WORTH", 0)
     assert [one.end_ns for one in by_members(program, [0, 1, 2], 1)] == [3000] * 2
 
@@ -109,9 +109,12 @@ def test_what_nobody_receives_takes_little_memory():
     answer = operations(
         {"kind": OperationKind.RECV, "peer": 1, "tag": 1}, {"kind": OperationKind.SEND, "peer": 1, "tag": 2}
     )
-    program = Program.of([sends, np.tile(talk, count), np.tile(answer, count)])
+    program = Program.from_streams([sends, np.tile(talk, count), np.tile(answer, count)])
     assert ideal_times(program, Team(), 1).end_ns == count
-    assert ideal_times(Program.of([sends, np.tile(talk[:1], 1), np.tile(answer, 0)]), Team(), 1) == Left.TO_SIMULATOR
+    assert (
+        ideal_times(Program.from_streams([sends, np.tile(talk[:1], 1), np.tile(answer, 0)]), Team(), 1)
+        == Left.TO_SIMULATOR
+    )
 
 
 def test_members_that_meet_too_often():
@@ -139,7 +142,7 @@ def test_all_members_fail_where_one_does():
 
 
 def both(*of_each):
-    return Program.of([operations(*rows) for rows in of_each])
+    return Program.from_streams([operations(*rows) for rows in of_each])
 
 
 def to_other(kind, **columns):

@@ -59,7 +59,7 @@ def seconds(numbers):
     ops["kind"][:numbers], ops["kind"][numbers:] = OperationKind.SEM_SIGNAL, OperationKind.SEM_WAIT
     ops["tag"] = np.tile(np.arange(numbers), 2)
     ops["burst"] = 1
-    program = Program.of([ops])
+    program = Program.from_streams([ops])
     taken = []
     for _ in range(3):
         began = process_time()

@@ -37,7 +37,7 @@ def test_round_robin_on_two_cpus_by_hand():
     """Three threads of 3 ns, slices of 2, two CPUs: at 2 the third takes the CPU of the first, which takes that of the
     second at once and gives it back at 3."""
     machine = Machine(nodes=(Node(cpus=2),), scheduling=Scheduling(slice_ns=2))
-    there = placed([Program.of([bursts(3)] * 3)], machine)
+    there = placed([Program.from_streams([bursts(3)] * 3)], machine)
     found = [rows(there.cpus[0][rank, 0]) for rank in range(3)]
     assert found == [[(0, 1), (2, 2)], [(0, 2), (3, 2)], [(2, 1)]]
     assert all(cpus.shared for cpus in there.cpus[0].values())
@@ -45,7 +45,7 @@ def test_round_robin_on_two_cpus_by_hand():
 
 def test_cpus_of_their_own():
     """In order of run, rank and thread; nodes number their CPUs one after the other."""
-    programs = [Program.of([bursts(1)] * 3), Program.of([bursts(1)] * 2)]
+    programs = [Program.from_streams([bursts(1)] * 3), Program.from_streams([bursts(1)] * 2)]
     there = placed(programs, Machine(node=Node(cpus=2)))
     assert there.nodes.cpus == (2,) * 5 and there.nodes.of_rank.tolist() == [0, 0, 1, 1, 2]
     assert [rows(there.cpus[k][rank, 0])[0] for k, n in enumerate((3, 2)) for rank in range(n)] == [

@@ -195,7 +195,7 @@ def test_the_ideal_network_of_efficiencies_buffers_what_mpi_did(tmp_path, capsys
     ],
 )  # fmt: skip
 def test_the_limit_is_said(machine, program, says, data):
-    found = Eager.of(machine, replace(each_sends_first(), buffered=program))
+    found = Eager.from_replay(machine, replace(each_sends_first(), buffered=program))
     assert says in found.text
     assert tuple(found.as_json().values()) == data
 

@@ -60,7 +60,7 @@ def with_buses(buses, dialect="thesis", **node):
 
 
 def run(streams, on, **options):
-    program = streams if isinstance(streams, Program) else Program.of([operations(*s) for s in streams])
+    program = streams if isinstance(streams, Program) else Program.from_streams([operations(*s) for s in streams])
     return simulate(program, on, times=True, transfers=True, **options)
 
 
@@ -229,7 +229,7 @@ def test_a_collective_holds_the_network():
     """Row 16: a message in flight is waited for, one that comes later waits; nothing moves beside the collective."""
     barrier = [collective(0, 0, 0, comm=1)]
     streams = [[send(1)], [receive(0)], [compute(20_000), *barrier], barrier, [send(5, 30_000)], [receive(4)]]
-    program = Program.of([operations(*s) for s in streams], communicators=[range(6), (2, 3)])
+    program = Program.from_streams([operations(*s) for s in streams], communicators=[range(6), (2, 3)])
     found = run(program, with_buses(9))
     ends = L + WIRE + L  # the first message, then the barrier: constant, one latency
     assert found.times["end"].tolist()[3:5] == [ends, ends]
@@ -280,7 +280,7 @@ def test_preemption_waits_for_the_least_run(dialect):
     policy = Scheduling(priority=Priority.FIXED, preemptive=True, least_run_ns=500)
     on = Machine(dialect=dialect, nodes=(Node(cpus=1), Node()), mapping=(0, 0, 1), scheduling=policy)
     streams = [[receive(2), compute(100)], [compute(1000)], [compute(200), send(0)]]
-    program = Program.of([operations(*s) for s in streams], priority=np.array([0, 1, 0]))
+    program = Program.from_streams([operations(*s) for s in streams], priority=np.array([0, 1, 0]))
     found = run(program, on)
     assert found.usage["end"].tolist() == [600, 1100, 200]
 
@@ -292,7 +292,7 @@ def test_a_context_switch_is_finished_before_preemption(dialect):
     policy = Scheduling(priority=Priority.FIXED, preemptive=True, context_switch_ns=50)
     on = Machine(dialect=dialect, nodes=(Node(cpus=1), Node()), mapping=(0, 0, 1), scheduling=policy)
     streams = [[receive(2, 100), compute(100)], [compute(1000)], [compute(120), send(0)]]
-    found = run(Program.of([operations(*s) for s in streams], priority=np.array([0, 1, 0])), on)
+    found = run(Program.from_streams([operations(*s) for s in streams], priority=np.array([0, 1, 0])), on)
     assert found.usage["end"].tolist() == [301, 301 + 50 + 999, 120]
     assert found.usage["context_switch"].tolist() == [50, 100, 0]
 
@@ -311,7 +311,9 @@ def test_decaying_priorities_and_a_long_context_switch_come_to_an_end():
 def test_who_waits_busily_above_all_others_is_named():
     """Rank 0 has the better priority and waits for rank 1, which never gets their processor."""
     policy = Scheduling(priority=Priority.FIXED, slice_ns=10**6, busy_wait_ns=SPIN)
-    program = replace(Program.of([operations(receive(1)), operations(send(0, 20))]), priority=np.array([0, 1]))
+    program = replace(
+        Program.from_streams([operations(receive(1)), operations(send(0, 20))]), priority=np.array([0, 1])
+    )
     with pytest.raises(TracelibError, match="rank 0 in a receive from rank 1") as error:
         run(program, Machine(node=Node(), mapping=(0, 0), scheduling=policy))
     assert "busy_wait_us" in error.value.hint
@@ -383,8 +385,12 @@ def test_one_sided_operations_are_waited_for_together(dialect):
 @both
 def test_ports_between_applications(dialect):
     """Row 13 and row 6: two applications on one machine."""
-    client = Program.of([operations({"kind": OperationKind.PORT_SEND, "comm": 1, "peer": 0, "tag": 9, "bytes": MB})])
-    server = Program.of([operations({"kind": OperationKind.PORT_RECV, "comm": 0, "peer": 0, "tag": 9, "bytes": MB})])
+    client = Program.from_streams(
+        [operations({"kind": OperationKind.PORT_SEND, "comm": 1, "peer": 0, "tag": 9, "bytes": MB})]
+    )
+    server = Program.from_streams(
+        [operations({"kind": OperationKind.PORT_RECV, "comm": 0, "peer": 0, "tag": 9, "bytes": MB})]
+    )
     on = Machine(dialect=dialect, nodes=(Node(cpus=2, intra_bandwidth_mb=100.0),), mapping=(0,))
     assert simulate([client, server], on).end_ns == WIRE
 
@@ -392,7 +398,7 @@ def test_ports_between_applications(dialect):
 @both
 def test_closed_system_restarts_until_each_has_its_repetitions(dialect):
     """Row 38: a short application runs as often as it can while the long one runs twice."""
-    long, short = (Program.of([operations(compute(c))]) for c in (1000, 300))
+    long, short = (Program.from_streams([operations(compute(c))]) for c in (1000, 300))
     found = simulate([long, short], Machine(dialect=dialect, nodes=(Node(cpus=2),)), repetitions=2)
     ends = {a: found.runs["end"][found.runs["application"] == a].tolist() for a in (0, 1)}
     assert ends == {0: [1000, 2000], 1: [300, 600, 900, 1200, 1500, 1800]}
@@ -416,7 +422,7 @@ def test_random_parameters():
 def test_factors_of_blocks(dialect):
     """Row 21: factor f on a block changes a serial time by (f - 1) times the block's; negative: seconds."""
     stream = [{**compute(1000), "block": 1}, {**compute(500), "block": 2}, compute(10)]
-    program = Program.of([operations(*stream)], factors=np.array([1.0, 0.5, -3e-6]))
+    program = Program.from_streams([operations(*stream)], factors=np.array([1.0, 0.5, -3e-6]))
     assert run(program, Machine(dialect=dialect)).end_ns == 500 + 3000 + 10
 
 

@@ -264,7 +264,7 @@ def test_the_wait_of_round_robin_is_bounded(processes, quantum):
         machine = Machine(
             nodes=(Node(), Node()), mapping=(0,) * processes + (1,), scheduling=Scheduling(slice_ns=quantum)
         )
-        found = simulate(Program.of([operations(*s) for s in streams]), machine, times=True)
+        found = simulate(Program.from_streams([operations(*s) for s in streams]), machine, times=True)
         longest = max(longest, int(found.times["end"][0]) - late)
         assert found.times["end"][0] - late <= quantum * (processes - 1)
     assert longest > quantum * (processes - 2)
@@ -280,7 +280,7 @@ def test_a_slice_that_ends_nowhere_does_not_keep_a_busy_waiter():
         ],
         [{"kind": OperationKind.COLLECTIVE, "comm": 1, "burst": 90}],
     ]
-    program = Program.of([operations(*s) for s in streams], communicators=[range(3), (1, 2)])
+    program = Program.from_streams([operations(*s) for s in streams], communicators=[range(3), (1, 2)])
     machine = Machine(
         nodes=(Node(), Node()), mapping=(0, 0, 1), scheduling=Scheduling(slice_ns=3, busy_wait_ns=5), dialect="thesis"
     )

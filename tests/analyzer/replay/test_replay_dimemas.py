@@ -22,7 +22,7 @@ def receive(peer, burst=0, size=MB, tag=0, kind=OperationKind.RECV, request=-1):
 def run(streams, dialect="dimemas-5.5", buses=0, comms=((0, 1, 2, 3),), machine=None, **changes):
     node = changes.pop("node", Node(latency_s=L / 1e9))
     machine = machine or Machine(node=node, networks=(Network(100.0, buses),), mapping="round-robin", dialect=dialect)
-    program = Program.of([operations(*rows) for rows in streams], communicators=comms)
+    program = Program.from_streams([operations(*rows) for rows in streams], communicators=comms)
     return simulate(program, Machine(**(vars(machine) | changes)), times=True, transfers=True)
 
 

@@ -71,7 +71,7 @@ CASES = {  # options, what ranks do, when they end, how often the processor chan
 
 def replayed(name, options, streams, dialect, mapping=(0, 0, 0, 1)):
     on = Machine(nodes=(Node(), Node()), mapping=mapping, scheduling=policy_of({"policy": name, **options}))
-    program = Program.of([operations(*stream) for stream in streams])
+    program = Program.from_streams([operations(*stream) for stream in streams])
     return simulate(program, Machine(**(vars(on) | {"dialect": dialect}))).usage
 
 

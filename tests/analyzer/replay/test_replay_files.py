@@ -48,7 +48,7 @@ def write(burst=0, size=MB, **more):
 
 
 def ends(streams, machine, **more):
-    found = simulate(Program.of([operations(*rows) for rows in streams], **more), machine)
+    found = simulate(Program.from_streams([operations(*rows) for rows in streams], **more), machine)
     return found.usage["end"].tolist()
 
 
@@ -119,7 +119,7 @@ def test_a_split_collective_is_asked_for_where_it_begins(computed):
 
 
 def test_usage_says_how_long_ranks_were_at_files():
-    found = simulate(Program.of([operations(write(burst=7))] * 2), on(servers=1))
+    found = simulate(Program.from_streams([operations(write(burst=7))] * 2), on(servers=1))
     assert found.usage["wait_file"].tolist() == [SERVED, 2 * SERVED]
     assert found.usage["computing"].tolist() == [7, 7]
 
@@ -297,7 +297,9 @@ def file_programs(draw):
                 slots[k] += 1
             else:
                 streams[k].append({"kind": OperationKind.FILE, "burst": burst, **columns})
-    return Program.of([operations(*rows) if rows else operations({"kind": OperationKind.NONE}) for rows in streams])
+    return Program.from_streams(
+        [operations(*rows) if rows else operations({"kind": OperationKind.NONE}) for rows in streams]
+    )
 
 
 BYTE_A_NS = 1e9 / 2**20

@@ -51,14 +51,14 @@ NESTED = [(1, 40, 3), (10, 40, 5), (20, 50, 3), (40, 50, 0), (80, 40, 0), (160, 
     ],
 )
 def test_by_hand(modules, expected):
-    program = Program.of([stream(*NESTED), stream((7, 40, 9))])
+    program = Program.from_streams([stream(*NESTED), stream((7, 40, 9))])
     found = simulate(with_modules(program, modules), Machine())
     assert found.usage["end"].tolist() == [expected, 1007]
 
 
 def test_the_last_ends_are_not_needed():
     """A module that nobody ends lasts to the end; an end without a begin ends nothing."""
-    program = Program.of([stream((1, 40, 0), (2, 40, 3))])
+    program = Program.from_streams([stream((1, 40, 0), (2, 40, 3))])
     assert simulate(with_modules(program, [Module(40, 3, 2.0)]), Machine()).end_ns == 3 + 2000
     assert with_modules(program, []) is program
 

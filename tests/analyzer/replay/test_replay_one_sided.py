@@ -42,7 +42,7 @@ def locked(target, kind=EXCLUSIVE, before=0, inside=0, window=0):
 
 
 def ends_of(*streams, on=FREE):
-    return simulate(Program.of([operations(*s) for s in streams]), on).usage["end"].tolist()
+    return simulate(Program.from_streams([operations(*s) for s in streams]), on).usage["end"].tolist()
 
 
 def test_exclusive_locks_of_a_target_exclude_each_other():

@@ -36,7 +36,7 @@ def ends(streams, policy, mapping, dialect="standard"):
     """When each rank ends; each node has one processor."""
     nodes = (Node(),) * (max(mapping) + 1)
     on = Machine(nodes=nodes, mapping=mapping, scheduling=policy, dialect=dialect)
-    return simulate(Program.of([operations(*s) for s in streams]), on).usage["end"].tolist()
+    return simulate(Program.from_streams([operations(*s) for s in streams]), on).usage["end"].tolist()
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def ends(streams, policy, mapping, dialect="standard"):
 )
 def test_fixed_priorities_of_applications(priorities, expected):
     """Row 17: the machine has a priority for each application that shares it; the second run has 0 by default."""
-    programs = [Program.of([operations(compute(100))])] * 2
+    programs = [Program.from_streams([operations(compute(100))])] * 2
     policy = policy_of({"policy": "fixed", "priorities": [*priorities]})
     on = Machine(nodes=(Node(),), mapping=(0,), scheduling=policy)
     assert simulate(programs, on).usage["end"].tolist() == expected
@@ -149,7 +149,7 @@ def test_draws_have_their_distribution(law, distribution):
     n = 5000
     streams = [operations(*[send(1)] * n), operations(*[receive(0)] * n)]
     on = Machine(node=Node(latency_s=law), dialect="thesis", mapping="round-robin", seed=7)
-    found = simulate(Program.of(streams), on, times=True).times[:n]
+    found = simulate(Program.from_streams(streams), on, times=True).times[:n]
     drawn = np.sort(found["end"] - found["begin"]).astype(float)
     steps = np.arange(n + 1) / n
     expected = distribution(drawn)
@@ -185,7 +185,7 @@ def test_quanta_and_intervals_at_random(policy):
         elif spread is not None:
             options |= {name: drawn(us, spread) for name, us in options.items()}
         on = Machine(nodes=(Node(),), mapping=(0,) * 3, scheduling=policy_of({"policy": policy, **options}), seed=seed)
-        program = Program.of([operations(compute(burst)) for burst in (333, 222, 111)])
+        program = Program.from_streams([operations(compute(burst)) for burst in (333, 222, 111)])
         return simulate(program, on).usage[["end", "switches"]].tolist()
 
     assert found() == found(0.0) == found(0.0, seed=5)
@@ -200,7 +200,7 @@ def test_cost_is_linear_in_messages_and_switches():
         one = [send(1, 5), compute(3)], [receive(0, 2), compute(9)], [compute(8)] * 2
         policy = Scheduling(slice_ns=4, context_switch_ns=1)
         on = Machine(nodes=(Node(links_out=1, latency_s=1e-9), Node()), mapping=(0, 1, 1), scheduling=policy)
-        return simulate(Program.of([operations(*(rows * messages)) for rows in one]), on).events
+        return simulate(Program.from_streams([operations(*(rows * messages)) for rows in one]), on).events
 
     few, many = events(200), events(2000)
     assert many == pytest.approx(10 * few, rel=0.02)
@@ -214,10 +214,10 @@ def test_cost_is_linear_in_messages_and_switches():
 ])  # fmt: skip
 def test_what_is_under_way_at_the_end_of_a_closed_system_counts_as_far_as_it_came(options, cpus, dialect):
     """An application of one thread is never idle, so its parts sum up to the end of the replay."""
-    busy = Program.of(
+    busy = Program.from_streams(
         [operations(*[compute(100), {"kind": OperationKind.SEND, "peer": 0, "bytes": 1 << 20}, receive(0)] * 3)]
     )
-    parallel = Program.of(
+    parallel = Program.from_streams(
         [operations(compute(7), {"kind": OperationKind.PARALLEL, "burst": 31, "other": 1}, compute(50))]
     )
     on = Machine(

@@ -116,10 +116,14 @@ def test_a_program_in_files_is_the_same(tmp_path):
         operations({"kind": OperationKind.SEND, "peer": 1, "bytes": 8, "burst": 5}),
         operations({"kind": OperationKind.RECV}),
     ]
-    for k, program in enumerate((
-        Program.of(streams, [(0, 1), (1,), ()], name="x", priority=np.array([3, 1]), factors=np.array([1.0, 2.5])),
-        Program.of([operations(), operations()]),
-    )):  # fmt: skip
+    for k, program in enumerate(
+        (
+            Program.from_streams(
+                streams, [(0, 1), (1,), ()], name="x", priority=np.array([3, 1]), factors=np.array([1.0, 2.5])
+            ),
+            Program.from_streams([operations(), operations()]),
+        )
+    ):
         save_program(program, tmp_path / str(k))
         read = load_program(tmp_path / str(k))
         assert np.array_equal(read.ops[:], program.ops)

@@ -45,7 +45,7 @@ def ring(steps, ranks=RANKS):
         stream = np.tile(one, steps)
         stream["burst"][::3] = random.integers(1000, 100_000, steps)
         streams.append(stream)
-    return Program.of(streams)
+    return Program.from_streams(streams)
 
 
 @pytest.fixture(params=["memory", "file"])
@@ -92,7 +92,7 @@ def test_any_place_can_be_read(stored):
     for name in OP.names:
         ops[name] = random.integers(0, 4, len(ops))
     ops["burst"] = random.integers(0, 1 << 62, len(ops)) >> random.integers(0, 62, len(ops))
-    program = stored(Program.of([ops[: BLOCK + 5], ops[BLOCK + 5 :]]))
+    program = stored(Program.from_streams([ops[: BLOCK + 5], ops[BLOCK + 5 :]]))
     assert len(program.ops) == len(ops) and isinstance(program.ops, PackedOperations)
     for first, last in ((0, 1), (BLOCK - 1, BLOCK + 1), (700, 4 * BLOCK), (3 * BLOCK, 3 * BLOCK), (BLOCK, len(ops))):
         assert program.ops[first:last].tobytes() == ops[first:last].tobytes()
@@ -131,9 +131,11 @@ def test_packed_operations_are_replayed_as_those_of_an_array(stored, repetitions
 
 
 def test_streams_without_operations(stored):
-    program = Program.of([np.zeros(0, OP), operations({"kind": OperationKind.NONE, "burst": 7}), np.zeros(0, OP)])
+    program = Program.from_streams(
+        [np.zeros(0, OP), operations({"kind": OperationKind.NONE, "burst": 7}), np.zeros(0, OP)]
+    )
     assert found(stored(program)) == found(program)
-    nothing = Program.of([np.zeros(0, OP)])
+    nothing = Program.from_streams([np.zeros(0, OP)])
     assert found(stored(nothing)) == found(nothing) and len(stored(nothing).ops[:]) == 0
 
 
@@ -150,7 +152,7 @@ def test_the_most_virtual_threads_are_known():
         {"kind": OperationKind.EVENT, "other": 9},
         {"kind": OperationKind.PARALLEL},
     )
-    for program in (Program.of([ops]), in_packed_form(Program.of([ops]))):
+    for program in (Program.from_streams([ops]), in_packed_form(Program.from_streams([ops]))):
         assert program.most_virtual_threads() == 3
 
 
@@ -169,7 +171,9 @@ def test_a_changed_program_is_another_one(stored):
 def test_streams_that_are_changed_together_are_changed_as_one_by_one(stored, monkeypatch, piece):
     """Some are empty, some longer than what is changed at once."""
     lengths = [0, 3, 0, 5, 60, 1, 0, 2, 2, 0]
-    program = Program.of([operations(*[{"kind": OperationKind.EVENT, "tag": k} for k in range(n)]) for n in lengths])
+    program = Program.from_streams(
+        [operations(*[{"kind": OperationKind.EVENT, "tag": k} for k in range(n)]) for n in lengths]
+    )
     program, groups = stored(program), []
     monkeypatch.setattr(program_streams, "_PIECE", piece)
 

@@ -41,7 +41,7 @@ def exchange(*more, burst=1):
         )
         for rank in (0, 1)
     ]
-    return Program.of(one)
+    return Program.from_streams(one)
 
 
 def assert_too_long(program, machine):

@@ -22,7 +22,7 @@ NOT_SO = (
 
 def computing(*times_ms):
     """Tasks that compute and never meet."""
-    return Program.of(
+    return Program.from_streams(
         [operations({"kind": OperationKind.NONE, "burst": time * MS}) for time in times_ms], name="computing"
     )
 

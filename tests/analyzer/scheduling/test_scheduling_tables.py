@@ -67,7 +67,7 @@ def test_a_ping_pong_on_the_fitted_machine_takes_the_fitted_time():
             {"kind": OperationKind.RECV, "peer": 0, "bytes": size},
             {"kind": OperationKind.SEND, "peer": 0, "bytes": size},
         )
-        end = simulate(Program.of([np.tile(ping, 10), np.tile(pong, 10)]), machine).end_ns
+        end = simulate(Program.from_streams([np.tile(ping, 10), np.tile(pong, 10)]), machine).end_ns
         assert end / 20 / 1e9 == pytest.approx(float(line(np.array(size))), abs=1e-9)
 
 
@@ -152,7 +152,7 @@ def test_round_robin_wait_is_bounded(others, slice_us, sent_us):
     busy = operations({"kind": OperationKind.NONE, "burst": 10**7})
     waits = operations({"kind": OperationKind.RECV, "peer": 0}, {"kind": OperationKind.NONE})
     sends = operations({"kind": OperationKind.SEND, "peer": 1, "burst": sent_us * 1000})
-    program = Program.of([sends, waits, *[busy] * others])
+    program = Program.from_streams([sends, waits, *[busy] * others])
     scheduling = policy_of({"policy": "rr", "slice_us": slice_us})
     machine = Machine(nodes=(Node(), Node()), mapping=(0, *[1] * (others + 1)), scheduling=scheduling)
     wait = simulate(program, machine).usage["wait_cpu"][1]

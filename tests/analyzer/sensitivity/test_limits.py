@@ -50,7 +50,7 @@ def exchange(bursts=(10, 10), size=MB):
             "flags": OperationFlag.IMMEDIATE,
         }
         streams.append(operations(send, {"kind": OperationKind.RECV, "peer": rank ^ 1, "bytes": size}))
-    return Program.of(streams)
+    return Program.from_streams(streams)
 
 
 def chain(ranks=4):
@@ -61,7 +61,7 @@ def chain(ranks=4):
         last = {"kind": OperationKind.NONE, "burst": 10 * MS}
         send = {"kind": OperationKind.SEND, "peer": rank + 1, "burst": 10 * MS, "flags": OperationFlag.IMMEDIATE}
         streams.append(operations(*before, send if rank < ranks - 1 else last))
-    return Program.of(streams)
+    return Program.from_streams(streams)
 
 
 def losses(found):
@@ -103,7 +103,7 @@ def test_several_threads_compute_at_once():
     """A block of 40 ms for 4 threads lasts 10 ms, on a CPU of double speed 5: nothing is lost but for the other rank,
     which has 2 ms to do."""
     block = operations({"kind": OperationKind.PARALLEL, "burst": 40 * MS, "other": 4})
-    program = Program.of([block, operations({"kind": OperationKind.NONE, "burst": 4 * MS})])
+    program = Program.from_streams([block, operations({"kind": OperationKind.NONE, "burst": 4 * MS})])
     found = limits(program, replace(IDEAL, node=Node(cpus=4, speed=2.0), mapping="round-robin"), Team())
     assert (found.whole.end_ns, found.computing_ns, losses(found)) == (5 * MS, 3.5 * MS, {"load imbalance": 1.5})
     assert found.whole.utilisation == 0.7
@@ -112,7 +112,7 @@ def test_several_threads_compute_at_once():
 def test_computation_that_takes_no_time():
     """At speed 0 nothing lasts, blocks of several threads neither; no ratio is of 0."""
     block = operations({"kind": OperationKind.PARALLEL, "burst": 40 * MS, "other": 4})
-    found = limits(Program.of([block]), replace(IDEAL, node=Node(cpus=4, speed=0.0)), Team())
+    found = limits(Program.from_streams([block]), replace(IDEAL, node=Node(cpus=4, speed=0.0)), Team())
     assert (found.whole.end_ns, found.computing_ns, found.limit) == (0, 0, None)
     assert (
         found.whole.utilisation == 0 and found.whole.slowdown(found.ideal) is found.whole.speedup(found.ideal) is None
@@ -139,7 +139,7 @@ def test_latency_induces_blocking():
 
 def test_latency_of_collectives_is_direct():
     """Thesis: one phase of L for all members; Dimemas 5.5: 2 L."""
-    barrier = Program.of([operations({"kind": OperationKind.COLLECTIVE, "burst": 10 * MS}) for _ in range(4)])
+    barrier = Program.from_streams([operations({"kind": OperationKind.COLLECTIVE, "burst": 10 * MS}) for _ in range(4)])
     for dialect, phases in (("thesis", 1), ("standard", 2), ("dimemas-5.5", 2)):
         found = limits(barrier, vary(Machine.ideal(dialect=dialect), {"latency": 5e-3}), Team()).latency
         assert (found.direct_ns, found.induced_ns) == (phases * 5 * MS, 0)
@@ -311,7 +311,7 @@ def test_what_a_run_bears():
     machine = vary(IDEAL, {"bandwidth": 1000 * MB, "buses": 1})
     assert simulate(eight, machine).end_ns == 11 * MS
     assert tolerance(eight, machine, Team()).buses == 2
-    alone = Program.of([operations({"kind": OperationKind.NONE, "burst": MS})])
+    alone = Program.from_streams([operations({"kind": OperationKind.NONE, "burst": MS})])
     assert tolerance(alone, machine, Team()) == tolerance(alone, IDEAL, Team())
     assert vars(tolerance(alone, IDEAL, Team())) == {"latency_s": None, "bandwidth": None, "buses": None}
 
@@ -383,7 +383,10 @@ def test_what_was_not_recorded_is_said(tmp_path, capsys):
 
 def test_replays_are_counted():
     """Each replay is told, in order, and none outside."""
-    program, told = Program.of([operations({"kind": OperationKind.NONE, "burst": 5, "flags": OperationFlag.FIRST})]), []
+    program, told = (
+        Program.from_streams([operations({"kind": OperationKind.NONE, "burst": 5, "flags": OperationFlag.FIRST})]),
+        [],
+    )
     with counted(told.append):
         end_times([(program, Machine.ideal())] * 3, Team(), jobs=2)
     end_times([(program, Machine.ideal())], Team())

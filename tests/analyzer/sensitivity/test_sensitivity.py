@@ -40,7 +40,7 @@ def program(messages=1, burst=0):
             "flags": OperationFlag.IMMEDIATE,
         }
         streams += [operations(send), operations({"kind": OperationKind.RECV, "peer": 2 * k, "bytes": MB})]
-    return Program.of(streams)
+    return Program.from_streams(streams)
 
 
 def machine(**more):
@@ -117,7 +117,7 @@ def test_buses_and_bandwidth_act_together():
 
 def test_what_does_not_matter_has_no_influence():
     """A burst of 100 ms and no message: only speed; without it, nothing."""
-    alone = Program.of([operations({"kind": OperationKind.NONE, "burst": 100 * MS})])
+    alone = Program.from_streams([operations({"kind": OperationKind.NONE, "burst": 100 * MS})])
     found = study(alone, "latency=1ms..2ms", "speed=1..2").design
     assert by_factors(found) == {(0,): (0, 0), (1,): (-25 * MS, 1), (0, 1): (0, 0)}
     assert {t.influence for t in study(alone, "latency", "bandwidth").design.found.terms} == {None}

@@ -25,7 +25,7 @@ ITERATION = int(EventType.ITERATION)
 def test_steps_in_order_of_row_and_time(pairs, times_first):
     pairs = sorted(pairs, key=lambda pair: pair[1]) if times_first else pairs
     columns = np.array([(*pair, number) for number, pair in enumerate(pairs)], np.int64).reshape(-1, 3).T
-    found = RowSteps.of(*columns).in_order()
+    found = RowSteps.from_columns(*columns).in_order()
     wanted = sorted((row, time, number) for number, (row, time) in enumerate(pairs))
     assert list(zip(found.row.tolist(), found.time.tolist(), found.value.tolist(), strict=True)) == wanted
 

@@ -264,14 +264,14 @@ def test_what_a_file_says_is_what_python_says():
      (">2,0", (3, 0), (2, 1)), ("1.5-2K", (1.5, 2048), (1,)), ("-3", (-3,), (3,)), ("<=-1", (-1,), (0,))],
 )  # fmt: skip
 def test_numbers(text, inside, outside):
-    numbers = views.Numbers.of(text)
+    numbers = views.Numbers.parse(text)
     assert numbers.matches(np.array(inside)).all() and not numbers.matches(np.array(outside)).any()
 
 
 def test_no_numbers():
     for wrong in ("", "a", "1-", "1,,2", None, {}, [[1]], True):
         with pytest.raises(TracelibError, match="are no numbers"):
-            views.Numbers.of(wrong)
+            views.Numbers.parse(wrong)
 
 
 def test_gzip(run, tmp_path, capsys):

@@ -107,7 +107,7 @@ def test_rows_come_to_the_first_in_order_of_members(monkeypatch):
     monkeypatch.setattr(rows, "PIECE", 3)
 
     def ten_of(team):
-        mine = rows.Rows.of(np.arange(10 * team.rank, 10 * team.rank + 10))
+        mine = rows.Rows.from_array(np.arange(10 * team.rank, 10 * team.rank + 10))
         return rows.rows_to_first(mine, team, lambda member, some: some + 100 * member).mapped().tolist()
 
     first, *others = by_team(3, ten_of)

@@ -164,7 +164,7 @@ def test_properties(trace, factor):
     ops["burst"] = np.where(inside, ops["burst"] * factor, ops["burst"])
     ops["block"] = 0
     streams = np.split(ops, trace.program.offsets[1:-1])
-    assert simulate(Program.of(streams), IDEAL).end_ns == found.after_ns
+    assert simulate(Program.from_streams(streams), IDEAL).end_ns == found.after_ns
 
 
 def answer(capsys, *arguments):

@@ -141,7 +141,7 @@ def test_names_of_places_are_packed(tmp_path):
     modules = [(0, 0, 0, b"", b""), (0, 0, 0, b"ab12", b"/nowhere/solver")]
     rank = {"calls": calls, "call_paths": [2, 1], "paths": call_from, "modules": modules}
     run = write_run(tmp_path, [rank, rank])
-    names = PlaceFrames.of([(Frame(*frame),) for frame in frames.values()])
+    names = PlaceFrames.build([(Frame(*frame),) for frame in frames.values()])
     known = NameCache()
     offsets = np.array([offset + 1 for offset in frames], np.uint64)
     known.add(ModuleNames(LoadedModule("/nowhere/solver", "ab12"), offsets, names))

@@ -9,7 +9,7 @@ from synthetic import call, request, write_run
 from analyzer.cli import main
 from analyzer.opening import open_trace
 from analyzer.recording.rank_file.spool import Fate
-from analyzer.recording.run.ends import Abort, End, how_it_ended
+from analyzer.recording.run.ends import Abort, End, end_problems
 from analyzer.trace import Leftovers, Losses
 from tracelib.schema import State, What
 
@@ -22,7 +22,7 @@ def killed(rank, inside="", waited=None, last_s=1.5):
 
 
 def said(*ends, behind=()):
-    return [problem.text for problem in how_it_ended(ends, set(behind), LABELS)]
+    return [problem.text for problem in end_problems(ends, set(behind), LABELS)]
 
 
 def aborted(rank, code, comm=0, came_back=False):

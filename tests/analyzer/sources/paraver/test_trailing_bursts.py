@@ -52,7 +52,7 @@ TURNS = st.lists(st.integers(1, 10**6), min_size=1, max_size=9).map(
 
 
 def replayed(trace):
-    program = SharedProgram.of(trace, Team(), cpu_time=False, virtual=False).whole(everywhere=True)
+    program = SharedProgram.translate(trace, Team(), cpu_time=False, virtual=False).whole(everywhere=True)
     return simulate(program, Machine.ideal()).usage["computing"].tolist()
 
 
