@@ -1,5 +1,9 @@
-"""A category of procedures as docs/extending.md adds one: in a copy of the sources, generated and compiled."""
+"""A category of procedures as docs/extending.md adds one: in a copy of the sources, generated and compiled.
 
+The analyses of the copy count its calls by the rows of the table alone.
+"""
+
+import json
 import re
 import shutil
 import subprocess
@@ -10,6 +14,35 @@ from paths import DOCS, ROOT
 
 SECTION = (DOCS / "extending.md").read_text().partition("## A new category of procedures")[2].partition("\n## ")[0]
 NO_SOURCES = shutil.ignore_patterns("__pycache__", "*.so", "_functions.py")
+COUNTED = """
+import json
+import numpy as np
+from analyzer.efficiency.analysis import efficiencies
+from analyzer.parallel import Team
+from analyzer.trace import CALL
+from analyzer.trace.call_trace import CallTrace
+from analyzer.trace.paraver import call_name
+from analyzer.writers.paraver_labels import write_pcf
+from analyzer.writers.prv import write_prv
+
+def calls(*rows):
+    found = np.zeros(len(rows), CALL)
+    for column, values in zip(("enter", "exit", "call"), zip(*rows)):
+        found[column] = values
+    found["inside"], found["count"], found["comm"], found["peer"] = found["exit"] - found["enter"], 1, -1, -1
+    return found
+
+names = ("MPI_Session_get_num_psets", "MPI_Session_get_nth_pset")
+ranks = [calls((1000, 2000, 0), (4000, 4000, 1)), calls((2000, 2000, 0), (3000, 4000, 1))]
+trace = CallTrace("calls", names, ranks, spans=[(0, 4000), (0, 4000)])
+types = write_prv(trace, "asked.prv")
+write_pcf(trace, "asked.pcf", types)
+factors = efficiencies(trace, Team()).efficiency
+read = [call_name(50000006, value, {}) for value in (1, 2)]
+print(json.dumps({"ideal_ns": factors.ideal.runtime_ns, "useful_ns": factors.useful_max_ns, "read": read,
+                  "states": np.unique(trace.states()["state"]).tolist()}))
+"""
+"""Two ranks that compute 1000 ns and 2000 ns before a question, and 2000 ns and 1000 ns after it."""
 PROCEDURES = ("MPI_Session_get_num_psets", "MPI_Session_get_nth_pset", "MPI_Session_get_pset_info")
 
 
@@ -77,3 +110,36 @@ def test_the_pages_have_it(tree):
 
 def test_the_rooms_allow_it(tree):
     run([sys.executable, "csrc/check_rooms.py"], tree)
+
+
+def tell(tree, folder):
+    """Run the analyses on two ranks that ask, with the table of a tree."""
+    code = f"import sys; sys.path[:0] = [{str(tree)!r}]; sys.path.append({str(ROOT)!r})\n{COUNTED}"
+    told = json.loads(run([sys.executable, "-c", code], folder))
+    return told | {name: (folder / f"asked.{name}").read_text() for name in ("prv", "pcf")}
+
+
+@pytest.fixture(scope="module")
+def counted(tree):
+    return tell(tree, tree)
+
+
+def test_the_replay_and_the_efficiencies_wait_for_all(counted, tmp_path):
+    """No rank computes longer than 3000 ns, but the longer parts are on different sides of the question.
+
+    Without the row nobody waits for another.
+    """
+    assert (counted["useful_ns"], counted["ideal_ns"]) == (3000, 4000)
+    assert tell(ROOT, tmp_path)["ideal_ns"] == 3000
+
+
+def test_a_prv_has_its_own_events(counted):
+    events = [line.split(":")[5:] for line in counted["prv"].splitlines() if line.startswith("2:")]
+    asked = [line[line.index("50000006") :] for line in events if "50000006" in line]
+    assert {values[1] for values in asked} == {"0", "1", "2"}
+    values = re.search(r"50000006 +MPI Sessions\nVALUES\n0 .*\n1 +(\w+)\n2 +(\w+)", counted["pcf"]).groups()
+    assert list(values) == counted["read"] == ["MPI_Session_get_num_psets", "MPI_Session_get_nth_pset"]
+
+
+def test_its_calls_have_a_state(counted):
+    assert counted["states"] == [1, 5]
