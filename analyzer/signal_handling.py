@@ -42,7 +42,7 @@ class EndRequested(BaseException):
 
 
 def temporary(path: Path) -> Path:
-    """`path`, a file or folder of this process alone that goes when it is ended before `discard`."""
+    """Register `path`, a file or folder of this process alone, to be removed if the process ends before `discard`."""
     _temporaries.add(path)
     return path
 
@@ -86,7 +86,10 @@ def raised() -> Iterator[None]:
 
     @called_from_c
     def lost(what: sys.UnraisableHookArgs) -> None:
-        """An exception in a destructor ends there. So does one in here: the signal comes again while this lasts."""
+        """Handle an exception in a destructor, which ends there.
+
+        One in here does so, too: the signal comes again meanwhile.
+        """
         if isinstance(what.exc_value, EndRequested):
             _again(what.exc_value.number)
         else:
@@ -133,7 +136,7 @@ def die(number: int) -> None:
 
 
 def watch() -> None:
-    """From here on a thread sees to it where the main one is in a call of MPI, which no exception ends."""
+    """Start a thread that ends the process if the main thread is in a call of MPI, which no exception ends."""
     read, write = os.pipe()
     os.set_blocking(write, False)
     signal.set_wakeup_fd(write, warn_on_full_buffer=False)

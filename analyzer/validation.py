@@ -112,7 +112,7 @@ class _Replayed:
         self._times: dict[int, CallTimes] = {}  # of ranks under way
 
     def spent(self, part: Part) -> np.ndarray:
-        """ns in each call of a part, as they come; the parts of a rank come in order of time."""
+        """Return the ns in each call of a part, as they come; the parts of a rank come in order of time."""
         rank, calls = part.calls
         streams = [stream for of in part.ranks for stream in self._program.streams_of(of)]
         if part.is_whole and streams == list(range(streams[0], streams[0] + len(part.ranks))):
@@ -164,7 +164,7 @@ class PredictionError:
         return self.measured - self.reference
 
     def share(self, part: float) -> float | None:
-        """A part as a share of the reference; None of nothing."""
+        """Return a part as a share of the reference; None for 0."""
         return part / self.reference if self.reference else None
 
 
@@ -178,15 +178,15 @@ class Validation:
     measured: PredictedParts
 
     def procedures(self) -> dict[str, PredictionError]:
-        """By procedure, of all ranks together; the largest error first."""
+        """Return the errors by procedure, of all ranks together; the largest error first."""
         return _errors(self.predicted.procedures, self.own.procedures, self.measured.procedures)
 
     def regions(self) -> dict[str, PredictionError]:
-        """By region of the program."""
+        """Return the errors by region of the program."""
         return _errors(self.predicted.regions, self.own.regions, self.measured.regions)
 
     def ranks(self) -> list[PredictionError]:
-        """When each rank is done."""
+        """Return the errors of when each rank is done."""
         columns = (self.predicted.end.tolist(), self.own.end.tolist(), self.measured.end.tolist())
         return [PredictionError(p, o, m, m) for p, o, m in zip(*columns, strict=True)]
 
@@ -213,6 +213,6 @@ def _errors(predicted: dict[str, int], own: dict[str, int], measured: dict[str, 
 
 
 def spread(times: Iterable[float]) -> float | None:
-    """(longest - shortest) / shortest of several times; None of less than two or of nothing."""
+    """Return (longest - shortest) / shortest of several times; None for less than two or for 0."""
     known = list(times)
     return max(known) / min(known) - 1 if len(known) > 1 and min(known) > 0 else None

@@ -15,7 +15,7 @@ _TEXTS = ("host", "boot_id", "spool")
 
 
 def read_attributes(path: Path) -> Attributes | str:
-    """Attributes of a rank file, or why there are none."""
+    """Read the attributes of a rank file; a text says why there are none."""
     try:
         with h5py.File(path, "r", locking=False) as file:
             given = SoundAttributes(file)

@@ -4,7 +4,7 @@ import sys
 
 
 def main() -> None:
-    """Entry point."""
+    """Run the command line."""
     try:
         from tracelib.commands import run_commands
 

@@ -29,7 +29,7 @@ def copy_sparse(source: Path, target: Path) -> None:
 
 
 def _next_data(descriptor: int, at: int) -> int:
-    """Where the next data after a hole begins; the end of the file if there is none."""
+    """Return where the next data after a hole begins; the end of the file if there is none."""
     try:
         return os.lseek(descriptor, at, os.SEEK_DATA)
     except OSError:

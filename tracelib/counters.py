@@ -98,7 +98,10 @@ def ask_pypapi() -> Papi:
 
 
 def _is_preset(name: str, code: object) -> bool:
-    """Among the constants of pypapi.events: the highest bit of a preset's number is set, and so is that of masks."""
+    """Return True for a preset among the constants of pypapi.events.
+
+    The highest bit of a preset's number is set, and so is that of masks.
+    """
     other = not name.startswith("PAPI_") or name.endswith(("_MASK", "_END"))
     return not other and isinstance(code, int) and code & 1 << 31 != 0
 
@@ -124,7 +127,7 @@ def _ask_library(names: Sequence[str] | None) -> list:
 
 
 def choose(patterns: Sequence[str], usual: Iterable[str], more: Iterable[str]) -> list[str]:
-    """Names that match a pattern (`*`, `?`, `[...]`, in any case), in order; all `usual` ones if there is no pattern.
+    """Choose names that match a pattern (`*`, `?`, `[...]`, in any case), in order; all `usual` ones without patterns.
 
     What has no such sign is a name, also if nobody has listed it. Raises TracelibError for a pattern without a match.
     """
@@ -174,7 +177,7 @@ def _cells(counter: Counter) -> tuple[str, ...]:
 
 
 def lines(counters: Sequence[Counter], missing: str) -> Iterator[str]:
-    """For people: a table of what counts, then what does not, by its reason."""
+    """Yield lines for people: a table of counters that count, then the others, by the reason."""
     rows = [_cells(counter) for counter in counters if counter.counts]
     widths = [max(map(len, column)) for column in zip(HEADINGS, *rows, strict=True)]
     for row in (HEADINGS, *rows) if rows else ():

@@ -59,7 +59,7 @@ def examine(command: list[str]) -> list[Finding]:
 
 
 def check_library() -> Finding:
-    """libtrace.so is there and can be loaded into a program."""
+    """Check that libtrace.so is there and can be loaded into a program."""
     try:
         path = launchers.library()
     except TracelibError as error:
@@ -74,7 +74,7 @@ def check_library() -> Finding:
 
 
 def check_mpi() -> list[Finding]:
-    """Launchers on the path."""
+    """Check the launchers on the path."""
     found = []
     for name in LAUNCHERS:
         path = shutil.which(name)
@@ -103,7 +103,7 @@ def _free_mb(path: Path) -> int:
 
 
 def check_spool() -> Finding:
-    """Room for the buffers, which survive a killed rank."""
+    """Check the room for the buffers, which survive a killed rank."""
     place = Path(os.environ.get("TRACELIB_SPOOL", SPOOL))
     if not place.is_dir() or not os.access(place, os.W_OK):
         return Finding("spool", "problem", f"{place} cannot be written", "set TRACELIB_SPOOL to a local directory")
@@ -141,7 +141,7 @@ def check_output() -> Finding:
 
 
 def check_variables(environment: dict[str, str]) -> list[Finding]:
-    """Settings that change what is recorded."""
+    """Check the settings that change what is recorded."""
     findings = []
     strangers = settings.unknown(environment)
     for name, value in sorted(environment.items()):
@@ -219,7 +219,7 @@ class Debug:
 
     @classmethod
     def read(cls, stderr: str) -> Debug:
-        """From the lines of the ranks' stderr."""
+        """Read the lines of the ranks' stderr."""
         lines = [line.partition(DEBUG_LINE)[2] for line in stderr.splitlines() if DEBUG_LINE in line]
         return cls(
             sum(line.startswith("loaded into process") for line in lines),
@@ -295,7 +295,7 @@ def _recorded(result: Path) -> Recorded:
 
 
 def check_tools(debug: Debug, recorded: Recorded) -> list[Finding]:
-    """Other libraries that stand between the program and MPI, or that find MPI without looking at preloaded ones."""
+    """Check other libraries that stand between the program and MPI, or find MPI without preloaded ones."""
     findings = []
     for path in debug.ahead:
         if not path:

@@ -38,7 +38,7 @@ def find_program(command: list[str]) -> Path | None:
 
 
 def sanitizer(program: Path) -> str:
-    """Path of the sanitizer's runtime that a program is linked with; "" for none.
+    """Return the path of the sanitizer's runtime that a program is linked with; "" for none.
 
     One that must be the first library of a process: those for addresses, leaks and threads, of which a program has one.
     """
@@ -52,7 +52,7 @@ def sanitizer(program: Path) -> str:
 
 
 def _tool(*words: str) -> str:
-    """Output of a tool of the compiler or the loader; empty where it is missing or refuses."""
+    """Return the output of a tool of the compiler or the loader; empty if it is missing or refuses."""
     try:
         done = subprocess.run(
             words, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=60
@@ -90,7 +90,7 @@ def _libraries(ldd: str) -> list[tuple[str, str]]:
 
 
 def _mpi_libraries(ldd: str) -> list[str]:
-    """Paths (or names, where not found) of the MPI libraries in ldd's list."""
+    """Return paths (or names, if not found) of the MPI libraries in ldd's list."""
     return [path or f"{name} (not found)" for name, path in _libraries(ldd) if MPI_LIBRARY.search(name)]
 
 

@@ -35,7 +35,7 @@ SIGNATURES = (
 
 
 def library() -> Path:
-    """Path of libtrace.so. Raises TracelibError where it cannot be preloaded."""
+    """Return the path of libtrace.so. Raises TracelibError if it cannot be preloaded."""
     if not LIBRARY.exists():
         raise TracelibError(f"{LIBRARY} is missing", "build it with `make build`, or install tracelib again")
     if re.search(r"[\s:]", str(LIBRARY)):
@@ -71,7 +71,7 @@ def detect(word: str) -> Launcher:
 
 
 def with_library(value: str | None, added: str) -> str:
-    """An LD_PRELOAD value with the library ahead of what the user has there, but behind runtimes of sanitizers.
+    """Return an LD_PRELOAD value with the library ahead of the user's libraries, but behind runtimes of sanitizers.
 
     A sanitizer ends the program if its runtime is not the first. Another tool for MPI (or libmpi itself) that stood
     ahead would get the program's calls and may not pass them to the library, which passes them to the tool.
@@ -112,7 +112,7 @@ def traced(
 
 
 def _open_mpi(command: list[str], ours: Mapping[str, str], inherited: str | None, preload: str) -> list[str]:
-    """`-x NAME=value` for every application context: Open MPI 4 takes each for the context it stands in."""
+    """Add `-x NAME=value` for every application context: Open MPI 4 takes each for the context it stands in."""
     words = [command[0]]
     for context in _contexts(command[1:]):
         words += _open_mpi_context(context, ours, inherited, preload)
@@ -143,7 +143,7 @@ def _contexts(words: list[str]) -> Iterator[list[str]]:
 
 
 def _hydra(command: list[str], ours: Mapping[str, str], inherited: str | None, preload: str) -> list[str]:
-    """`-genv NAME value` once, for all contexts; a user's own -genv or -env LD_PRELOAD is extended in place."""
+    """Add `-genv NAME value` once, for all contexts; a user's own -genv or -env LD_PRELOAD is extended in place."""
     words, own = command[1:], False
     for place in range(len(words) - 2):
         if words[place] in ("-genv", "-env") and words[place + 1] == PRELOAD:
@@ -154,7 +154,7 @@ def _hydra(command: list[str], ours: Mapping[str, str], inherited: str | None, p
 
 
 def _slurm(command: list[str], ours: Mapping[str, str], inherited: str | None, preload: str) -> list[str]:
-    """--export with LD_PRELOAD added; the other variables are named, their values taken from srun's environment."""
+    """Add LD_PRELOAD to --export; the other variables are named, their values taken from srun's environment."""
     words = command[1:]
     place = next((i for i, word in enumerate(words) if word.startswith("--export=")), None)
     wanted = words.pop(place).partition("=")[2] if place is not None else "ALL"

@@ -99,7 +99,7 @@ def _is_own(path: Path) -> bool:
 
 
 def _header(path: Path) -> np.void | None:
-    """None: it is no buffer, or cannot be read."""
+    """Read the header; None: it is no buffer, or cannot be read."""
     try:
         with path.open("rb") as file:
             data = file.read(schema.SPOOL_HEADER_BYTES)

@@ -16,7 +16,10 @@ def _load() -> Reading:
 
 
 def _cpu() -> Reading:
-    """CPU seconds of all CPUs since the start; what a virtual machine's guests use is in `user` already."""
+    """Read CPU seconds of all CPUs since the start.
+
+    Time of a virtual machine's guests is in `user` already.
+    """
     times = psutil.cpu_times()
     parts = {
         "cpu_user": ("user", "nice"),
@@ -46,7 +49,7 @@ def _swap() -> Reading:
 
 
 def _network() -> Reading:
-    """Sums over all interfaces but the loopback, over which a message would count twice."""
+    """Read sums over all interfaces but the loopback, over which a message would count twice."""
     interfaces = psutil.net_io_counters(pernic=True)
     described = psutil.net_if_stats()
     flags = {name: getattr(stats, "flags", "").split(",") for name, stats in described.items()}
@@ -70,7 +73,7 @@ _SOURCES: tuple[Callable[[], Reading], ...] = (_load, _cpu, _frequency, _memory,
 
 
 def _read(source: Callable[[], Reading]) -> Reading:
-    """{} where this machine, or its container, does not show what psutil reads."""
+    """Read a source; {} if this machine, or its container, does not show what psutil reads."""
     try:
         return source()
     except (OSError, AttributeError, NotImplementedError, RuntimeError, ValueError):
@@ -89,7 +92,7 @@ class Quantities:
         self.missing = tuple(name for name in SYSTEM if name not in given)
 
     def read(self) -> tuple[float, ...]:
-        """All values now; one that cannot be read this time stays what it was."""
+        """Read all values now; one that cannot be read this time keeps its old value."""
         for source in self._sources:
             self._last |= _read(source)
         return tuple(self._last[name] for name in self.names)

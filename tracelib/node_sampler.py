@@ -57,7 +57,7 @@ class Ranks:
         self._poll.register(descriptor, select.POLLIN)
 
     def over(self) -> bool:
-        """All have ended, or the sampler has been asked to."""
+        """Return True if all have ended, or the sampler has been asked to end."""
         self._look(0)
         self._unwatched = {pid for pid in self._unwatched if _lives(pid)}
         return self._asked or not (self._descriptors or self._unwatched)
@@ -82,7 +82,10 @@ class Ranks:
 
 
 def _lives(pid: int) -> bool:
-    """A process that ended and is not yet waited for has no memory, and so no command line."""
+    """Return True if a process lives.
+
+    One that ended and is not yet waited for has no memory, and so no command line.
+    """
     try:
         return bool(Path(f"/proc/{pid}/cmdline").read_bytes())
     except OSError:
@@ -106,7 +109,7 @@ def sample(table: SampleFile, ranks: Ranks, period_ns: int) -> None:
 
 
 def identity() -> dict[str, str | int]:
-    """Which clock and which node: as the attributes of a rank file."""
+    """Return which clock and which node: as the attributes of a rank file."""
     boot_id, namespace = Path("/proc/sys/kernel/random/boot_id"), Path("/proc/self/ns/time")
     found: dict[str, str | int] = {"host": socket.gethostname(), "boot_id": "", "time_namespace": 0}
     with contextlib.suppress(OSError):
@@ -116,7 +119,7 @@ def identity() -> dict[str, str | int]:
 
 
 def _without_mpi() -> None:
-    """An h5py that was built with MPI imports mpi4py, which would start MPI here."""
+    """Prevent an h5py that was built with MPI from importing mpi4py, which would start MPI here."""
     with contextlib.suppress(ImportError):
         import mpi4py
 

@@ -22,7 +22,7 @@ def own_names(probes) -> list[str]:
 
 
 def probe(probes, name: str) -> dict[str, object]:
-    """Whether one counter counts here; costs in ns."""
+    """Test whether one counter counts here; costs in ns."""
     found = ffi.new("struct tracelib_probe *")
     probes.counter(name.encode(), found)
     trouble = ffi.string(found.trouble).decode(errors="replace") if found.trouble != ffi.NULL else ""
@@ -31,7 +31,7 @@ def probe(probes, name: str) -> dict[str, object]:
 
 
 def main() -> None:
-    """One request, one answer."""
+    """Answer one request."""
     probes = ffi.dlopen(None).tracelib_probes
     wanted = json.load(sys.stdin)
     answer = own_names(probes) if wanted is None else [probe(probes, name) for name in wanted]

@@ -54,7 +54,7 @@ def find_rank_files(name: str) -> RankFiles:
 
 
 def _linked_folder(path: Path) -> Path | None:
-    """Folder of the rank files that a run.h5 links; None for a rank file."""
+    """Return the folder of the rank files that a run.h5 links; None for a rank file."""
     try:
         with h5py.File(path, "r", locking=False) as file:
             if "calls" in file:

@@ -178,7 +178,7 @@ def _recover_rank(path: Path, attributes: Attributes | str) -> Outcome:
 
 
 def _open_locked(path: Path) -> BinaryIO:
-    """A spool, kept from other recoveries until it is closed."""
+    """Open a spool, kept from other recoveries until it is closed."""
     try:
         file = path.open("rb")
     except OSError as error:

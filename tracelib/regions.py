@@ -33,7 +33,7 @@ class _Library:
         self._names: dict[str, tuple[bytes, int]] = {}
 
     def name(self, name: str) -> tuple[bytes, int]:
-        """A name as the functions take it."""
+        """Return a name as the functions take it."""
         known = self._names.get(name)
         if known is None:
             text = str(name).encode(errors="surrogateescape")
@@ -111,7 +111,7 @@ _complained = False
 
 
 def region(name: str, /, **parameters: float) -> _Region | _Untraced:
-    """A region of the program: `with region("solve", n=500): ...`, or `@region("solve")` before a function.
+    """Mark a region of the program: `with region("solve", n=500): ...`, or `@region("solve")` before a function.
 
     `parameters`, integers and real numbers, say what it works on. Regions can be nested; each thread has its own. Do
     not use one around the body of a coroutine: other coroutines run in between.

@@ -19,7 +19,10 @@ the names of places that `analyze` keeps there."""
 
 
 def output_path(name: str) -> Path:
-    """Absolute path of the result, with its ending. Raises TracelibError for a place where nothing can be written."""
+    """Return the absolute path of the result, with its ending.
+
+    Raises TracelibError for a place where nothing can be written.
+    """
     path = Path(name).absolute()
     path = path if path.suffix == ".h5" else path.with_name(path.name + ".h5")
     if not path.parent.is_dir():
@@ -52,8 +55,7 @@ def make_room(path: Path, force: bool) -> None:
 
 @contextmanager
 def _signals_to(process: subprocess.Popen) -> Iterator[None]:
-    """While the command runs, an interrupt from the terminal is left to it, and a request to end is passed on to it.
-    What whoever started us ignores (nohup), the command ignores, too: it stays so."""
+    """Leave an interrupt from the terminal to the command while it runs, and pass a request to end on to it."""
     previous = {signal.SIGINT: signal.signal(signal.SIGINT, signal.SIG_IGN)}
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_IGN:

@@ -19,7 +19,7 @@ _FLOATING = {"s", "MHz", "processes"}
 
 
 def dtype_of(names: tuple[str, ...]) -> np.dtype:
-    """A row of `samples`: the two times, then the quantities `names`."""
+    """Return the type of a row of `samples`: the two times, then the quantities `names`."""
     units = {name: node.SYSTEM[name][0] for name in names}
     columns = [(name, "<f8" if unit in _FLOATING else "<i8") for name, unit in units.items()]
     return np.dtype([*((name, "<i8") for name in node.SYSTEM_TIMES), *columns])
@@ -70,5 +70,5 @@ class SampleFile:
         return True
 
     def finish(self) -> None:
-        """The ranks have ended: say so in the file."""
+        """Write into the file that the ranks have ended."""
         self._file.attrs.modify("state", np.int64(1))

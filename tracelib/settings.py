@@ -49,7 +49,7 @@ def time_ns(text: str) -> int:
 
 
 def check_sampling(text: str) -> None:
-    """Raises TracelibError if this is neither a time nor an event with a number of them."""
+    """Check a sampling setting. Raises TracelibError if it is neither a time nor an event with a number of them."""
     if re.fullmatch(r"(perf::|PAPI_)\w[^:]*:0*[1-9][0-9]*", text):
         return
     try:
@@ -80,6 +80,6 @@ def check_options(options: Mapping[str, object], environment: Mapping[str, str])
 
 
 def unknown(environment: Mapping[str, str]) -> dict[str, str]:
-    """Variables that begin with TRACELIB_ but are unknown, each with the most similar known one ("": none)."""
+    """Return variables that begin with TRACELIB_ but are unknown, each with the most similar known one ("": none)."""
     strangers = sorted(name for name in environment if name.startswith("TRACELIB_") and name not in NAMES)
     return {name: next(iter(difflib.get_close_matches(name, NAMES, 1, 0.75)), "") for name in strangers}

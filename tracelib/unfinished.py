@@ -31,7 +31,7 @@ def _has_buffers(attributes: Attributes | str) -> bool:
 
 
 def links_name(run: Path) -> Path:
-    """Where this process writes run.h5 until it is whole: recoveries on several nodes may do so at once."""
+    """Return where this process writes run.h5 until it is whole: recoveries on several nodes may do so at once."""
     return run.with_name(f"{run.name}.{socket.gethostname()}-{psutil.Process().pid}.tmp")
 
 

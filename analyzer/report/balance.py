@@ -35,7 +35,7 @@ def expectation_line(expected: Expectation) -> str:
 
 
 def expectation_json(expected: Expectation) -> dict[str, float]:
-    """The same as numbers."""
+    """Return an expectation as numbers."""
     return {
         "time_s": expected.time_s, "low_s": expected.low_s, "high_s": expected.high_s, "even_s": expected.even_s,
         "gain": expected.gain,

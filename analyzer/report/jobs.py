@@ -208,7 +208,7 @@ def node_time_of_log(title: str, found: list[SimulatedLog]) -> list[tuple[str, l
 
 
 def bounded_slowdown(outcome: Schedule) -> np.ndarray:
-    """(wait + run) / run of each job, 1 or more; runs count as 10 s or more."""
+    """Return (wait + run) / run of each job, 1 or more; runs count as 10 s or more."""
     used = np.maximum(outcome.used_s, _SHORT_S)
     return np.maximum((outcome.wait_s + outcome.used_s) / used, 1)
 

@@ -27,8 +27,10 @@ class Errors:
 
 
 def sweep(metric: Metric, by: Metric, longest: int, clusters: int = CLUSTERS) -> list[Errors]:
-    """Intervals of 1, 2, ... `longest` steps; `by`: what they are clustered by. Raises TracelibError without
-    scikit-learn."""
+    """Return the errors for intervals of 1, 2, ... `longest` steps; `by`: values that they are clustered by.
+
+    Raises TracelibError without scikit-learn.
+    """
     return [errors_of(metric, by, steps, clusters) for steps in range(1, longest + 1)]
 
 
@@ -55,7 +57,7 @@ def errors_of(metric: Metric, by: Metric, steps: int, clusters: int = CLUSTERS) 
 
 
 def _intervals(metric: Metric, by: Metric, steps: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sums above and below of the metric in each interval, and its value of `by`."""
+    """Return the sums above and below of the metric in each interval, and its value of `by`."""
     count = len(metric.above) // steps
 
     def sums(column: np.ndarray) -> np.ndarray:
@@ -66,8 +68,10 @@ def _intervals(metric: Metric, by: Metric, steps: int) -> tuple[np.ndarray, np.n
 
 
 def _multiple(values: np.ndarray, x: np.ndarray, clusters: int) -> float:
-    """sum of w_i x_i: x of the interval nearest to each centroid, by the share of the intervals in its cluster
-    (equation 5.1)."""
+    """Return the sum of w_i x_i (equation 5.1).
+
+    x is of the interval nearest to each centroid, w the share of the intervals in its cluster.
+    """
     clusters = min(clusters, len(np.unique(values)))
     found = import_sklearn().cluster.KMeans(clusters, n_init=_STARTS, random_state=_SEED).fit(values[:, None])
     weights = np.bincount(found.labels_, minlength=clusters) / len(values)

@@ -43,19 +43,19 @@ class Metric:
     below: np.ndarray  # ones for a column alone
 
     def values(self) -> np.ndarray:
-        """Value of each step; where the divisor is 0 the value of all."""
+        """Return the value of each step; if the divisor is 0 the value of all."""
         with np.errstate(divide="ignore", invalid="ignore"):
             found = self.above / self.below
         return np.where(self.below > 0, found, self.over(slice(None)))
 
     def over(self, part: slice) -> float:
-        """Value of a part: the quotient of its sums (of a column alone its mean)."""
+        """Return the value of a part: the quotient of its sums (of a column alone its mean)."""
         below = float(self.below[part].sum())
         return float(self.above[part].sum()) / below if below else 0.0
 
 
 def metric_of(series: Series, text: str) -> Metric:
-    """Raises TracelibError where the series has no such column."""
+    """Parse a metric. Raises TracelibError if the series has no such column."""
     names = text.split("/")
     for name in names:
         if name not in series.columns:
@@ -67,7 +67,7 @@ def metric_of(series: Series, text: str) -> Metric:
 
 
 def default_metric(series: Series) -> str:
-    """Cycles per instruction where both are there (the thesis' CPI), else the first column."""
+    """Return cycles per instruction if both are there (the thesis' CPI), else the first column."""
     lower = {name.lower(): name for name in series.columns}
     for cycles, instructions in (("cycles", "instructions"), ("papi_tot_cyc", "papi_tot_ins"),
                                  ("perf::cycles", "perf::instructions")):  # fmt: skip
@@ -77,7 +77,10 @@ def default_metric(series: Series) -> str:
 
 
 def read_series(path: Path) -> Series:
-    """A CSV with a head line, a row for each step; or an .npz with an array for each column. Raises TracelibError."""
+    """Read a CSV with a head line, a row for each step; or an .npz with an array for each column.
+
+    Raises TracelibError.
+    """
     try:
         columns = _npz(path) if path.suffix == ".npz" else _csv(path)
     except FileNotFoundError as error:

@@ -41,8 +41,11 @@ class Subset:
 
 
 def representative(values: np.ndarray) -> Subset | None:
-    """The shortest period of the values (steps,): that of their steady stretch, then that of one period while there is
-    one. None: they have no period."""
+    """Return the shortest period of the values (steps,): of their steady stretch, then of one period while there is
+    one.
+
+    None: they have no period.
+    """
     first, last = _steady(values)
     found = period_of(values[first:last])
     if found is None:
@@ -61,7 +64,7 @@ def representative(values: np.ndarray) -> Subset | None:
 
 
 def typical_iteration(edges: np.ndarray, steps: int) -> Subset | None:
-    """One iteration as the calls of a run show them, where the values have no period of their own.
+    """Return one iteration as the calls of a run show them, if the values have no period of their own.
 
     Args:
         edges: Where each iteration begins, and the last one ends, in steps; float64 (iterations + 1,).
@@ -84,8 +87,10 @@ def typical_iteration(edges: np.ndarray, steps: int) -> Subset | None:
 
 
 def _steady(values: np.ndarray) -> tuple[int, int]:
-    """First and behind the last step of the longest stretch in which each period is like the next one: what comes
-    before is the initialisation (section 5.3.1.3). All steps, if it is not most of them."""
+    """Return first and behind the last step of the longest stretch in which each period is like the next one.
+
+    Steps before it are the initialisation (section 5.3.1.3). All steps, if it is not most of them.
+    """
     stretches = [one.signal for one in periodic_stretches(RunSignal("", 0, 1, values))]
     longest = max(stretches, key=lambda one: len(one.values), default=None)
     if longest is None or len(longest.values) < _MOST * len(values):
@@ -104,7 +109,7 @@ def _best(values: np.ndarray, period: float) -> tuple[int, int]:
 
 
 def error(metric: Metric, part: slice) -> float:
-    """|X_rep - X_global| / X_global."""
+    """Return |X_rep - X_global| / X_global."""
     whole = metric.over(slice(None))
     found = abs(metric.over(part) - whole)
     return found / whole if whole else found

@@ -44,7 +44,7 @@ class Shared:
         return stretch_ratio(self.stretches.tolist())
 
     def _rate(self, done: np.ndarray) -> float:
-        """Iterations/s, those at both ends by the part of them that lies inside."""
+        """Return iterations/s; the iterations at both ends count by the part of them that lies inside."""
         inside = float(np.count_nonzero((done >= self.begin_ns) & (done <= self.end_ns)))
         if inside >= 2:
             first, last = np.interp([self.begin_ns, self.end_ns], done, np.arange(len(done))).tolist()

@@ -90,7 +90,7 @@ class Ring:
         return np.flatnonzero(self._task(0)["kind"] == OperationKind.SEND)
 
     def _task(self, task: int) -> np.ndarray:
-        """OP of one task."""
+        """Return OP of one task."""
         one = np.zeros(4, OP)
         one["kind"] = OperationKind.PRIORITY, OperationKind.RECV, OperationKind.SEND, OperationKind.PRIORITY
         one["flags"], one["request"] = OperationFlag.FIRST, -1
@@ -112,7 +112,8 @@ class Ring:
         return _without_priorities(ops)
 
     def _priority_outside(self) -> int:
-        """After sending: worse than in the critical path, with `Records.LAXITY` by the laxity in us."""
+        """Return the priority after sending: worse than in the critical path, with `Records.LAXITY` by the laxity
+        in us."""
         return CRITICAL + 1 + (self.laxity_ns // _US if self.records is Records.LAXITY else 0)
 
 

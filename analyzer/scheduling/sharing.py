@@ -21,17 +21,20 @@ def stretches(together: Sequence[float], alone: Sequence[float]) -> np.ndarray:
 
 
 def stretch_ratio(stretched: Sequence[float]) -> float:
-    """The largest over the smallest of `stretches` (F12): 1 is fair."""
+    """Return the largest over the smallest of `stretches` (F12): 1 is fair."""
     return float(np.max(stretched) / np.min(stretched))
 
 
 def speeds(alone: Sequence[float], together: Sequence[float]) -> np.ndarray:
-    """The share of its speed alone that each keeps, 0 to 1 (F13 and F18, the slowdown of the second and third)."""
+    """Return the share of its speed alone that each keeps, 0 to 1.
+
+    Source: F13 and F18, the slowdown of the second and third.
+    """
     return np.asarray(alone, float) / np.asarray(together, float)
 
 
 def gain_over_batch(kept: Sequence[float]) -> float:
-    """The sum of `speeds` (F13): above 1, sharing beats running one after the other."""
+    """Return the sum of `speeds` (F13): above 1, sharing beats running one after the other."""
     return float(np.sum(kept))
 
 
@@ -43,7 +46,7 @@ def gain_by_repetition(alone: Sequence[float], together: Sequence[float]) -> flo
 
 
 def spread_of_speeds(kept: Sequence[float]) -> float:
-    """Standard deviation of `speeds` (F15; with n - 1, as the study has it for three): 0 is fair."""
+    """Return the standard deviation of `speeds` (F15; with n - 1, as the study has it for three): 0 is fair."""
     return float(np.std(kept, ddof=1))
 
 
@@ -53,17 +56,20 @@ def is_fair(kept: Sequence[float]) -> bool:
 
 
 def batch_throughput(alone: Sequence[float]) -> float:
-    """Throughput of applications that run one after the other, jobs/s (F16)."""
+    """Return throughput of applications that run one after the other, jobs/s (F16)."""
     return len(alone) / float(np.sum(alone))
 
 
 def shared_throughput(together: Sequence[float]) -> float:
-    """Throughput of applications that run at once, each beginning again when it ends, jobs/s (F17)."""
+    """Return throughput of applications that run at once, each beginning again when it ends, jobs/s (F17)."""
     return float(np.sum(1 / np.asarray(together, float)))
 
 
 def longest_wait(slice_: float, processes: int) -> float:
-    """For a processor, of a process whose message has arrived, with round robin (F20); in the unit of the slice."""
+    """Return the longest wait for a processor with round robin (F20), in the unit of the slice.
+
+    The process waits after its message has arrived.
+    """
     return slice_ * (processes - 1)
 
 

@@ -77,7 +77,7 @@ class Sweep:
 
 
 def factor_of(text: str, machine: Machine, within: float = WITHIN) -> Factor:
-    """A factor from "latency=1us..5us", "latency=20%" (of the machine's value) or "latency".
+    """Parse a factor from "latency=1us..5us", "latency=20%" (of the machine's value) or "latency".
 
     "region:NAME=0.9..1.1" is how many times as long a region's computation lasts. Raises TracelibError.
     """
@@ -110,7 +110,7 @@ def _known_ones(make: Callable[[str], _Made]) -> tuple[list[_Made], list[str]]:
 
 
 def sweep_of(text: str, machine: Machine, ranks: int) -> Sweep:
-    """A sweep from "latency=1us..1ms:13", "latency=1us..1ms" or "latency"; steps are equal ratios.
+    """Parse a sweep from "latency=1us..1ms:13", "latency=1us..1ms" or "latency"; steps are equal ratios.
 
     Of a number that the machine has infinitely many of: from 1 to one for each rank. Raises TracelibError.
     """
@@ -123,7 +123,7 @@ def sweep_of(text: str, machine: Machine, ranks: int) -> Sweep:
 
 
 def spaced(low: float, high: float, steps: int, *, whole: bool) -> tuple[float, ...]:
-    """Values from low to high, each the same multiple of the one before; whole ones where only such make sense."""
+    """Return values from low to high, each the same multiple of the one before; whole ones if only those make sense."""
     values = np.geomspace(low, high, steps)
     values[[0, -1]] = low, high
     if whole:

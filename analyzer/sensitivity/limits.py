@@ -89,11 +89,11 @@ class Scenario:
     utilisation: float
 
     def slowdown(self, ideal: Scenario) -> float | None:
-        """Ratio of this time to the ideal one, above 1 when slower. F19 has the inverse."""
+        """Return the ratio of this time to the ideal one, above 1 when slower. F19 has the inverse."""
         return self.end_ns / ideal.end_ns if ideal.end_ns else None
 
     def speedup(self, few: Scenario) -> float | None:
-        """F19: time with few ranks / with as many as here, on the same network."""
+        """Return F19: time with few ranks / with as many as here, on the same network."""
         return few.end_ns / self.end_ns if self.end_ns else None
 
 
@@ -214,8 +214,10 @@ def limits(program: Program, machine: Machine, team: Team, jobs: int | None = No
 
 
 def _computing(program: Program, machine: Machine, found: Prediction) -> list[float]:
-    """How long each rank computes: its busiest stream; blocks of several threads as long as they last, not as they
-    all compute."""
+    """Return how long each rank computes: its busiest stream.
+
+    Blocks of several threads count for their duration, not for the sum over their threads.
+    """
     ns = found.usage["computing"].astype(float)
     if program.most_virtual_threads() > 1:
         nodes = machine.with_nodes(program.ranks)
@@ -228,7 +230,7 @@ def _computing(program: Program, machine: Machine, found: Prediction) -> list[fl
 
 
 def _shared(program: Program, stream: int) -> float:
-    """ns that a stream saves at speed 1 because several threads share blocks."""
+    """Return the ns that a stream saves at speed 1 because several threads share blocks."""
     saved = 0.0
     for ops in pieces(program, stream):
         ops = ops[(ops["kind"] == OperationKind.PARALLEL) & (ops["other"] > 1)]

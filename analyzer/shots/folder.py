@@ -119,7 +119,7 @@ class ShotFolder:
         return max((self.path / STATUS).stat().st_mtime - (self.path / SCRIPT).stat().st_mtime, 0.0)
 
     def batch_id(self, batch: Batch) -> str:
-        """The name that the batch system gave the job; "": it has said none."""
+        """Return the name that the batch system gave the job; "": it has given none."""
         try:
             found = re.search(batch.id, (self.path / _SUBMITTED).read_text(errors="replace"))
         except OSError:
@@ -161,7 +161,7 @@ class ShotFolder:
 
 
 def shot_folder(study: Path, shot: int) -> ShotFolder:
-    """The folder of a shot in that of its study."""
+    """Return the folder of a shot in its study's folder."""
     return ShotFolder(study / f"shot-{shot:04}")
 
 

@@ -64,7 +64,7 @@ class Window:
 
 
 def read_window(text: str) -> Window:
-    """A window as people write it. Days are those on which it begins. Raises TracelibError."""
+    """Parse a window as people write it. Days are days on which it begins. Raises TracelibError."""
     found = re.fullmatch(r"\s*([A-Za-z, -]*?)\s*(?:(\d{1,2}):(\d\d)\s*-\s*(\d{1,2}):(\d\d))?\s*", text)
     if not found or not text.strip():
         raise TracelibError(f"{text!r} is no time window", _HINT)
@@ -131,7 +131,7 @@ class Host:
     batch: Batch | None = None
 
     def line(self, command: str) -> list[str]:
-        """The words of a process that runs a shell command on the host."""
+        """Return the words of a process that runs a shell command on the host."""
         return ["/bin/sh", "-c", filled(self.run, {"command": shlex.quote(command), "host": self.name}, self.name)]
 
     def is_open(self, moment: datetime) -> bool:
@@ -148,7 +148,7 @@ class HostsFile:
     """The hosts in a file, which may change while a study goes on."""
 
     def __init__(self, path: Path | None) -> None:
-        """path: a study or a file of hosts; None: this host alone. Raises TracelibError."""
+        """Read a study or a file of hosts; None: this host alone. Raises TracelibError."""
         self._path = path
         self._text = b""
         self.hosts = local()
@@ -184,7 +184,7 @@ class HostsFile:
 
 
 def read_hosts(given: Any) -> tuple[Host, ...]:
-    """The hosts of the tables [hosts.NAME]. Raises TracelibError."""
+    """Read the hosts of the tables [hosts.NAME]. Raises TracelibError."""
     if not isinstance(given, Mapping) or not given:
         raise TracelibError("there are no hosts", "write [hosts.NAME] for each")
     return tuple(_host(name, Table(f"[hosts.{name}]", of, "docs/analyze-study.md")) for name, of in given.items())
@@ -244,7 +244,7 @@ def _batch(table: Table) -> Batch | None:
 
 
 def _line(table: Table, key: str, needed: set[str], more: set[str]) -> str:
-    """A command line with its placeholders. Raises TracelibError."""
+    """Read a command line with its placeholders. Raises TracelibError."""
     text = study_values.text(f"{table.name} {key}", table.take(key, ""))
     names = names_in(text)
     if missing := needed - names:

@@ -65,7 +65,7 @@ class Job:
         return [path for of in named for path in (sorted(of.rglob("*")) if of.is_dir() else [of]) if path.is_file()]
 
     def template(self, file: str) -> str:
-        """The text of a template, bytes that are no text kept. Raises TracelibError."""
+        """Read the text of a template, with bytes that are no text. Raises TracelibError."""
         try:
             return (self.folder / file).read_bytes().decode(errors="surrogateescape")
         except OSError as error:
@@ -73,7 +73,7 @@ class Job:
 
 
 def read_job(table: Table, folder: Path) -> Job:
-    """The job of a study file in `folder`. Raises TracelibError."""
+    """Read the job of a study file in `folder`. Raises TracelibError."""
     command, script = table.take("command", None), table.take("script", None)
     if (command is None) == (script is None):
         raise TracelibError("[job]: what is run?", 'give a command = "./beam beam.dat", or the name of a script')
@@ -106,7 +106,7 @@ def read_job(table: Table, folder: Path) -> Job:
 
 
 def _plain(name: str) -> str:
-    """A name within the folder of the study: it is the name within the folder of a shot, too."""
+    """Return a name within the folder of the study: it is the name within the folder of a shot, too."""
     if Path(name).is_absolute() or ".." in Path(name).parts:
         raise TracelibError(f"{name} is not below the folder of the study", "name files from there, or use a link")
     return name
@@ -116,7 +116,7 @@ _DIRECTIVE = re.compile(r"^#&\s*(.*?)\s*$", re.MULTILINE)
 
 
 def _directed(job: Job) -> Job:
-    """The job as the directives in its script say. Raises TracelibError for one that is not known."""
+    """Return the job with the directives in its script. Raises TracelibError for an unknown one."""
     for found in _DIRECTIVE.finditer(job.script):
         where = f"{job.where}:{job.script.count(chr(10), 0, found.start()) + 1}"
         word, _, rest = found[1].partition(" ")

@@ -42,7 +42,7 @@ class Output:
     which: str = "last"
 
     def read(self, folder: Path) -> float:
-        """The number in the files of a shot's folder. Raises NoOutput."""
+        """Read the number in the files of a shot's folder. Raises NoOutput."""
         try:
             text = (folder / self.file).read_text(errors="replace")
         except OSError as error:
@@ -62,7 +62,7 @@ class Output:
         return [found[1] or "" for found in re.finditer(self.pattern, text, re.MULTILINE)]
 
     def _cells(self, text: str) -> list[str]:
-        """The cells of the column; with a name, those below the line that has it."""
+        """Return the cells of the column; with a name, the ones below the line that has it."""
         rows = [_row(line) for line in text.splitlines()]
         if isinstance(self.column, int):
             return [row[self.column - 1] for row in rows if len(row) >= self.column]
@@ -75,14 +75,15 @@ class Output:
 
 
 def _row(line: str) -> list[str]:
-    """The cells of a line: separated by commas or semicolons, or else by spaces. A comment sign before them goes."""
+    """Split a line into cells: separated by commas or semicolons, or else by spaces, without a comment sign before
+    them."""
     line = line.lstrip("#% ")
     separator = next((sign for sign in ",;" if sign in line), None)
     return [cell.strip().strip('"') for cell in line.split(separator)]
 
 
 def read_outputs(table: Table) -> tuple[Output, ...]:
-    """The outputs of a study file, in its order. Raises TracelibError."""
+    """Read the outputs of a study file, in its order. Raises TracelibError."""
     given = table.rest()
     if not given:
         raise TracelibError("there are no outputs", "write [outputs.NAME] with a file and a pattern or a column")

@@ -35,7 +35,7 @@ class Variable:
 
 
 def read_variables(table: Table) -> tuple[Varied, ...]:
-    """The variables of a study file, in its order. Raises TracelibError."""
+    """Read the variables of a study file, in its order. Raises TracelibError."""
     given = table.rest()
     if not given:
         raise TracelibError("there are no variables", 'write [variables] and NAME = "900..1100" below it')
@@ -61,7 +61,7 @@ def _two_numbers(of: Variable, *texts: str) -> tuple[float, float]:
 
 
 def draw(varied: Sequence[Varied], design: str, count: int, seed: int) -> np.ndarray:
-    """Values of all shots, float64 of shape (count, variables)."""
+    """Draw values of all shots, float64 of shape (count, variables)."""
     cube = points(design, count, len(varied), seed & (2**64 - 1))
     return np.array([[of.at(u) for of, u in zip(varied, row, strict=True)] for row in cube.tolist()])
 
@@ -103,7 +103,7 @@ class Plan:
         return {**drawn, "shot": shot, "seed": self.seed + shot, "host": host}
 
     def texts(self, shot: int, row: np.ndarray, host: str) -> dict[str, str]:
-        """The job script (under "") and the templates of a shot, filled. Raises TracelibError."""
+        """Fill the job script (under "") and the templates of a shot. Raises TracelibError."""
         values = self.named(shot, row, host)
         texts = {file: filled(self.job.template(file), values, file) for file in self.job.templates}
         return {"": filled(self.job.script, values, self.job.where), **texts}
@@ -193,7 +193,7 @@ def _plan(path: Path, given: Mapping[str, Any]) -> Plan:
 
 
 def read_share(text: Any) -> float:
-    """A percentage such as "1%" as a share. Raises TracelibError."""
+    """Parse a percentage such as "1%" as a share. Raises TracelibError."""
     found = study_values.number(str(text).strip().removesuffix("%"))
     if found is None or not 0 < found < 100:
         raise TracelibError(f"until = {text!r} is not a percentage above 0 and below 100", 'write for example "1%"')

@@ -70,7 +70,7 @@ class Results:
         return None if self.plan.until is None else are_known(self.outputs, self.plan.until)
 
     def troubles(self) -> dict[tuple[Kind, str], list[int]]:
-        """The shots without a result, by what became of them."""
+        """Return the shots without a result, by the reason."""
         found: dict[tuple[Kind, str], list[int]] = {}
         for record in self.records:
             if record.kind is not Kind.GOOD:

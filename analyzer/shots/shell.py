@@ -18,7 +18,7 @@ BEAT_S = 5.0
 
 
 def shot_script(job: str, there: str, inputs: str, beat_s: float = BEAT_S) -> str:
-    """The script.
+    """Write the script of a shot.
 
     Args:
         job: Text of the job script. Comments at its head are copied: batch systems have their options there.

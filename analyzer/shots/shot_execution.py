@@ -56,7 +56,7 @@ class Inputs:
     """Inputs of all shots on one host: copied there once, before its first shot."""
 
     def __init__(self, folder: Path) -> None:
-        """folder: the inputs here."""
+        """Take the folder of the inputs here."""
         self._folder, self._lock, self._there = folder, Lock(), False
 
     def place(self, host: Host, study: str) -> str:
@@ -177,7 +177,7 @@ class Execution:
         _copied(self.host, line, self.folder.path, self.there, self._unwanted)
 
     def _spent(self) -> float:
-        """Time for which the job was suspended, s."""
+        """Return the time for which the job was suspended, s."""
         with self._lock:
             return self._paused_s + (time.monotonic() - self._paused_at if self._paused_at is not None else 0.0)
 

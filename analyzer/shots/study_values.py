@@ -43,7 +43,7 @@ def filled(text: str, values: Mapping[str, Value], where: str) -> str:
 
 
 def names_in(text: str) -> set[str]:
-    """The names of all placeholders."""
+    """Return the names of all placeholders."""
     return {found[1] for found in _PLACEHOLDER.finditer(text)}
 
 
@@ -54,7 +54,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 def seconds(key: str, value: Any) -> float:
-    """A time above 0, such as "90s", "10min", "2h" or "1 day". Raises TracelibError."""
+    """Parse a time above 0, such as "90s", "10min", "2h" or "1 day". Raises TracelibError."""
     found = re.fullmatch(r"\s*([\d.]+)\s*([a-z]+)\s*", value) if isinstance(value, str) else None
     try:
         unit = found[2] if found and found[2] in _TIME else found[2].removesuffix("s") if found else ""
@@ -67,7 +67,7 @@ def seconds(key: str, value: Any) -> float:
 
 
 def size_bytes(key: str, value: Any) -> float:
-    """A size such as "500M", "10.0 Mb" or "2G" (1M = 2^20 bytes). Raises TracelibError."""
+    """Parse a size such as "500M", "10.0 Mb" or "2G" (1M = 2^20 bytes). Raises TracelibError."""
     found = re.fullmatch(r"\s*([\d.]+)\s*([bkmgt]?)(?:i?b)?\s*", value.lower()) if isinstance(value, str) else None
     try:
         return float(found[1]) * 2.0 ** _SIZE[found[2] or "b"] if found else _refuse_size(key, value)
@@ -80,7 +80,7 @@ def _refuse_size(key: str, value: Any) -> float:
 
 
 def number(text: str) -> float | None:
-    """A finite number as programs print it, Fortran's 1.5D+03 among them; None: it is none."""
+    """Parse a finite number as programs print it, Fortran's 1.5D+03 among them; None: it is none."""
     text = text.strip()
     if not _NUMBER.fullmatch(text):
         return None
@@ -98,21 +98,21 @@ def is_no_number(text: str) -> bool:
 
 
 def name(what: str, text: str) -> str:
-    """A name of letters, digits and _. Raises TracelibError."""
+    """Check a name of letters, digits and _. Raises TracelibError."""
     if not _NAME.fullmatch(text):
         raise TracelibError(f"{what} cannot be called {text!r}", "use letters, digits and _, a letter first")
     return text
 
 
 def text(key: str, value: Any) -> str:
-    """A text that is not empty. Raises TracelibError."""
+    """Check a text that is not empty. Raises TracelibError."""
     if not isinstance(value, str) or not value.strip():
         raise TracelibError(f"{key} = {value!r}", "it must be a text")
     return value
 
 
 def texts(key: str, value: Any) -> tuple[str, ...]:
-    """A list of texts, or one. Raises TracelibError."""
+    """Return a list of texts, or of one. Raises TracelibError."""
     given = [value] if isinstance(value, str) else value
     if not isinstance(given, list) or not all(isinstance(word, str) and word for word in given):
         raise TracelibError(f"{key} = {value!r}", "it must be a list of texts")
@@ -120,7 +120,7 @@ def texts(key: str, value: Any) -> tuple[str, ...]:
 
 
 def whole(key: str, value: Any, least: int) -> int:
-    """A whole number from `least`. Raises TracelibError."""
+    """Check a whole number from `least`. Raises TracelibError."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise TracelibError(f"{key} = {value!r}", f"it must be a whole number from {least}")
     return value

@@ -17,7 +17,7 @@ class Curve(Protocol):
     """A fitted curve y(P)."""
 
     def value(self, p: float) -> float:
-        """y at a rank count."""
+        """Return y at a rank count."""
 
     def drawn(self, p: float, number: int, rng: np.random.Generator) -> np.ndarray | None:
         """Draw values that a new measurement at p could give, shape (number,). None: too few points to say."""
@@ -73,7 +73,7 @@ class Line:
         return float(self.form.inverse(np.asarray(self._linked(p))))
 
     def drawn(self, p: float, number: int, rng: np.random.Generator) -> np.ndarray | None:
-        """Student's t around the line, as wide as the prediction interval of one new point."""
+        """Draw from Student's t around the line, as wide as the prediction interval of one new point."""
         free = self.points - 2
         if free < 1:
             return None
@@ -109,7 +109,7 @@ class Reciprocal:
 
 
 def fitted(form: Form) -> Selector:
-    """The selector that always takes this form. It needs two different rank counts."""
+    """Return the selector that always takes this form. It needs two different rank counts."""
 
     def fit(p: np.ndarray, y: np.ndarray) -> Line:
         x, linked = form.of(np.asarray(p, float)), form.link(np.asarray(y, float))

@@ -51,19 +51,19 @@ class Speedup(InNotebook):
         return self.runs[0]
 
     def linear(self, run: Parameters) -> float:
-        """P / P_0."""
+        """Return P / P_0."""
         return run.threads / self.reference.threads
 
     def measured(self, run: Parameters) -> float:
-        """S_p = T_p0 / T_p, equation 4.1."""
+        """Return S_p = T_p0 / T_p, equation 4.1."""
         return self.reference.period_ns / run.period_ns * self._grown(run)
 
     def modelled(self, run: Parameters) -> float:
-        """Equation 4.13: P / P_0 times the quotients."""
+        """Return equation 4.13: P / P_0 times the quotients."""
         return self.linear(run) * prod(moved.quotient for moved in self.moved(run) if moved.factor.in_model)
 
     def difference(self, run: Parameters) -> float:
-        """Relative difference of the measured speedup from the modelled one; positive where the measured one is
+        """Return the relative difference of the measured speedup from the modelled one; positive if the measured is
         larger."""
         return self.measured(run) / self.modelled(run) - 1
 
@@ -72,18 +72,20 @@ class Speedup(InNotebook):
         return [self.moved_by(factor, run) for factor in self.factors]
 
     def undermining(self, run: Parameters) -> Moved | None:
-        """The factor with the smallest quotient; None: all are 1 or more, but for NEAR."""
+        """Return the factor with the smallest quotient; None: all are 1 or more, but for NEAR."""
         worst = min(self.moved(run), key=lambda moved: moved.quotient)
         return worst if worst.quotient < 1 - NEAR else None
 
     def causes(self, run: Parameters) -> list[Moved]:
-        """The factors that depart from 1 by more than NEAR, the farthest first: "the factor whose quotient departs
-        farthest from one is the cause" (section 4.4.2)."""
+        """Return the factors that depart from 1 by more than NEAR, the farthest first.
+
+        Source: "the factor whose quotient departs farthest from one is the cause" (section 4.4.2).
+        """
         found = [moved for moved in self.moved(run) if abs(moved.quotient - 1) > NEAR]
         return sorted(found, key=lambda moved: -moved.distance)
 
     def moved_by(self, factor: Factor, run: Parameters) -> Moved:
-        """One factor of a run."""
+        """Return one factor of a run."""
         before, after = factor.of(self.reference), factor.of(run)
         assert before is not None and after is not None, "factors_of chose it"
         quotient = before * self._grown(run) / after if factor.is_amount else after / before
@@ -94,7 +96,7 @@ class Speedup(InNotebook):
 
 
 def speedup(runs: Sequence[Parameters], kind: str | None = None) -> Speedup:
-    """The runs relative to the one with the fewest threads; of several the first that is named.
+    """Compare the runs with the one with the fewest threads; of several the first that is named.
 
     kind: STRONG or WEAK; None: WEAK if the work grew more like the number of threads than stayed the same. Raises
     TracelibError for fewer than two runs.
@@ -149,7 +151,7 @@ class Variants(InNotebook):
 
 
 def variants(first: list[Parameters], second: list[Parameters], kind: str | None = None) -> Variants:
-    """Raises TracelibError where one of them has fewer than two runs, or they have no rank count in common."""
+    """Compare two variants. Raises TracelibError if one has fewer than two runs, or they share no rank count."""
     chosen = factors_of([*first, *second])
     both = [speedup(runs, kind) for runs in (first, second)]
     one, other = (Speedup(s.runs, s.kind, chosen.factors, chosen.notes) for s in both)

@@ -31,7 +31,7 @@ class Factor:
     in_model: bool = True  # False: equation 4.13 takes it as constant
 
     def of(self, run: Parameters) -> float | None:
-        """The value of a run; None where it is not known or not more than 0."""
+        """Return the value of a run; None if it is not known or not more than 0."""
         value = self.value(run)
         return value if value and value > 0 else None
 
@@ -96,7 +96,7 @@ CPU_SHARE = Factor(
 
 
 def _rate(run: Parameters) -> float | None:
-    """Cycles per ns of useful time."""
+    """Return cycles per ns of useful time."""
     return run.instructions / (run.ipc * run.useful_ns) if run.instructions and run.ipc else None
 
 
@@ -118,7 +118,7 @@ class Chosen:
 
 
 def factors_of(runs: Sequence[Parameters]) -> Chosen:
-    """The finest factors of which every run knows the value."""
+    """Return the finest factors of which every run knows the value."""
     notes: list[str] = []
 
     def known(*factors: Factor) -> bool:

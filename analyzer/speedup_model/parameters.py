@@ -154,7 +154,7 @@ def _of_iterations(trace: Trace, team: Team, iterations: Iterations, eager_limit
 
 
 def _ideal_section(trace: Trace, team: Team, eager_limit: int | None) -> IdealReplay:
-    """The section on the ideal network; ranks begin as far apart as they were in the run."""
+    """Replay the section on the ideal network; ranks begin as far apart as they were in the run."""
     if reason := obstacle(trace, unrecorded(trace, team)):
         return IdealReplay(None, None, reason)
     try:
@@ -191,8 +191,10 @@ def _of_region(trace: Trace, team: Team, region: str, eager_limit: int | None) -
 
 
 def useful_within(trace: Trace, team: Team, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """Time in state Running of each thread between begin[rank] and end[rank], int64 ns of shape (threads of all ranks,)
-    in order of rank and thread. Collective over the team."""
+    """Return the time in state Running of each thread between begin[rank] and end[rank], int64 ns.
+
+    Shape (threads of all ranks,), in order of rank and thread. Collective over the team.
+    """
     first = np.concatenate(([0], np.cumsum(trace.threads))).astype(np.int64)
     sums = np.zeros(int(first[-1]), np.int64)
     ranks = trace.share(team)

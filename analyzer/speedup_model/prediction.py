@@ -79,7 +79,7 @@ class Predicted:
         return found if found.quotient < 1 - NEAR else None
 
     def error(self, predicted: float | None) -> float | None:
-        """Relative error of a predicted speedup."""
+        """Return relative error of a predicted speedup."""
         return None if predicted is None or not self.measured else abs(predicted / self.measured - 1)
 
 
@@ -157,8 +157,11 @@ def _held_out(model: Speedup, factors: Sequence[Factor], selector: Selector) -> 
 
 
 def _curve(model: Speedup, factor: Factor, p: np.ndarray, selector: Selector, at: Sequence[float]) -> Curve:
-    """A share or a rate is fitted as it is, an amount relative to the reference (with weak scaling per rank), or the
-    reciprocal of that where it falls. The curve stays above 0 at the rank counts that are asked for."""
+    """Fit the curve of a factor.
+
+    A share or a rate is fitted as it is, an amount relative to the reference (with weak scaling per rank), or the
+    reciprocal of that if it falls. The curve stays above 0 at the rank counts that are predicted.
+    """
     selector = staying_above(LEAST, selector, at)
     if not factor.is_amount:
         return selector(p, np.array([factor.of(run) or 0.0 for run in model.runs]))
@@ -216,7 +219,7 @@ def _by_baseline(
     method: str, p: np.ndarray, measured: np.ndarray, ranks: int, values: dict[str, float | None],
     rng: np.random.Generator,
 ) -> Interval:  # fmt: skip
-    """The speedup by a baseline that can be had; a parabola has no interval of its own."""
+    """Return the speedup by a baseline that can be had; a parabola has no interval of its own."""
     value = max(values[method] or 0.0, LEAST)
     lines = {"linear": LINEAR, "log-linear": FORMS["log"]}
     drawn = fitted(lines[method])(p, measured).drawn(ranks, _DRAWS, rng) if method in lines else None
@@ -230,7 +233,7 @@ def _widened(interval: Interval, off: float) -> Interval:
 
 
 def _possible(factor: Factor, values: np.ndarray) -> np.ndarray:
-    """Shares lie in (0, 1], amounts and rates above 0."""
+    """Return the possible values: shares lie in (0, 1], amounts and rates above 0."""
     return np.clip(values, LEAST, 1.0 if factor.is_share else None)
 
 
@@ -244,7 +247,7 @@ def _interval(value: float, drawn: np.ndarray) -> Interval:
 
 
 def _times(model: Speedup, linear: float, s: Interval) -> Interval:
-    """T(P) = T_p0 / S; with weak scaling for the larger work."""
+    """Return T(P) = T_p0 / S; with weak scaling for the larger work."""
     base = model.reference.period_ns * (linear if model.kind == WEAK else 1.0)
     low, high = (None if bound is None else base / bound for bound in (s.high, s.low))
     return Interval(base / s.value, low, high)

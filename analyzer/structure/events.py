@@ -76,7 +76,7 @@ def recorded(trace: Trace, team: Team) -> Iterations | None:
 
 
 def _of_rank(trace: Trace, rank: int) -> np.ndarray:
-    """int64 (count + 1,): the edges; none where the numbers are not 1, 2, ..., 0."""
+    """Return the edges, int64 (count + 1,); none if the numbers are not 1, 2, ..., 0."""
     blocks = []
     for begin, end in pairwise(trace.windows().tolist()):
         events = trace.events(begin, end, range(rank, rank + 1))

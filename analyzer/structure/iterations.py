@@ -60,7 +60,7 @@ class Iterations:
         return int(self.edges[self.known, -1].max())
 
     def lengths_ns(self) -> np.ndarray:
-        """int64 (known ranks, count): how long each iteration takes on each rank."""
+        """Return how long each iteration takes on each rank, int64 (known ranks, count)."""
         return np.diff(self.edges[self.known], axis=1)
 
     def span_of(self, number: int) -> tuple[int, int]:
@@ -69,7 +69,8 @@ class Iterations:
         return int(edges[:, number].min()), int(edges[:, number + 1].max())
 
     def part(self, first: int, count: int) -> Iterations:
-        """Some of these in a row, from `first` (from 0) on, with times from the begin of the first on: as in a cut."""
+        """Return some of these in a row, from `first` (from 0) on, with times from the begin of the first on: as in
+        a cut."""
         edges = self.edges[:, first : first + count + 1]
         return replace(self, edges=np.where(self.known[:, None], edges - edges[self.known, 0].min(), -1))
 

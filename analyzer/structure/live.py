@@ -120,7 +120,7 @@ def _reader_of(trace: Trace) -> RowReader:
 
 
 def _some_ranks(path: Path) -> Choice | None:
-    """MOST_RANKS of them, spread over those whose files are there; None: these are few enough."""
+    """Choose MOST_RANKS of the ranks, spread over those whose files are there; None: these are few enough."""
     folder = path if path.is_dir() else path.with_suffix(".ranks")
     known = sorted(int(file.stem) for file in folder.glob("*.h5") if file.stem.isdecimal()) if folder.is_dir() else []
     if len(known) <= MOST_RANKS:

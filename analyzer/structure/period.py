@@ -49,13 +49,14 @@ class Period:
 
 
 def autocorrelation(values: np.ndarray) -> np.ndarray:
-    """A(k) = sum over i of x_i x_(i+k) for k from 0 to N - 1 (equation 3.1), by FFT of the zero-padded values."""
+    """Return A(k) = sum over i of x_i x_(i+k) for k from 0 to N - 1 (equation 3.1), by FFT of the zero-padded
+    values."""
     length = 1 << (2 * len(values)).bit_length()
     return irfft(np.abs(rfft(values, length)) ** 2, length)[: len(values)]
 
 
 def correlation(values: np.ndarray) -> np.ndarray:
-    """(N,) The correlation of the values with themselves k later, over the part that both have: 1 at lag 0."""
+    """Return the correlation of the values with themselves k later, (N,), over the part that both have: 1 at lag 0."""
     squares = np.concatenate([[0.0], np.cumsum(values * values)])
     total, lags = squares[-1], np.arange(len(values))
     energy = np.sqrt(np.maximum((total - squares[lags]) * squares[len(values) - lags], 0.0))
@@ -64,7 +65,7 @@ def correlation(values: np.ndarray) -> np.ndarray:
 
 
 def maxima(values: np.ndarray) -> np.ndarray:
-    """Indices k > 0 with values[k - 1] < values[k] > values[k + 1]; of a plateau its middle."""
+    """Return indices k > 0 with values[k - 1] < values[k] > values[k + 1]; of a plateau its middle."""
     steps = np.sign(np.diff(values))
     moved = np.flatnonzero(steps)
     top = np.flatnonzero((steps[moved[:-1]] > 0) & (steps[moved[1:]] < 0))
@@ -107,7 +108,7 @@ def without_trend(values: np.ndarray) -> np.ndarray:
 
 
 def _best(values: np.ndarray, fewest: float) -> tuple[float, float, bool] | None:
-    """(period in samples, correlation, confirmed) of the period that passes all rules."""
+    """Return (period in samples, correlation, confirmed) of the period that passes all rules."""
     flat = without_trend(values)
     spread = float(np.abs(flat).max())
     if spread <= 1e-9 * max(float(np.abs(values).max()), 1e-300):

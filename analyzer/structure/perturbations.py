@@ -121,7 +121,7 @@ def filtered(cause: PerturbationCause, signal: np.ndarray, rules: PerturbationRu
 
 
 def flushing(trace: Trace, team: Team) -> np.ndarray | None:
-    """Processes that write their buffers; not when a rank's file is closed. None: there are none."""
+    """Return the processes that write their buffers; not when a rank's file is closed. None: there are none."""
     bins = StepBins(0, trace.duration_ns, SAMPLES)
     for rank in trace.share(team):
         rows = trace.extra(TracerTime).flushes(rank)
@@ -166,8 +166,10 @@ def _of_rate(trace: Trace) -> str | None:
 
 
 def clog(trace: Trace, team: Team) -> np.ndarray | None:
-    """Messages in flight, per bandwidth that they had (bytes in ns, of all together), as a multiple of what half of all
-    bytes had at most: slow messages take long, so of the time they may take most. None: there are no messages.
+    """Return messages in flight, per bandwidth that they had, relative to the largest of half of all bytes.
+
+    The bandwidth is bytes in ns, of all together: slow messages take long, so of the time they may take most. None:
+    there are no messages.
 
     A message's bytes are spread over its flight. Where nothing is in flight the ratio is 0.
     """

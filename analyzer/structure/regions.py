@@ -97,7 +97,7 @@ class _WithIterations(Regions):
 
 
 def _with(rows: np.ndarray, at: np.ndarray, added: np.ndarray) -> np.ndarray:
-    """Rows, and before some of them others; np.insert takes 30 us where there are none."""
+    """Insert rows before some rows; np.insert takes 30 us even if there are none."""
     return np.insert(rows, at, added) if len(rows) else added
 
 
@@ -112,9 +112,11 @@ def _steps(what: np.ndarray, begins: int, ends: int) -> np.ndarray:
 
 
 def _visits(time: np.ndarray, step: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For each stretch between edges that lasts, among marks of a thread at these times, each of which begins (1) or
-    ends (-1) a visit or does neither (0): before which marks it begins and ends, and when; int64, begins and ends
-    taking turns. None where edges are not known (-1)."""
+    """Return before which marks the visits in each stretch between edges begin and end, and when, int64.
+
+    Marks of a thread at these times begin (1) or end (-1) a visit or do neither (0). Begins and ends take turns. There
+    are none where edges are not known (-1).
+    """
     nothing = np.zeros(0, np.int64)
     if edges[0] < 0:
         return nothing, nothing
@@ -135,8 +137,11 @@ def _visits(time: np.ndarray, step: np.ndarray, edges: np.ndarray) -> tuple[np.n
 
 
 def _nesting(time: np.ndarray, step: np.ndarray, depth: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Begins and ends of iterations that nest with the visits whose marks these are: an edge inside a visit goes to the
-    nearer end of that; an iteration that crosses the end of a visit of several is the longer of its parts."""
+    """Return begins and ends of iterations that nest with the visits whose marks these are.
+
+    An edge inside a visit goes to the nearer end of it; an iteration that crosses the end of a visit of several is the
+    longer of its parts.
+    """
     begin, end = edges[:-1].copy(), edges[1:].copy()
     for level in range(int(depth.max())):
         opens = time[(step > 0) & (depth[1:] == level + 1)]

@@ -56,8 +56,10 @@ def makes_calls(trace: Trace, rank: int) -> bool:
 
 
 def states_of(trace: Trace, rank: int) -> np.ndarray:
-    """STATE of all threads of a rank by (thread, begin). The states of all ranks are read at once, and kept as long as
-    the trace."""
+    """Return STATE of all threads of a rank by (thread, begin).
+
+    The states of all ranks are read at once, and kept as long as the trace.
+    """
     if trace not in _known:
         blocks = [trace.states(begin, end) for begin, end in pairwise(trace.windows().tolist())]
         rows = joined(blocks, STATE)
@@ -99,8 +101,10 @@ def _commonest(threads: np.ndarray) -> int:
 
 
 def steps_begin(state: np.ndarray, burst: np.ndarray) -> np.ndarray:
-    """int64 (n,): where another state follows, or one of the bursts (ns, before each) that show. Shorter ones lie
-    between the calls of one exchange, say."""
+    """Return where another state follows, or a burst that shows, int64 (n,).
+
+    burst: ns before each. Shorter bursts lie between the calls of one exchange, for example.
+    """
     return np.flatnonzero((np.diff(state, prepend=-1) != 0) | (burst > _shown_from(burst)))
 
 

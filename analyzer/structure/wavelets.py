@@ -26,17 +26,17 @@ def erosion(values: np.ndarray, k: int) -> np.ndarray:
 
 
 def opening(values: np.ndarray, k: int) -> np.ndarray:
-    """Without what is high for no longer than 2 k samples."""
+    """Remove high values of no more than 2 k samples."""
     return dilation(erosion(values, k), k)
 
 
 def closing(values: np.ndarray, k: int) -> np.ndarray:
-    """Without what is low for no longer than 2 k samples."""
+    """Remove low values of no more than 2 k samples."""
     return erosion(dilation(values, k), k)
 
 
 def runs(chosen: np.ndarray) -> np.ndarray:
-    """int64 (n, 2): first and behind the last sample of each stretch of chosen ones."""
+    """Return first and behind the last sample of each stretch of chosen ones, int64 (n, 2)."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], chosen, [False]])))
     return edges.reshape(-1, 2)
 
@@ -92,8 +92,10 @@ def levels(values: np.ndarray, threshold: float = THRESHOLD, neighbours: int = N
 
 
 def selected(size: np.ndarray, threshold: float, neighbours: int) -> np.ndarray:
-    """int64 (n, 2): the coefficients that are at least `threshold` of the largest, with `neighbours` on both sides;
-    gaps that are no longer than both together are closed."""
+    """Return the stretches of coefficients of at least `threshold` of the largest, int64 (n, 2).
+
+    They have `neighbours` on both sides; gaps no longer than both together are closed.
+    """
     chosen = (size >= threshold * size.max()).astype(np.float64)
     wide = (
         np.convolve(chosen, np.ones(2 * neighbours + 1), "same") > 0.5 if len(chosen) > 2 * neighbours else chosen > 0

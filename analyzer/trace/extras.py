@@ -44,7 +44,7 @@ class Regions(Extra):
     parameters: tuple[str, ...] = ()  # names of parameter 1, 2, ...
 
     def marks(self, rank: int, begin: int = 0, end: int | None = None) -> np.ndarray:
-        """Regions of a rank (MARK), thread by thread in order of recording. They nest."""
+        """Return the regions of a rank (MARK), thread by thread in order of recording. They nest."""
         return np.zeros(0, MARK)
 
     def events(self, rank: int, begin: int = 0, end: int | None = None) -> np.ndarray:
@@ -66,12 +66,12 @@ class Counters(Extra):
         yield from ()
 
     def samples(self, rank: int, begin: int = 0, end: int | None = None) -> Samples:
-        """Readings of the counters of a rank's threads between its calls."""
+        """Return readings of the counters of a rank's threads between its calls."""
         none = np.zeros(0, np.int64)
         return Samples(none, none, np.zeros(0, bool), np.zeros((0, len(self.known)), np.int64))
 
     def sampled(self, rank: int) -> tuple[int, int]:
-        """Periodic samples of a rank: how many were taken, and how many were due and could not be."""
+        """Count the periodic samples of a rank: taken ones, and ones that were due and could not be taken."""
         return 0, 0
 
 
@@ -91,7 +91,7 @@ class Objects(Extra):
         yield from ()
 
     def group(self, rank: int, group: int) -> np.ndarray:
-        """World ranks of the members of a group that `accesses` of a rank names."""
+        """Return the world ranks of the members of a group that `accesses` of a rank names."""
         return np.zeros(0, np.int64)
 
 
@@ -111,11 +111,11 @@ class Losses(Extra):
         return np.zeros(0, FLUSH)
 
     def lost_calls(self, rank: int) -> int:
-        """Calls of the rank that were to be recorded and are not in the trace."""
+        """Count the calls of the rank that were to be recorded and are not in the trace."""
         return 0
 
     def dropped_calls(self, rank: int) -> int:
-        """Calls of the rank that were recorded and dropped again, or left out, to keep to a limit."""
+        """Count the calls of the rank that were recorded and dropped again, or left out, to keep to a limit."""
         return 0
 
     def missed_collectives(self, rank: int) -> np.ndarray:
@@ -162,7 +162,7 @@ class Leftovers(Extra):
         return 0
 
     def elsewhere(self) -> list[Unmatched]:
-        """Messages with processes of other runs: spawned, or connected."""
+        """Return the messages with processes of other runs: spawned, or connected."""
         return []
 
     def relatives(self) -> list[Relative]:
@@ -261,7 +261,7 @@ class CodeSamples(Extra):
     by_signal: bool = False  # how they were taken
 
     def of(self, rank: int) -> Iterator[np.ndarray]:
-        """Blocks of SAMPLE, each thread's in order of time."""
+        """Yield blocks of SAMPLE, each thread's in order of time."""
         yield from ()
 
 
@@ -291,7 +291,7 @@ class CpuUse(Extra):
         return False
 
     def of(self, rank: int) -> np.ndarray:
-        """OFF_CPU of a rank, each thread's in order of time."""
+        """Return OFF_CPU of a rank, each thread's in order of time."""
         return np.zeros(0, OFF_CPU)
 
     def tasks(self, rank: int) -> np.ndarray:

@@ -130,7 +130,7 @@ class Trace(ABC):
 
     @abstractmethod
     def events(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
-        """Events (EVENT) with time in [begin, end), sorted by (time, rank, thread), else in order of recording."""
+        """Return the events (EVENT) with time in [begin, end), by (time, rank, thread), else in order of recording."""
 
     def message_windows(self) -> np.ndarray:
         """Return windows, as `windows`, for callers that read only messages: with many ranks a window has many."""
@@ -138,7 +138,10 @@ class Trace(ABC):
 
     @abstractmethod
     def messages(self, begin: int = 0, end: int | None = None) -> np.ndarray:
-        """Matched messages (MESSAGE) with logical_send in [begin, end), by (logical_send, source, order of sending)."""
+        """Return the matched messages (MESSAGE) with logical_send in [begin, end).
+
+        They are in order of (logical_send, source, order of sending).
+        """
 
     def messages_of(self, ranks: range, begin: int, end: int) -> np.ndarray:
         """Return the messages of a window that these ranks send or receive."""

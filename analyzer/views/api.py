@@ -34,7 +34,7 @@ def run_of(of: Trace | ViewRun) -> ViewRun:
 
 
 def view_named(view: Named) -> View | Derived:
-    """Raises TracelibError."""
+    """Return a view, or the one of this name. Raises TracelibError."""
     return find_view(view).view if isinstance(view, str) else view  # type: ignore[no-any-return]
 
 
@@ -42,7 +42,7 @@ def measures(
     trace: Trace | ViewRun, view: Named, names: Iterable[Any] = USUAL, *, begin_s: float = 0.0,
     end_s: float | None = None, values: Spans | None = None, lengths_s: Spans | None = None,
 ) -> Measures:  # fmt: skip
-    """Numbers of each row of a view in [begin_s, end_s) of the run (analyzer.views.measuring).
+    """Compute measures of each row of a view in [begin_s, end_s) of the run (analyzer.views.measuring).
 
     values, lengths_s: values for "time with value", lengths of bursts that count. Raises TracelibError.
     """
@@ -66,7 +66,9 @@ def histogram(
     columns: Sequence[float] | None = None, plane: Named | None = None, planes: Sequence[float] | None = None,
     together: bool = False, joined: bool = True, begin_s: float = 0.0, end_s: float | None = None,
 ) -> Histogram:  # fmt: skip
-    """A statistic of a view by the values of another: `by`; the view itself unless given. Raises TracelibError.
+    """Compute a statistic of a view by the values of another: `by`; the view itself by default.
+
+    Raises TracelibError.
 
     columns, planes: minimum, maximum and width, unless all values shall fit in. A view that is named is taken on the
     level of `view`. by="partner": numbers of messages by their other side.
@@ -130,7 +132,7 @@ def _beside(view: Named, data: View | Derived, run: ViewRun) -> View | Derived:
 
 
 def _levelled(view: View | Derived, data: View | Derived, run: ViewRun) -> View | Derived:
-    """A view on the level of another one that has fewer rows: the most of each row's threads."""
+    """Take a view on the level of another one that has fewer rows: the most of each row's threads."""
     level = data.rows(run).level
     if not isinstance(view, View) or len(data.rows(run)) >= len(view.rows(run)):
         return view

@@ -57,7 +57,7 @@ class Numbers:
         return self == EVERY
 
     def matches(self, values: np.ndarray) -> np.ndarray:
-        """bool of each value."""
+        """Return a mask of the values that are chosen."""
         found = np.zeros(len(values), bool)
         for low, high in self.spans:
             found |= (values == low) if low == high else (values >= low) & (values <= high)
@@ -144,7 +144,7 @@ class Filter:
 
 
 def _values(values: Wanted | Sequence[str]) -> Numbers | tuple[str, ...]:
-    """Numbers, or names."""
+    """Return numbers, or names."""
     if isinstance(values, str):
         return Numbers.parse(values) if values.lstrip("!<>= -")[:1].isdigit() else (values,)
     if isinstance(values, list | tuple) and values and all(isinstance(value, str) for value in values):

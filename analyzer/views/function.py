@@ -141,7 +141,10 @@ class Function:
 
     @classmethod
     def parse(cls, given: Any) -> Function:
-        """From a name, ours or Paraver's, a sequence of a name and parameters, or a callable. Raises TracelibError."""
+        """Make it from a name, ours or Paraver's, a sequence of a name and parameters, or a callable.
+
+        Raises TracelibError.
+        """
         if isinstance(given, Function):
             return given
         if isinstance(given, str):
@@ -153,7 +156,7 @@ class Function:
         raise TracelibError(f"{given!r} names no function of a view", 'give a name, or ["name", parameters]', 2)
 
     def number(self, index: int, default: float) -> float:
-        """A parameter that is a number. Raises TracelibError."""
+        """Return a parameter that is a number. Raises TracelibError."""
         if index >= len(self.values):
             return default
         value = self.values[index]
@@ -171,7 +174,7 @@ class Function:
 
 
 def functions_of(given: Any) -> tuple[Function, ...]:
-    """Several, one after the other: one function, or a sequence of them. A name and numbers are one."""
+    """Return several functions, one after the other, from one or a sequence. A name and numbers are one."""
     if isinstance(given, list | tuple):
         is_one = len(given) > 1 and isinstance(given[0], str) and all(isinstance(v, int | float) for v in given[1:])
         if not is_one:

@@ -51,7 +51,7 @@ def _refuse(what: str, name: object, known: Sequence[str], trace: Trace) -> Trac
 
 
 def type_numbers(trace: Trace, wanted: Sequence[int | str]) -> np.ndarray:
-    """Event types by number or by name, int64. Raises TracelibError."""
+    """Return event types by number or by name, int64. Raises TracelibError."""
     labels, found = event_labels(trace), list[int]()
     for one in wanted:
         mine = [one] if isinstance(one, int) else _named(one.strip().lower(), labels)
@@ -73,7 +73,10 @@ def _named(name: str, labels: Labels) -> list[int]:
 
 
 def value_numbers(trace: Trace, types: np.ndarray | None, wanted: Sequence[str]) -> Callable[[np.ndarray], np.ndarray]:
-    """Which EVENT have one of some named values. Raises TracelibError where no type has a value of a name."""
+    """Return a test of which EVENT have one of some named values.
+
+    Raises TracelibError if no type has a value of a name.
+    """
     pairs, known = list[tuple[int, int]](), list[str]()
     names = {name.lower() for name in wanted}
     for number, (_, values) in event_labels(trace).items():
@@ -94,7 +97,10 @@ def value_numbers(trace: Trace, types: np.ndarray | None, wanted: Sequence[str])
 
 
 def call_numbers(procedures: Sequence[str], wanted: Sequence[str]) -> np.ndarray:
-    """bool by procedure: whether its name or kind is wanted. A procedure that the run did not call is no mistake."""
+    """Return a mask of the procedures whose name or kind is wanted.
+
+    A procedure that the run did not call is no mistake.
+    """
     names = {name.lower() for name in wanted}
     kinds = [is_of for kind, is_of in _KINDS.items() if kind in names]
     found = []
@@ -105,7 +111,7 @@ def call_numbers(procedures: Sequence[str], wanted: Sequence[str]) -> np.ndarray
 
 
 def state_numbers(wanted: Sequence[int | str]) -> np.ndarray:
-    """States by number or by name ("Running"), int64. Raises TracelibError."""
+    """Return states by number or by name ("Running"), int64. Raises TracelibError."""
     numbers = {label.lower(): number for number, label in STATE_LABELS.items()}
     found = []
     for one in wanted:

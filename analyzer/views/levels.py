@@ -32,7 +32,7 @@ _MOST_CELLS = 1 << 20
 
 
 def combined(every: Iterator[RowSteps], function: Function, parents: np.ndarray, rows: int) -> Iterator[RowSteps]:
-    """Steps of `rows` rows, to which the rows of `every` belong. Raises TracelibError."""
+    """Yield steps of `rows` rows, to which the rows of `every` belong. Raises TracelibError."""
     if function.user:
         return _user(every, function.user, parents, rows)
     name = "thread N" if _THREAD.fullmatch(function.name) else function.name
@@ -108,7 +108,7 @@ def _last_changed(every: Iterator[RowSteps], parents: np.ndarray) -> Iterator[Ro
 def _user(
     every: Iterator[RowSteps], function: Callable[[np.ndarray], Any], parents: np.ndarray, rows: int
 ) -> Iterator[RowSteps]:
-    """function: of values (steps, children) the value of each step."""
+    """Apply a user's function of values (steps, children) to each step."""
     children = [np.flatnonzero(parents == row) for row in range(rows)]
     now = np.zeros(len(parents))
     for steps in every:

@@ -82,8 +82,11 @@ def message_sums(selected: SelectedRecords, rows: ViewRows, begin: int, end: int
 def user_sums(
     selected: SelectedRecords, rows: ViewRows, function: Callable[[str, np.ndarray], Any], begin: int, end: int
 ) -> np.ndarray:
-    """function: of a kind ("state begin", "state end", "event", "logical send", ...) and its records (STATE, EVENT,
-    MESSAGE) a number of each. Their sum for each row."""
+    """Sum up a user's function of records for each row.
+
+    function: of a kind ("state begin", "state end", "event", "logical send", ...) and its records (STATE, EVENT,
+    MESSAGE), to a number for each.
+    """
     found = np.zeros(len(rows))
 
     def add(kind: str, lane: np.ndarray, records: np.ndarray) -> None:
@@ -219,7 +222,7 @@ class Measures:
         return pandas.DataFrame(self.named(), index=pandas.Index(self.rows, name=self.level))
 
     def named(self) -> dict[str, np.ndarray]:
-        """Columns by name and unit: "average burst (s)"."""
+        """Return columns by name and unit: "average burst (s)"."""
         return {
             f"{name} ({self.units[name]})" if self.units[name] else name: column
             for name, column in self.columns.items()

@@ -36,7 +36,7 @@ class ViewPoints(NamedTuple):
     length: int
 
     def at(self, row: np.ndarray, time: np.ndarray) -> np.ndarray:
-        """float64 (n, views): at each (row, time) of the window."""
+        """Return the values at each (row, time) of the window, float64 (n, views)."""
         key = self.length + 1
         own = self.row * key + (self.time - self.begin)
         found = np.searchsorted(own, row * key + (time - self.begin), side="right") - 1
@@ -108,7 +108,7 @@ class CachedView:
         return self._view.rows(run)  # type: ignore[no-any-return]
 
     def steps(self, run: ViewRun) -> Iterator[RowSteps]:
-        """Window by window."""
+        """Yield the steps window by window."""
         if self._spill is None:
             yield from self._computed(run)
             return

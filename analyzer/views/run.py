@@ -129,7 +129,7 @@ class SelectedRecords:
             yield self._of_lanes(rows, rank, rows["thread"])
 
     def messages(self) -> Iterator[np.ndarray]:
-        """MESSAGE, all of them in pieces, in any order."""
+        """Yield all MESSAGE in pieces, in any order."""
         trace, wanted = self.run.trace, self.wanted
         trace.match()
         for begin, end in pairwise(trace.message_windows().tolist()):

@@ -60,7 +60,7 @@ class StatisticCells:
     def add_messages(
         self, plane: np.ndarray, row: np.ndarray, column: np.ndarray, size: np.ndarray, *, is_send: bool
     ) -> None:
-        """Messages that are sent or received while a row is in a cell."""
+        """Add messages that are sent or received while a row is in a cell."""
         inside = (plane >= 0) & (column >= 0)
         at, size, side = self._at(plane, row, column)[inside], size[inside], int(is_send)
         self.number[side] += np.bincount(at, minlength=len(self.number[side]))
@@ -69,7 +69,7 @@ class StatisticCells:
         np.minimum.at(self.smallest[side], at, size)
 
     def values(self, statistic: str) -> np.ndarray:
-        """A statistic of each cell, in the shape of the cells."""
+        """Return a statistic of each cell, in the shape of the cells."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(STATISTICS[statistic].of(self), np.float64).reshape(self._shape)
 
@@ -146,7 +146,7 @@ A burst of a cell is a piece of time of a row in which neither view changes; bur
 
 
 def statistic_of(name: str) -> ViewStatistic:
-    """Raises TracelibError where there is none of this name."""
+    """Return the statistic of this name. Raises TracelibError if there is none."""
     return Function(name).found(STATISTICS, "statistic")  # type: ignore[no-any-return]
 
 

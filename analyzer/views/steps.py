@@ -30,7 +30,7 @@ class RowSteps(NamedTuple):
 
     @classmethod
     def from_columns(cls, row: np.ndarray, time: np.ndarray, value: np.ndarray) -> RowSteps:
-        """From columns of any types of numbers."""
+        """Make steps from columns of any types of numbers."""
         return cls(row.astype(np.int64), time.astype(np.int64), value.astype(np.float64))
 
     def first(self, rows: int) -> np.ndarray:
@@ -80,7 +80,7 @@ class StepMerger:
         self._now = np.zeros((rows, views))
 
     def feed(self, every: Sequence[RowSteps]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Row and time of each step of any of them, and the values that all have from then on (steps, views)."""
+        """Return row and time of each step of any view, and the values of all from then on (steps, views)."""
         if len(every) == 1:
             steps = every[0].last_of_each_time()
             return steps.row, steps.time, steps.value[:, None]

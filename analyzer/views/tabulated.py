@@ -87,7 +87,7 @@ class Histogram:
     values: np.ndarray
 
     def plane(self, number: int = 0) -> pandas.DataFrame:
-        """Rows and columns of a plane."""
+        """Return the rows and columns of a plane."""
         import pandas
 
         index = pandas.Index(self.rows, name=self.level)
@@ -107,7 +107,7 @@ class Histogram:
         return pandas.concat(frames, names=["plane", self.level])
 
     def filled(self) -> Histogram:
-        """Without the columns in which no row has anything, which are the most where values are numbers of names."""
+        """Return the histogram without empty columns, which are the most if values are numbers of names."""
         used = ((self.values != 0) & ~np.isnan(self.values)).any(axis=(0, 1))
         kept = tuple(name for name, is_used in zip(self.columns, used.tolist(), strict=True) if is_used)
         return Histogram(
@@ -213,12 +213,12 @@ def histogram(
 
 
 def _cell(values: np.ndarray, columns: Columns, planes: Columns, *, plane: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Plane and column; -1: none."""
+    """Return plane and column; -1: none."""
     return planes.of(values[:, -1]) if plane else np.zeros(len(values), np.int64), columns.of(values[:, 0])
 
 
 def usual_columns(view: Any, run: ViewRun, begin_ns: int, end_ns: int) -> Columns:
-    """Columns for all values of a view: one for each whole number where these are few, else about twenty."""
+    """Return columns for all values of a view: one for each whole number if these are few, else about twenty."""
     low, high, whole = inf, -inf, True
     for some in bursts(view, run, begin_ns, end_ns):
         if len(some.value):
@@ -235,7 +235,7 @@ def usual_columns(view: Any, run: ViewRun, begin_ns: int, end_ns: int) -> Column
 
 
 def together(every: Sequence[Columns]) -> Columns:
-    """Columns in which all values have room that have it in some of these."""
+    """Return columns with room for all values of any of these."""
     low, high = min(one.minimum for one in every), max(one.maximum for one in every)
     width = max(one.width for one in every)
     if all(one.width == 1 for one in every) and high - low < _MOST_WHOLE:

@@ -17,7 +17,7 @@ _ONE_OF = ("maximum", "minimum")
 
 
 def value_names(view: Any, trace: Trace) -> dict[int, str]:
-    """value -> name; empty where values are numbers."""
+    """Return value -> name; empty if values are numbers."""
     thread = getattr(view, "thread", None)
     if thread is None or thread.user or not _kept(view):
         return {}

@@ -69,7 +69,7 @@ class View:
         return run.lanes.rows(Level(self.level))
 
     def steps(self, run: ViewRun) -> Iterator[RowSteps]:
-        """Window by window. Raises TracelibError where a function is not known."""
+        """Yield the steps window by window. Raises TracelibError if a function is not known."""
         found = thread_steps(SelectedRecords(run, self.filter), self.thread)
         found = self._composed(found, run, self.composes.get(Level.THREAD.value, ()), len(run.lanes))
         below = run.lanes.rows(Level.THREAD)
@@ -145,7 +145,7 @@ class Derived:
         return max((one.rows(run) for one in self.of), key=len)
 
     def steps(self, run: ViewRun) -> Iterator[RowSteps]:
-        """Window by window."""
+        """Yield the steps window by window."""
         found = self._made(run)
         for function in (*self.compose2, *self.compose1):
             found = composed(found, function, len(self.rows(run)), run.bounds, run.trace.duration_ns)

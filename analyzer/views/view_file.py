@@ -53,7 +53,7 @@ def library() -> dict[str, str]:
 
 
 def find_view(name: str, above: Above = ()) -> ViewFile:
-    """A view of the library by its name, or that of a file. Raises TracelibError."""
+    """Find a view of the library by its name, or of a file. Raises TracelibError."""
     known = LIBRARY / f"{name.lower().replace(' ', '-')}{_ENDING}"
     if Path(name).suffix == _ENDING or "/" in name:
         return read_view(Path(name), above)
@@ -100,7 +100,7 @@ def view_of(table: Mapping[str, Any], name: str = "", folder: Path = Path(), abo
 
 
 def _view(given: Any, folder: Path, above: Above) -> Any:
-    """A view of a table of TOML; of a text the view of that name."""
+    """Make a view of a table of TOML; of a text the view of that name."""
     if isinstance(given, str):
         inside = folder / given
         return find_view(str(inside) if inside.suffix == _ENDING else given, above).view

@@ -30,16 +30,18 @@ class Blocks:
     computing_ns: np.ndarray  # (blocks,) int64, the bursts of all ranks; block 0: of no part
 
     def part(self, name: str) -> int:
-        """The index of a part by its name; raises ValueError."""
+        """Return the index of a part by its name. Raises ValueError."""
         return self.names.index(name)
 
     def part_ns(self, part: int) -> int:
-        """The computation in a part, summed over the ranks."""
+        """Return the computation in a part, summed over the ranks."""
         return int(self.computing_ns[self.member[part]].sum())
 
     def scaled(self, factors: dict[int, float]) -> Program:
-        """The program with the bursts of some parts (by index) that many times as long; what lies in several is
-        multiplied by the factor of each."""
+        """Return the program with the bursts of some parts (by index) multiplied by factors.
+
+        Bursts in several parts are multiplied by the factor of each.
+        """
         return replace(self.program, factors=self.block_factors(factors))
 
     def block_factors(self, factors: dict[int, float]) -> np.ndarray:
@@ -51,8 +53,10 @@ class Blocks:
 
 
 def blocks_of_regions(trace: Trace, program: Program, ranks: frozenset[int] | None = None) -> Blocks:
-    """A part for each region of the trace that computes anything, with the regions inside it; `ranks`: elsewhere there
-    are no parts."""
+    """Make a part for each region of the trace that computes anything, with the regions inside it.
+
+    ranks: on others there are no parts.
+    """
     names = trace.extra(Regions).names
     numbered = tuple(range(1, len(names) + 1))
     contexts = _Contexts(numbered if trace.program is None else regions_of(trace.program))
@@ -106,9 +110,11 @@ class _Contexts:
 def blocks_between_calls(
     trace: Trace, program: Program, ranks: frozenset[int] | None = None, chosen: np.ndarray | None = None
 ) -> Blocks:
-    """A part for the computation between each two calls that follow each other: where the places of both are known, by
-    the code that lies between them ("computing at smooth.c:40-61 in smooth before MPI_Send"), else "MPI_Recv ...
-    MPI_Send". chosen (bool by row of CallPaths.tables): of what is before and after these calls alone there are parts.
+    """Make a part for the computation between each two calls that follow each other.
+
+    If the places of both are known, it is named by the code between them ("computing at smooth.c:40-61 in smooth before
+    MPI_Send"), else "MPI_Recv ... MPI_Send". chosen (bool by row of CallPaths.tables): only computation before and
+    after these calls has parts.
     """
     divider = _Divider(trace, program, ranks, chosen)
     divided = rewritten_together(program, divider.divide)
@@ -148,8 +154,10 @@ class _Divider:
         ops["block"][computes] = numbers[np.cumsum(is_next) - 1]
 
     def _joined(self, streams: range, first: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The calls of streams between their begins and ends, one after the other, their paths, and how many are of
-        each. first: the first operations of the calls of each."""
+        """Return the calls of streams between their begins and ends, one after the other, their paths and numbers.
+
+        first: the first operations of the calls of each.
+        """
         found = [self._calls(stream, its) for stream, its in zip(streams, first, strict=True)]
         calls = np.concatenate([part for mine, _ in found for part in ([0], mine + 1, [self._end])])
         paths = np.concatenate([part for _, mine in found for part in ([0], mine, [0])])
@@ -184,7 +192,7 @@ class _Labels:
         return np.array([self.every.setdefault(text, len(self.every) + 1) for text in texts], np.uint32)[which]
 
     def _text(self, stretch: int, before: int, after: int) -> str:
-        """`before` and `after` are calls."""
+        """Return the text of a stretch. `before` and `after` are calls."""
         if stretch and self._between:
             next_ = self._names[after] if after < len(self._names) - 1 else ""
             text = computing_at(self._between.every[stretch], next_, self._names[before])
@@ -205,8 +213,10 @@ def _call_names(trace: Trace) -> tuple[str, ...]:
 def _calls(
     trace: Trace, program: Program, stream: int, first: np.ndarray, of_ranks: CallsByRank
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The call (index in `_call_names`) that each first operation of one is of, and its path (0: not known). first: of
-    a stream."""
+    """Return the call (index in `_call_names`) of each first operation, and its path (0: not known).
+
+    first: of a stream.
+    """
     if trace.has_call_times:
         threads, calls, paths = of_ranks[int(program.rank[stream])]
         own = np.flatnonzero(threads == program.thread[stream])[: len(first)]

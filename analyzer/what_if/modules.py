@@ -17,7 +17,7 @@ from analyzer.program.operation import OperationKind
 
 
 def with_modules(program: Program, modules: Sequence[Module]) -> Program:
-    """The program with the bursts in each module `ratio` times as long; a negative one: -ratio seconds each.
+    """Return the program with the bursts in each module `ratio` times as long; a negative one: -ratio seconds each.
 
     An event of the module's type and value begins it, one of that type and value 0 ends the innermost that is open. In
     several, the factor of each counts; if a ratio is negative, the shortest such time counts.

@@ -73,15 +73,17 @@ class WhatIf(InNotebook):
 
 
 def what_if(blocks: Blocks, machine: Machine, factors: dict[int, float], team: Team, jobs: int | None = None) -> WhatIf:
-    """The run with the bursts of some parts (by index in `blocks`) that many times as long."""
+    """Replay the run with the bursts of some parts (by index in `blocks`) multiplied by factors."""
     programs = [blocks.scaled(chosen) for chosen in ({}, factors, dict.fromkeys(factors, 0.0))]
     before, after, free = end_times_of(programs, machine, team, jobs)
     return _found(blocks, factors, before, after, free)
 
 
 def each_for_free(blocks: Blocks, machine: Machine, most: int, team: Team, jobs: int | None = None) -> list[WhatIf]:
-    """For each of the parts that compute longest, at most `most`: the run if that part alone took no time. The most
-    useful part is first."""
+    """Replay the run as if each of the longest parts alone took no time, at most `most` of them.
+
+    The most useful part is first.
+    """
     times = [blocks.part_ns(part) for part in range(len(blocks.names))]
     chosen = [part for part in sorted(range(len(times)), key=lambda part: (-times[part], part)) if times[part]][:most]
     programs = [blocks.scaled(factors) for factors in ({}, *({part: 0.0} for part in chosen))]
@@ -100,7 +102,7 @@ def _found(blocks: Blocks, factors: dict[int, float], before: int, after: int, f
 
 
 def _inner_ns(blocks: Blocks, inside: np.ndarray) -> int:
-    """The computation in the parts that lie inside these blocks, and are not all of them."""
+    """Return the computation in the parts that lie inside these blocks, and are not all of them."""
     within = ~(blocks.member & ~inside).any(axis=1)
     smaller = (blocks.computing_ns * blocks.member).sum(axis=1) < blocks.computing_ns[inside].sum()
     return int(blocks.computing_ns[blocks.member[within & smaller].any(axis=0)].sum())

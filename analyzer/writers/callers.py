@@ -60,7 +60,7 @@ class _Names:
         self._lines: dict[str, int] = {}
 
     def of(self, path: int) -> list[tuple[int, int]]:
-        """Function and line of each level."""
+        """Return function and line of each level."""
         return [self._numbers(*frame) for frame in self._places.named_frames(path)]
 
     def _numbers(self, function: str, where: str) -> tuple[int, int]:

@@ -49,7 +49,7 @@ def communicator_ids(trace: Trace) -> list[int]:
 
 
 def world_id(trace: Trace) -> int:
-    """Id of the communicator of all ranks: the first of that size, else a new one."""
+    """Return the id of the communicator of all ranks: the first of that size, else a new one."""
     ids = communicator_ids(trace)
     for id_, communicator in zip(ids, trace.communicators, strict=True):
         if is_definable(communicator) and len(communicator.members) == trace.size:
@@ -58,7 +58,7 @@ def world_id(trace: Trace) -> int:
 
 
 def window_ids(trace: Trace) -> list[int]:
-    """Ids that no communicator has, for `window_groups`."""
+    """Return ids that no communicator has, for `window_groups`."""
     first = max([world_id(trace), *communicator_ids(trace)]) + 1
     return [*range(first, first + len(window_groups(trace)))]
 
@@ -187,7 +187,7 @@ def _together(team: Team, work: Callable[[], Any], path: Path) -> list[Any]:
 
 
 def _head(trace: Trace, body_bytes: int) -> bytes:
-    """Header and communicators; the header holds the offset of the block that follows everything else."""
+    """Write header and communicators; the header holds the offset of the block that follows everything else."""
     numbered = zip(communicator_ids(trace), trace.communicators, strict=True)
     defined = [(id_, c.members) for id_, c in numbered if is_definable(c) and not _is_only_ours(trace, c)]
     if world_id(trace) not in dict(defined):
@@ -217,7 +217,10 @@ def _is_only_ours(trace: Trace, communicator: Communicator) -> bool:
 
 
 def _assemble(trace: Trace, path: Path, sizes: list[list[int]], parts: list[Path]) -> int:
-    """Head, the parts in order of rank, and the offset of each thread's first record; returns the size in bytes."""
+    """Write the head, the parts in order of rank, and the offset of each thread's first record.
+
+    Return the size in bytes.
+    """
     head = _head(trace, sum(map(sum, sizes)))
     with whole_file(path) as file:
         file.write(head)

@@ -40,8 +40,10 @@ def write_collapsed(path: str | os.PathLike[str], rows: np.ndarray, frames: Mapp
 
 
 def write_speedscope(path: str | os.PathLike[str], name: str, rows: np.ndarray, frames: Mapping[int, Frames]) -> None:
-    """A profile for each rank (https://www.speedscope.app/file-format-schema.json). rows: `rank`, `path`, `ns`. Raises
-    TracelibError."""
+    """Write a profile for each rank. rows: `rank`, `path`, `ns`. Raises TracelibError.
+
+    Source: https://www.speedscope.app/file-format-schema.json.
+    """
     numbers: dict[tuple[str, str], int] = {}
     stacks = {
         of_path: [numbers.setdefault(frame, len(numbers)) for frame in reversed(found)]
@@ -114,7 +116,7 @@ class FlameBox:
             self.places[where] = self.places.get(where, 0.0) + ns
 
     def depth(self) -> int:
-        """Boxes above each other."""
+        """Return the number of boxes above each other."""
         level, depth = [self], 0
         while level:
             level, depth = [box for below in level for box in below.above.values() if box.ns], depth + 1
@@ -185,7 +187,7 @@ def _colour(name: str) -> str:
 
 
 def _difference(box: FlameBox, root: FlameBox) -> str:
-    """White: as long as before; full red or blue: a tenth of the run more or less."""
+    """Return a colour: white for as long as before, full red or blue for a tenth of the run more or less."""
     change = max(-1.0, min(1.0, (box.ns - box.other_ns) / (0.1 * max(root.ns, 1.0))))
     pale = round(245 * (1 - 0.75 * abs(change)))
     return f"rgb(245,{pale},{pale})" if change >= 0 else f"rgb({pale},{pale},245)"

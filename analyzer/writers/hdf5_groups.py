@@ -33,7 +33,7 @@ def new_group(parent: h5py.Group, name: str) -> h5g.GroupID:
 
 
 def set_attribute(of: h5g.GroupID | h5d.DatasetID, name: str, value: np.generic | np.ndarray) -> None:
-    """A number, bytes of a fixed length or an array."""
+    """Set a number, bytes of a fixed length or an array."""
     stored = np.asarray(value)  # bytes of no length become one zero
     kind = _type(stored.dtype)
     h5a.create(of, name.encode(), kind, _space(stored.shape)).write(stored, kind)
@@ -58,7 +58,7 @@ def new_table(
 
 
 def write_rows(table: h5d.DatasetID, rows: np.ndarray, first: int = 0) -> None:
-    """Rows from number `first` on, of the type of the table."""
+    """Write rows from number `first` on, of the type of the table."""
     stored = table.get_space()
     stored.select_hyperslab((first,), rows.shape)
     table.write(_space(rows.shape), stored, np.ascontiguousarray(rows), _type(rows.dtype))

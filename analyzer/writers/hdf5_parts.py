@@ -40,7 +40,7 @@ class HeaderMessage(IntEnum):
 
 
 def padded(part: bytes) -> bytes:
-    """Zeros up to where the next part begins."""
+    """Add zeros up to where the next part begins."""
     return part + bytes(-len(part) % ALIGNED)
 
 
@@ -56,7 +56,7 @@ REFERENCES_AT = 4
 
 
 def message(kind: HeaderMessage, body: bytes, flags: int = 0) -> bytes:
-    """A message of an object header. Raises ValueError if the body is longer than one can be."""
+    """Return a message of an object header. Raises ValueError if the body is longer than one can be."""
     whole = padded(body)
     if len(whole) > _MOST_BODY:
         raise ValueError(f"a message of {len(whole)} bytes, of which HDF5 takes {_MOST_BODY}")
@@ -72,19 +72,19 @@ IS_GROUP = (
 
 @lru_cache
 def _dataspace(shape: tuple[int, ...]) -> bytes:
-    """IV.A.2.b, version 1."""
+    """Return the dataspace (IV.A.2.b, version 1)."""
     return struct.pack(f"<BBB5x{len(shape)}Q", 1, len(shape), 0, *shape)
 
 
 @lru_cache
 def _datatype(dtype: np.dtype) -> bytes:
-    """IV.A.2.d, as HDF5 makes it."""
+    """Return the datatype (IV.A.2.d, as HDF5 makes it)."""
     return h5t.py_create(dtype, logical=True).encode()[_ENCODED:]
 
 
 @lru_cache(4096)
 def _attribute_head(name: str, dtype: np.dtype, shape: tuple[int, ...]) -> bytes:
-    """IV.A.2.m, version 1: all but the value."""
+    """Return an attribute but for its value (IV.A.2.m, version 1)."""
     name_bytes = name.encode() + b"\0"
     kind, space = _datatype(dtype), _dataspace(shape)
     sizes = struct.pack("<BxHHH", 1, len(name_bytes), len(kind), len(space))
@@ -133,7 +133,7 @@ _IF_SET = 2
 
 @lru_cache
 def _fill_value(when: int) -> bytes:
-    """IV.A.2.f, version 2: zeros."""
+    """Return a fill value of zeros (IV.A.2.f, version 2)."""
     return message(HeaderMessage.FILL_VALUE, struct.pack("<BBBBI", 2, when, _IF_SET, 1, 0), _CONSTANT)
 
 
@@ -158,7 +158,7 @@ def table_in_chunk(kind: bytes, rows: int, row_bytes: int, filters: bytes, chunk
 
 
 def table_in_chunks(kind: bytes, rows: int, row_bytes: int, of_chunk: int, filters: bytes, tree: int) -> bytes:
-    """Object header of a table in filtered chunks, to which a tree leads (IV.A.2.i, version 3)."""
+    """Return the object header of a table in filtered chunks, to which a tree leads (IV.A.2.i, version 3)."""
     return _filtered(kind, rows, filters, struct.pack("<BBBQII", 3, 2, 2, tree, of_chunk, row_bytes))
 
 
@@ -183,8 +183,10 @@ _GROUP_HALF, _CHUNKS_HALF, _SYMBOLS_HALF = 16, 32, 4
 
 
 def chunk_tree(at: int, of_chunk: int, chunks: Sequence[tuple[int, int, int]]) -> tuple[bytes, int]:
-    """Nodes that lead to the chunks of a table (III.A.1, type 1), each (address, bytes, filters that were left out).
-    The nodes, for address `at`, and the root's address."""
+    """Return nodes that lead to the chunks of a table, each (address, bytes, filters that were left out).
+
+    Source: III.A.1, type 1. The nodes are for address `at`; also the root's address.
+    """
     keys = [struct.pack("<IIQQ", size, mask, k * of_chunk, 0) for k, (_, size, mask) in enumerate(chunks)]
     keys.append(struct.pack("<IIQQ", 0, 0, len(chunks) * of_chunk, 0))
     nodes, root = _tree(at, 1, keys, [where for where, _, _ in chunks], 2 * _CHUNKS_HALF)

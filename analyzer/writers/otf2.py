@@ -59,7 +59,7 @@ def write_otf2(trace: Trace, folder: str | os.PathLike[str]) -> int:
 
 @contextmanager
 def _whole_folder(target: Path) -> Iterator[Path]:
-    """A folder that takes the name `target` when the block ends well, and vanishes when it does not."""
+    """Give a folder that takes the name `target` when the block ends well, and vanishes when it does not."""
     part = temporary_name(target)
     try:
         part.mkdir()
@@ -112,7 +112,7 @@ class _Archive:
         return found
 
     def _define_regions(self) -> None:
-        """Procedures of MPI, then regions of the program: a region's number is that of its definition."""
+        """Define procedures of MPI, then regions of the program: a region's number is its definition's."""
         said = self._archive.definitions
         kinds = (
             (self._trace.procedures, self._otf2.Paradigm.MPI),
@@ -165,7 +165,7 @@ class _Archive:
         return total
 
     def _write_rank(self, rank: int, sends: RankRuns, receives: RankRuns) -> int:
-        """Window by window; returns how many."""
+        """Write a rank window by window. Return the number of events."""
         trace, locations = self._trace, self._locations[rank]
         main, others = ThreadEvents(self._references, trace.span(rank)), len(locations) - 1
         threads = [main, *(ThreadEvents(self._references) for _ in range(others))]

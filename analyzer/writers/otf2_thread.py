@@ -81,7 +81,7 @@ class ThreadEvents:
     """Events of a thread in the windows so far. Later events are held back: ends of calls, data of receives."""
 
     def __init__(self, references: Otf2References, span: tuple[int, int] | None = None) -> None:
-        """span: begin and end (ns) of the program, of its main thread."""
+        """Begin a thread. span: begin and end (ns) of the program, for its main thread."""
         self._references, self._span = references, span
         nothing = np.zeros(0, np.int64)
         self._calls = _Calls(0, nothing, nothing)

@@ -24,7 +24,7 @@ _BUFFER_BYTES = 1 << 20
 
 
 def application_of(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
-    """Application and task of each rank as .prv counts them, both int32 from 1, shape (size,)."""
+    """Return application and task of each rank as .prv counts them, both int32 from 1, shape (size,)."""
     sizes = np.array(trace.origin.applications or (trace.size,))
     application = np.repeat(np.arange(1, len(sizes) + 1), sizes)
     task = np.arange(trace.size) - np.repeat(np.cumsum(sizes) - sizes, sizes) + 1
@@ -148,7 +148,7 @@ def _write_whole(trace: Trace, bounds: np.ndarray, path: Path, team: Team, types
 
 
 def _good(parts: list[str | TracelibError]) -> Iterator[str]:
-    """Names of files, without "", which is none. Raises TracelibError where one is one."""
+    """Yield names of files, without "", which is none. Raises TracelibError if one of them is an error."""
     for part in parts:
         if isinstance(part, TracelibError):
             raise part

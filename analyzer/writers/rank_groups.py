@@ -36,7 +36,7 @@ FEW = 1024
 
 
 def deflated(rows: np.ndarray, level: int) -> bytes:
-    """A whole chunk (1-D, contiguous) shuffled and compressed."""
+    """Shuffle and compress a whole chunk (1-D, contiguous)."""
     columns = np.ascontiguousarray(rows.view(np.uint8).reshape(len(rows), -1).T)
     if len(rows) < FEW:
         return zlib.compress(columns.data, level)
@@ -67,8 +67,10 @@ class RankGroups:
     """Appends tables and groups to a file. Raises OSError where they cannot be written."""
 
     def __init__(self, file: BinaryIO, types: Mapping[str, int], ranks: int, codec: str, level: int) -> None:
-        """`types`, `ranks`: the object headers of the types of tables, and of the empty group for ranks. `codec`: how
-        rows are compressed, gzip with `level`."""
+        """Take the object headers of the tables' types (`types`), and of the empty group for ranks (`ranks`).
+
+        codec: compression of rows, gzip with `level`.
+        """
         self._file, self._types, self._codec, self._level = file, types, codec, level
         self._same: dict[bytes, int] = {}
         file.seek(ranks + _SYMBOL_TABLE_AT)
@@ -109,7 +111,7 @@ class RankGroups:
         return self._append(parts.table_in_chunks(kind, length, dtype.itemsize, of_chunk, filters, root))
 
     def _compressed(self, chunk: np.ndarray) -> tuple[bytes, int]:
-        """A chunk as it is stored, and the filters that it went without."""
+        """Return a chunk as it is stored, and the filters that were left out."""
         if self._codec == "gzip":
             return deflated(chunk, self._level), 0
         table = new_table(self._scratch.id, "rows", len(chunk), chunk.dtype, len(chunk), self._codec)

@@ -67,7 +67,7 @@ class RankCommunicators:
         return np.where(self._indices[at] == indices, self._rows[at], _WORLD)
 
     def rows_and_peers(self, records: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Columns comm and peer for records that have indices of communicators and world ranks."""
+        """Return the columns comm and peer for records that have indices of communicators and world ranks."""
         named = (records["comm"] >= 0) | (records["peer"] >= 0)
         rows = np.where(named, self.row_of(records["comm"]), _NONE)
         peers = records["peer"].copy()

@@ -124,7 +124,7 @@ class _Slices:
         return _last_at_each_time(events["time"], np.array([self._number.get(pair, 0) for pair in pairs], np.int64))
 
     def _of_states(self, states: np.ndarray) -> Layer:
-        """A state that the next one overlaps ends where that begins."""
+        """Make a layer of states. A state that the next one overlaps ends where that begins."""
         begin, end = states["begin"], np.minimum(states["end"], np.append(states["begin"][1:], _EVER))
         times = np.stack((begin, end), axis=1).ravel()
         number = np.array([self._state_number[state] for state in states["state"].tolist()], np.int64)

@@ -182,7 +182,7 @@ class _Writer:
             self._add_counters(begin, end)
 
     def _firsts(self, lane: np.ndarray) -> np.ndarray:
-        """Rows are in order of lanes: of each the first, and how many there are."""
+        """Return the first row of each lane, and the number of rows. Rows are in order of lanes."""
         return np.searchsorted(lane, np.arange(self._lanes + 1)).astype(np.int64)
 
     def _calls(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
@@ -231,7 +231,7 @@ class _Writer:
         return sends.take(order), lanes[0][order]
 
     def _add_counters(self, begin: int, end: int) -> None:
-        """Readings at begins and ends of calls, and between them."""
+        """Add readings at begins and ends of calls, and between them."""
         counters = self._trace.extra(Counters)
         for rank in range(self._trace.size):
             for counts in counters.counts(rank, begin, end):

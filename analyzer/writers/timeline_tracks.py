@@ -18,7 +18,7 @@ _NS = 1e9
 
 
 def node_tracks(samples: NodeSamples) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """(name with its unit, times in ns, values) of each quantity that a node gives.
+    """Yield (name with its unit, times in ns, values) of each quantity that a node gives.
 
     A gauge has its value at each sample. What is counted is a rate from a sample until the next: a share of all CPUs in
     %, or something per second; it is 0 from the last sample on.
@@ -47,14 +47,14 @@ class NoteTracks:
     """Reader of the program's notes, which numbers the names of types and values as they come."""
 
     def __init__(self, trace: Trace, say_type: Callable[[str], None], say_value: Callable[[str], None]) -> None:
-        """`say_type`, `say_value`: take the next name of each kind."""
+        """Take functions for the next name of each kind."""
         self._trace, self._labels = trace, TYPE_LABELS | trace.event_labels
         self._say_type, self._say_value = say_type, say_value
         self._types: dict[int, int] = {}
         self._values: dict[tuple[int, int], int] = {}
 
     def between(self, begin: int, end: int, first_lane: np.ndarray) -> np.ndarray:
-        """NOTE of the program's own events of a window; `first_lane`: of each rank, that of its first thread."""
+        """Return NOTE of the program's own events of a window; `first_lane`: of each rank, its first thread's."""
         regions, parts = self._trace.extra(Regions), [np.zeros(0, NOTE)]
         for rank in range(self._trace.size):
             rows = regions.events(rank, begin, end)

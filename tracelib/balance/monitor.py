@@ -105,7 +105,7 @@ class Monitor:
         return self._is_moving
 
     def _gathered(self, *mine: float) -> array:
-        """On rank 0: numbers of all ranks, rank after rank."""
+        """Gather numbers of all ranks, rank after rank, on rank 0."""
         every = array("d", bytes(8 * len(mine) * self._comm.size if self._comm.rank == 0 else 0))
         self._comm.Gather(array("d", mine), every if self._comm.rank == 0 else None, 0)
         return every

@@ -40,7 +40,7 @@ class _Bend:
         return min(max(self.xy / (self.xx + LITTLE), 0.0), MOST_BENT)
 
     def learn(self, count: int, pace: float) -> None:
-        """The first looks after a change."""
+        """Learn from the first steps after a change."""
         x = log(count / self.old_count)
         self.xy = self.xy / 2 + x * log(pace / self.old_pace)
         self.xx = self.xx / 2 + x * x
@@ -53,7 +53,7 @@ class Watch:
     """
 
     def __init__(self, counts: Sequence[int], threshold: float) -> None:
-        """threshold: the part of a step's time that new shares must gain, beyond noise."""
+        """Begin. threshold: the part of a step's time that new shares must gain, beyond noise."""
         self.counts = list(counts)
         self._items, self._threshold = sum(counts), threshold
         self._paces: deque[list[float]] = deque(maxlen=WINDOWS[-1])  # s an item, by rank; the latest look is the first
@@ -132,8 +132,11 @@ class Watch:
         return [_middle(values) for values in zip(*(self._paces[k] for k in looks), strict=True)]
 
     def _shares(self, looks: Sequence[int]) -> list[float]:
-        """Shares with which all ranks finish together: items x speed / sum of speeds. Where paces depend on shares:
-        items = now x (time / time now) ^ (1 / (1 + bend)); the time by Newton's method, in logarithms."""
+        """Return shares with which all ranks finish together: items x speed / sum of speeds.
+
+        If paces depend on shares: items = now x (time / time now) ^ (1 / (1 + bend)); the time by Newton's method, in
+        logarithms.
+        """
         paces = self._pace(looks)
         if not any(bend.bend for bend in self._bends):
             speeds = [1 / pace for pace in paces]
@@ -172,7 +175,7 @@ class Watch:
         return counts, now / steps, then / steps, now - then if then < now * (1 - self._threshold) else 0.0
 
     def _takes(self, counts: list[int], window: int, before_s: float, expected_s: float, saved: float) -> bool:
-        """New shares, if they would have saved what moving costs by now."""
+        """Return True if new shares would by now have saved the cost of moving."""
         if saved + self._waited_s < self.move_s:
             self._waited_s += self._steps[0] * (before_s - expected_s)
             return False
@@ -193,7 +196,7 @@ class Watch:
 
 
 def one_each(counts: Sequence[int]) -> list[int]:
-    """Nobody has nothing to do where there are enough items: how fast a rank is would no longer be seen."""
+    """Give each rank an item if there are enough: how fast an idle rank is would no longer be seen."""
     found = list(counts)
     while 0 in found and sum(found) >= len(found):
         found[found.index(max(found))] -= 1
@@ -208,7 +211,7 @@ def _middle(values: Sequence[float]) -> float:
 
 
 def _sum(values: Sequence[float]) -> float:
-    """In this order, as in C; sum() rounds otherwise."""
+    """Add in this order, as in C; sum() rounds otherwise."""
     total = 0.0
     for value in values:
         total += value

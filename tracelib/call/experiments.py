@@ -32,7 +32,7 @@ class Drivers:
     declared: tuple[Driver, ...]
 
     def environment(self, found: Sequence[Found]) -> dict[str, str]:
-        """Variables without which an observable is not recorded."""
+        """Return the variables without which an observable is not recorded."""
         needed: dict[str, str] = {}
         for observable, driver in {(one.pragma.observable, self.of[one.pragma.name]) for one in begins(found)}:
             needed.update(driver.environment(observable))

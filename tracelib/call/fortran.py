@@ -74,7 +74,7 @@ def is_made(text: str) -> bool:
 
 
 def _pragmas(source: str, name: str, fixed: bool) -> Iterator[Found]:
-    """Every `!$cll` with the pragma that it is."""
+    """Yield every `!$cll` with the pragma that it is."""
     for line in (_FIXED_LINE if fixed else _FREE_LINE).finditer(source):
         written = _CONTINUED.sub(lambda part: " " * len(part[0]), line[0])
         sentinel = _SENTINEL.match(written)
@@ -137,12 +137,12 @@ def _statement(pragma: Pragma, fixed: bool) -> str:
 
 
 def _free(statement: str) -> str:
-    """A statement of any length: a name that goes on begins with & on its new line."""
+    """Write a statement of any length: a name that goes on begins with & on its new line."""
     return "&\n&".join(wrap(statement, _LONGEST - 8, drop_whitespace=False, break_on_hyphens=False))
 
 
 def _fixed(statement: str) -> str:
-    """A statement behind column 6, continued where it is longer."""
+    """Write a statement behind column 6, continued if it is longer."""
     parts = [statement[at : at + _FIXED_COLUMNS] for at in range(0, len(statement), _FIXED_COLUMNS)]
     return "\n     &".join(["      " + parts[0], *parts[1:]])
 

@@ -129,7 +129,7 @@ class _Expression:
         self._depth = 0
 
     def variables(self) -> tuple[str, ...]:
-        """Each once, in order. `experiment[0]` is the coefficient of a term and no variable."""
+        """Return each once, in order. `experiment[0]` is the coefficient of a term and no variable."""
         self._sum()
         return tuple(self._found)
 
@@ -178,7 +178,7 @@ class _Expression:
             self._found.setdefault(text)
 
     def _call(self) -> None:
-        """A function is not called again; what it is called with is recorded."""
+        """Parse a call. A function is not called again; its arguments are recorded."""
         self._tokens.take()
         while self._tokens.next.text != ")":
             self._sum()
@@ -188,7 +188,7 @@ class _Expression:
         self._tokens.take_sign(")")
 
     def _index(self) -> None:
-        """Variables in an index belong to the element that is recorded."""
+        """Parse an index. Variables in it belong to the element that is recorded."""
         outside = dict(self._found)
         self._sum()
         self._found = outside

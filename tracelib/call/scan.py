@@ -44,7 +44,7 @@ class Directive:
 
 
 def directives(source: str) -> Iterator[Directive]:
-    """All directives in order."""
+    """Yield all directives in order."""
     depth = conditions = 0
     before = ""
     for token in _TOKENS.finditer(source):
@@ -60,11 +60,11 @@ def directives(source: str) -> Iterator[Directive]:
 
 
 def _plain(text: str) -> str:
-    """Comments and continued line ends as blanks."""
+    """Replace comments and continued line ends by blanks."""
     return _HIDDEN.sub(lambda found: found["kept"] or " " * len(found[0]), text)
 
 
 def place(source: str, at: int) -> tuple[int, int]:
-    """Line and column of a character, from 1."""
+    """Return line and column of a character, from 1."""
     line = source.count("\n", 0, at)
     return line + 1, at - (source.rfind("\n", 0, at) + 1) + 1

@@ -59,13 +59,15 @@ def _parsed(source: str, name: str, directive: Directive) -> Pragma | None:
 
 
 def _is_foreign(one: Found, begun: set[str]) -> bool:
-    """A `#pragma report` without cll that names no experiment is not ours."""
+    """Return True for a `#pragma report` without cll that names no experiment: it is not ours."""
     return one.pragma.kind == "report" and one.pragma.name not in begun and " cll " not in one.directive.text
 
 
 def _include_at(every: list[Directive], found: list[Found]) -> int:
-    """After the last #include before the first experiment that is in no function and under no condition, so that what
-    the program defines for its own headers holds for ours, too; else before everything."""
+    """Return the place after the last #include before the first experiment that is in no function and no condition.
+
+    Definitions of the program for its own headers then hold for ours, too. Without one: before everything.
+    """
     first = min((one.directive.begin for one in found if one.pragma.kind in ("begin", "end")), default=0)
     at = 0
     for one in every:
@@ -75,7 +77,7 @@ def _include_at(every: list[Directive], found: list[Found]) -> int:
 
 
 def _line_ends(source: str, directive: Directive) -> str:
-    """A pragma of several lines leaves as many, so that all others keep their numbers."""
+    """Return as many lines as a pragma has, so that all others keep their numbers."""
     return "\n" * source.count("\n", directive.begin, directive.end)
 
 

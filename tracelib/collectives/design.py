@@ -45,7 +45,7 @@ class Design:
     repetitions: int = 3  # of the whole
 
     def settings(self) -> Iterator[Setting]:
-        """Each combination once."""
+        """Yield each combination once."""
         for ranks in self.ranks:
             for name in self.names:
                 for size in self.sizes:

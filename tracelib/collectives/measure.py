@@ -18,8 +18,9 @@ _LOOK_S = 0.001
 
 
 def measure(world: Any, design: Design | None, library: Any, stopped: Callable[[], bool]) -> dict[str, np.ndarray]:
-    """Rows of the tables "collectives" and "broadcasts" for all settings, at rank 0; elsewhere none. All ranks of the
-    mpi4py communicator call this.
+    """Measure all settings: rows of the tables "collectives" and "broadcasts" at rank 0; elsewhere none.
+
+    All ranks of the mpi4py communicator call this.
 
     Repetitions are the outermost loop, so that a slow minute does not meet all of one setting. The design and
     `stopped`, whether to leave it at what there is, are rank 0's. `library` is the cffi module with the loops.
@@ -42,14 +43,14 @@ def measure(world: Any, design: Design | None, library: Any, stopped: Callable[[
 
 
 def _time(world: Any, setting: Setting, library: Any, iterations: int) -> Timing | None:
-    """None at ranks that take no part."""
+    """Time a setting; None at ranks that take no part."""
     with _first_ranks(world, setting.ranks) as comm:
         return None if comm is None else time_collective(Collective(library, comm, setting), comm, iterations)
 
 
 @contextmanager
 def _first_ranks(world: Any, ranks: int) -> Iterator[Any]:
-    """A communicator of the first ranks; the others get None, and sleep until all are through."""
+    """Give a communicator of the first ranks; the others get None, and sleep until all are through."""
     from mpi4py import MPI
 
     mine = world.Get_rank() < ranks

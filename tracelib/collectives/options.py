@@ -122,7 +122,7 @@ def design_of(world: int, said: dict[str, Any]) -> tuple[Design | None, dict[str
 
 
 def default_ranks(world: int) -> tuple[int, ...]:
-    """Every number from 2 to all; where there are many ranks, powers of two and all."""
+    """Return every number from 2 to all; for many ranks, powers of two and all."""
     if world <= MOST_RANKS:
         return tuple(range(2, world + 1))
     return *(1 << bit for bit in range(1, (world - 1).bit_length())), world

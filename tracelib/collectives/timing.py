@@ -88,20 +88,21 @@ class Collective:
         return all(self._comm.allgather(np.array_equal(self._buffer, expected)))
 
     def loop_s(self, n: int) -> np.ndarray:
-        """Mean time of one of n repetitions in a row, at each rank."""
+        """Return the mean time of one of n repetitions in a row, at each rank."""
         total = self._ffi.new("double *")
         self._check(self._lib.collective_loop(self._struct, n, total))
         return np.array(self._comm.allgather(total[0] / n))
 
     def answered_s(self, n: int, responder: int, wait_s: float = 0.0) -> np.ndarray:
-        """Each repetition's time until the responder's answer, less its wait: shape (n,), at rank 0 (else zeros)."""
+        """Return each repetition's time until the responder's answer, less its wait: shape (n,), at rank 0 (else
+        zeros)."""
         times = np.zeros(n)
         room = self._ffi.from_buffer("double[]", times)
         self._check(self._lib.responder_loop(self._struct, n, responder, wait_s, room))
         return times - wait_s
 
     def answer_s(self, n: int, responder: int) -> np.ndarray:
-        """Half of n round trips of one byte with the responder: shape (n,), at rank 0 (else zeros)."""
+        """Return half of n round trips of one byte with the responder: shape (n,), at rank 0 (else zeros)."""
         times = np.zeros(n)
         self._check(self._lib.responder_answers(self._struct, n, responder, self._ffi.from_buffer("double[]", times)))
         return times
@@ -112,7 +113,7 @@ class Collective:
 
 
 def time_collective(collective: Collective, comm: Any, iterations: int) -> Timing:
-    """Both phases; all ranks return the same. Needs two ranks.
+    """Time both phases; all ranks return the same. It needs two ranks.
 
     The first phase repeats a tenth as often: its waits are long, and only the order of the ranks matters.
     """
@@ -141,7 +142,8 @@ def time_collective(collective: Collective, comm: Any, iterations: int) -> Timin
 
 
 def _first_phase(collective: Collective, iterations: int, wait_s: float) -> list[float]:
-    """Seconds until the answers of ranks 1, 2, ..., less waits and what an answer alone takes: medians, at rank 0."""
+    """Return the seconds until the answers of ranks 1, 2, ..., less waits and an answer's own time: medians, at
+    rank 0."""
     found = []
     for responder in range(1, collective.setting.ranks):
         ack = collective.answer_s(iterations, responder)

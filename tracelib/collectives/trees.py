@@ -27,7 +27,7 @@ def _binary(rank: int, ranks: int) -> Node:
 
 
 def _binomial(rank: int, ranks: int) -> Node:
-    """A rank's parent is what is left without its lowest bit; the child with the largest tree below it comes first."""
+    """Return a binomial node: its parent lacks its lowest bit; the child with the largest tree below it comes first."""
     lowest = rank & -rank if rank else 1 << (ranks - 1).bit_length()
     children = [rank + (1 << bit) for bit in reversed(range(lowest.bit_length() - 1))]
     return Node(rank - lowest if rank else -1, _below(tuple(children), ranks))

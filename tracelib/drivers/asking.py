@@ -36,7 +36,7 @@ def ask(driver: Driver, moment: str, experiment: str) -> Mapping[str, float]:
 
 @contextmanager
 def measured(experiment: str, /, *names: str, first: bool = True, **parameters: float) -> Iterator[None]:
-    """A region of a Python program that also records what some drivers say at its begin and end.
+    """Measure a region of a Python program, and record the answers of some drivers at its begin and end.
 
     `with measured("exchange", "Ganglia", first=rank == 0, n=500): ...` asks on the ranks where `first` is true. Raises
     LookupError for a driver that there is not.
@@ -51,7 +51,7 @@ def measured(experiment: str, /, *names: str, first: bool = True, **parameters: 
 
 
 def _record(asked: list[Driver], moment: str, experiment: str, first: bool) -> None:
-    """Also how long the program waited for each answer."""
+    """Record the driver's answer, and how long the program waited for it."""
     for driver in asked if first else ():
         if moment not in driver.moments:
             continue

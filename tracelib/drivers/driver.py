@@ -25,7 +25,7 @@ class Driver:
     advice = ""  # what the user does beside the run, where that is how its quantities come
 
     def environment(self, observable: str) -> dict[str, str]:
-        """Variables that a run needs for an observable to be recorded."""
+        """Return the variables that a run needs for an observable to be recorded."""
         return {}
 
     def read(self, moment: str, experiment: str) -> Mapping[str, float]:

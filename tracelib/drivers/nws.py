@@ -39,8 +39,7 @@ class Hosts:
 
     @classmethod
     def parse(cls, text: str) -> Hosts:
-        """From lines `nameserver H`, `memoryserver H`, `sensors N`, `sensor H`. Raises ValueError with what is
-        wrong."""
+        """Parse lines `nameserver H`, `memoryserver H`, `sensors N`, `sensor H`. Raises ValueError with the error."""
         found: dict[str, list[str]] = {"nameserver": [], "memoryserver": [], "sensors": [], "sensor": []}
         for number, line in enumerate(text.splitlines(), start=1):
             words = line.split("#")[0].split()
@@ -121,7 +120,8 @@ def _rows(text: str) -> list[Row]:
 
 
 def _write(path: Path, experiment: str, nodes: Sequence[str], series: Mapping[str, Iterable[Row]]) -> None:
-    """TIA's XML (analyzer.experiments.formats.tia_xml), which `analyze table` reads: a row for each measurement."""
+    """Write TIA's XML (analyzer.experiments.formats.tia_xml), which `analyze table` reads: a row for each
+    measurement."""
     headers = (("time", "real"), ("source", "text"), ("destination", "text"), ("series", "text"), ("value", "real"))
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<cll_data program={quoteattr(experiment)}>"]
     lines += [f'<cll_experiment name={quoteattr(experiment)} driver="NWS">', "<machines>"]

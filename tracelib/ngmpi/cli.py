@@ -104,7 +104,7 @@ def command(
 
 
 def _decide() -> options.Options | int:
-    """At rank 0: the options; or, with a line on stderr, the exit code."""
+    """Decide at rank 0: the options; or, with a line on stderr, the exit code."""
     try:
         return command.main(prog_name=PROGRAM, standalone_mode=False)
     except click.ClickException as error:
@@ -116,7 +116,7 @@ def _decide() -> options.Options | int:
 
 
 def main() -> None:
-    """Entry point of every rank: rank 0 reads the options for all, and all end with its exit code."""
+    """Run every rank: rank 0 reads the options for all, and all end with its exit code."""
     try:
         _measure()
     except KeyboardInterrupt:

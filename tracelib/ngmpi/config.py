@@ -57,7 +57,7 @@ def parse(text: str, name: str) -> Config:
 
 
 def _line(words: list[str], where: str) -> tuple[str, list[int]]:
-    """Key and numbers of a line."""
+    """Parse key and numbers of a line."""
     key, numbers = words[0].removeprefix(_PREFIX), words[1:]
     if not words[0].startswith(_PREFIX) or key not in _NUMBERS:
         raise TracelibError(
@@ -70,7 +70,7 @@ def _line(words: list[str], where: str) -> tuple[str, list[int]]:
 
 
 def _take(config: Config, values: dict[str, list[int]], name: str) -> None:
-    """Single numbers into `config`, and whether they go together."""
+    """Take single numbers into `config`, and check whether they go together."""
 
     def one(key: str) -> int | None:
         return values[key][0] if key in values else None

@@ -28,7 +28,7 @@ _END = -1.0
 
 
 def _order(row: np.ndarray) -> Order:
-    """One row of a table of orders; its numbers are all exact."""
+    """Read one row of a table of orders; its numbers are all exact."""
     first, second, size, train, rows, receiver = map(int, row[:-1])
     return Order(first, second, size, train, rows, bool(receiver), float(row[-1]))
 
@@ -42,7 +42,9 @@ class Crew:
         self._pairs: dict[tuple[int, int], MPI.Intracomm | None] = {}
 
     def carry_out(self, rounds: Sequence[Sequence[Order]]) -> list[list[np.ndarray]]:
-        """At rank 0: of each order of each round (rows, COLUMNS), with the flags of both ranks.
+        """Carry out orders at rank 0.
+
+        Return for each order of each round (rows, COLUMNS), with the flags of both ranks.
 
         At most MOST_ROUNDS, which follow each other. No rank is in two orders of a round.
         """
@@ -53,7 +55,7 @@ class Crew:
         return self._together(rounds)
 
     def serve(self) -> None:
-        """At the other ranks: carry out orders until rank 0 has no more."""
+        """Carry out orders at the other ranks until rank 0 has no more."""
         table = np.zeros(self._shape)
         while True:
             self._share(table)
@@ -62,7 +64,7 @@ class Crew:
             self._together([[_order(row) for row in part if row[_ROWS]] for part in table])
 
     def dismiss(self) -> None:
-        """At rank 0: the others are done."""
+        """Dismiss the other ranks, at rank 0."""
         self._share(np.full(self._shape, _END))
 
     @property
@@ -107,7 +109,7 @@ class Crew:
 
 
 def _merge(rounds: Sequence[Sequence[Order]], parts: list[np.ndarray]) -> list[list[np.ndarray]]:
-    """Rows of the measuring ranks with the flags of the answering ones. `parts`: what each rank reported."""
+    """Merge rows of the measuring ranks with the flags of the answering ones. `parts`: each rank's report."""
     used = [0] * len(parts)
 
     def take(rank: int, number: int) -> np.ndarray:

@@ -91,7 +91,7 @@ class Loop:
         visit.most_delay = round(order.most_delay_s * self.clock.ticks_per_s)
 
     def measure(self, comm: MPI.Comm, order: Order) -> np.ndarray:
-        """As the pair's rank 0: (rows, columns) seconds and flags."""
+        """Measure as the pair's rank 0: (rows, columns) seconds and flags."""
         self._prepare(comm, 1, order)
         ticks = np.zeros((order.rows, len(COLUMNS[order.receiver])), np.uint64)
         if order.receiver:
@@ -104,7 +104,7 @@ class Loop:
         return values
 
     def answer(self, comm: MPI.Comm, order: Order) -> np.ndarray:
-        """As the pair's rank 1: the flags of each row."""
+        """Answer as the pair's rank 1: the flags of each row."""
         self._prepare(comm, 0, order)
         flags = np.zeros(order.rows, np.uint64)
         work = lib.prtt_feed if order.receiver else lib.prtt_answer

@@ -75,6 +75,9 @@ class Course:
 
 
 def _coarse_first(size: int) -> tuple[int, int]:
-    """Powers of two, then what halves their distances, and so on: whenever time is up, sizes are spread evenly."""
+    """Order powers of two first, then sizes that halve their distances, and so on.
+
+    Whenever time is up, sizes are spread evenly.
+    """
     trailing = (size & -size).bit_length()
     return size.bit_length() - trailing, size

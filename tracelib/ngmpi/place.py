@@ -27,7 +27,7 @@ class Place:
 
 
 def here() -> Place:
-    """This process's."""
+    """Return this process's place."""
     return Place(platform.node(), os.cpu_count() or 0, _model(), platform.release(), ranges(os.sched_getaffinity(0)))
 
 
@@ -64,7 +64,7 @@ def _model() -> str:
 
 
 def ranges(numbers: Sequence[int] | set[int]) -> str:
-    """Whole numbers as text: "0-3,8"."""
+    """Write whole numbers as text: "0-3,8"."""
     parts: list[list[int]] = []
     for number in sorted(numbers):
         if parts and number == parts[-1][1] + 1:
@@ -75,7 +75,10 @@ def ranges(numbers: Sequence[int] | set[int]) -> str:
 
 
 def tables(places: Sequence[Place], pairs: Sequence[tuple[int, int, int]], mode: int) -> dict[str, np.ndarray]:
-    """`hosts` and `pairs` of the file. `pairs`: first and second rank, and the number of those measured together."""
+    """Return `hosts` and `pairs` of the file.
+
+    pairs: first and second rank, and the number of those measured together.
+    """
     hosts = list(dict.fromkeys((p.host, p.cores, p.cpu, p.kernel) for p in places))
     index = [hosts.index((p.host, p.cores, p.cpu, p.kernel)) for p in places]
     rows = [
@@ -86,5 +89,5 @@ def tables(places: Sequence[Place], pairs: Sequence[tuple[int, int, int]], mode:
 
 
 def where(first: Place, second: Place) -> str:
-    """Kind of a pair."""
+    """Return kind of a pair."""
     return net.WHERE[first.host != second.host]

@@ -13,7 +13,7 @@ MOST_SIZES = 100_000
 
 
 def by_segments(segments: Sequence[tuple[int, int]], largest: int) -> list[int]:
-    """Sizes from 1 byte by the step of each (step, end), which goes on from where the one before stopped.
+    """Return sizes from 1 byte by the step of each (step, end), which goes on from where the one before stopped.
 
     No size is larger than `largest`. Raises TracelibError for segments that do not ascend, that go beyond what MPI can
     send at once, and that are too many sizes. (TIA, Fig. 3.8.)
@@ -35,7 +35,7 @@ def by_segments(segments: Sequence[tuple[int, int]], largest: int) -> list[int]:
 
 
 def logarithmic(least: int, largest: int, per_octave: int = PER_OCTAVE) -> list[int]:
-    """From `least` to `largest`, both included, equally many sizes between powers of two."""
+    """Return sizes from `least` to `largest`, both included, equally many between powers of two."""
     sizes = {least, largest}
     octave = 1
     while octave <= largest:

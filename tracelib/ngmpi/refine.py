@@ -24,7 +24,7 @@ FINEST_BYTES, FINEST_SHARE, BEND_SHARE = 8, 1 / 256, 1 / 8
 
 
 def changes(times: SizeTimes) -> list[tuple[int, float]]:
-    """Each change as the index of the first size after it, and the step there, relative to the time."""
+    """Return each change as the index of the first size after it, and the step there, relative to the time."""
     if len(times.size) < 2 * FEWEST_SIZES:
         return []
     curves = [(times.overhead_s, times.overhead_ci_s), (times.gap_s, times.gap_ci_s)]
@@ -34,7 +34,7 @@ def changes(times: SizeTimes) -> list[tuple[int, float]]:
 
 
 def wanted(times: SizeTimes) -> list[int]:
-    """Sizes to measure next: between the two beside each change, where these are far apart."""
+    """Return sizes to measure next: between the two beside each change, if these are far apart."""
     found = []
     for begin, step in changes(times):
         below, above = int(times.size[begin - 1]), int(times.size[begin])
@@ -45,14 +45,14 @@ def wanted(times: SizeTimes) -> list[int]:
 
 
 def _noise(y: np.ndarray, ci: np.ndarray) -> np.ndarray:
-    """Standard deviation of each time, at least a share of it."""
+    """Return the standard deviation of each time, at least a share of it."""
     size = np.abs(y)
     least = NOISE * np.maximum(size, np.median(size) / 50)
     return np.maximum(np.where(np.isfinite(ci), ci, size) / 2, least)
 
 
 def _pieces(x: np.ndarray, curves: list[tuple[np.ndarray, np.ndarray]]) -> list[tuple[int, int]]:
-    """[begin, end) of the pieces that fit best, at a price for each (the Bayesian criterion)."""
+    """Return [begin, end) of the pieces that fit best, at a price for each (the Bayesian criterion)."""
     n = len(x)
     price = 5 * np.log(2 * n)
     sums = [_running_sums(x, y, w) for y, w in curves]
@@ -76,7 +76,7 @@ def _running_sums(x: np.ndarray, y: np.ndarray, w: np.ndarray) -> np.ndarray:
 
 
 def _residuals(sums: np.ndarray, begins: np.ndarray, end: int) -> np.ndarray:
-    """Weighted squares about the straight line through the points from each begin to `end`."""
+    """Return weighted squares about the straight line through the points from each begin to `end`."""
     s, sx, sy, sxx, sxy, syy = sums[:, end, None] - sums[:, begins]
     across, along = sxx - sx * sx / s, sxy - sx * sy / s
     explained = np.divide(along * along, across, out=np.zeros_like(across), where=across > sxx * 1e-12)
@@ -84,7 +84,7 @@ def _residuals(sums: np.ndarray, begins: np.ndarray, end: int) -> np.ndarray:
 
 
 def _step(times: SizeTimes, before: int, begin: int, end: int) -> float:
-    """How far apart the lines left and right of a change are at it, relative to the time; the larger of both times."""
+    """Return how far apart the lines left and right of a change are at it, relative to the larger of both times."""
     x = times.size.astype(float)
     middle = (x[begin - 1] + x[begin]) / 2
 

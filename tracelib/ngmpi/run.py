@@ -36,7 +36,7 @@ THREAD_LEVELS = {MPI.THREAD_SINGLE: "single", MPI.THREAD_FUNNELED: "funneled",
 
 
 def _settle(world: MPI.Intracomm, bind: bool) -> list[place.Place]:
-    """Every rank on a processor of its own, if there are enough; all their places, at rank 0.
+    """Bind every rank to a processor of its own, if there are enough. Return all their places, at rank 0.
 
     Two ranks that wait busily and meet on one processor make each message take a time slice.
     """
@@ -51,7 +51,7 @@ def _settle(world: MPI.Intracomm, bind: bool) -> list[place.Place]:
 
 
 def follow(world: MPI.Intracomm) -> int:
-    """At all ranks but 0. Signals are for rank 0, which ends the measurement in order."""
+    """Follow rank 0, at all other ranks. Signals are for rank 0, which ends the measurement in order."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     largest, one_buffer, bind = world.bcast(None)
@@ -63,7 +63,7 @@ def follow(world: MPI.Intracomm) -> int:
 
 
 def lead(world: MPI.Intracomm, options: Options) -> int:
-    """At rank 0: measure, write the file; returns the exit code."""
+    """Lead at rank 0: measure, write the file. Return the exit code."""
     world.bcast((max(options.sizes), options.one_buffer, options.bind))
     places = _settle(world, options.bind)
     loop = Loop(max(options.sizes), options.one_buffer)
@@ -139,7 +139,7 @@ class _Report:
         store.write(self.options.output, self._attributes, self.tables | measured)
 
     def close(self) -> None:
-        """The last line."""
+        """Print the last line."""
         if self.stopped or not self.options.quiet:
             rows = sum(len(part) for one in self.series for part in one.parts)
             sizes = len({size for one in self.series for size in one.sizes})

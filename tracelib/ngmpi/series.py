@@ -43,7 +43,7 @@ class _Visit:
     row_s: float  # what a row is expected to take
 
     def orders(self) -> list[Order]:
-        """One for each pair."""
+        """Return one order for each pair."""
         return [replace(self.order, first=first, second=second) for first, second in self.pairs]
 
 
@@ -65,7 +65,10 @@ class Series:
     _counts: dict[tuple[Pair, int], int] = field(default_factory=dict)
 
     def batches(self, sizes: Iterable[int]) -> Iterator[list[int]]:
-        """Sizes to visit at once. One that is not known yet comes alone, as its time decides how it is measured."""
+        """Yield sizes to visit at once.
+
+        One that is not known yet comes alone, as its time decides how it is measured.
+        """
         batch: list[int] = []
         for size in sizes:
             if batch and (len(batch) == MOST_ROUNDS or size not in self._one_s):
@@ -95,7 +98,7 @@ class Series:
         return [visit.order.rows - visit.warm_up for visit in visits]
 
     def _visit(self, size: int, most_rows: int) -> _Visit:
-        """How a size is measured next, and by whom."""
+        """Say how a size is measured next, and by whom."""
         one_s = self._expected_one_s(size)
         train = self._train(one_s)
         row_s = one_s * (3 * train - 1.5) if one_s else VISIT_S / 5
@@ -120,27 +123,33 @@ class Series:
             self._row_s = min(ROW_S, LONGER * self._row_s)
 
     def _expected_one_s(self, size: int) -> float:
-        """PRTT(1,0,s); of a size that was not measured that of the next smaller one, in proportion, or at the rate of a
-        slow network if that is less; 0: unknown."""
+        """Return the expected PRTT(1,0,s); 0: unknown.
+
+        For a size that was not measured it is the next smaller one's, in proportion, or at the rate of a slow network
+        if that is less.
+        """
         known = max((s for s in self._one_s if s <= size), default=0)
         if not known:
             return 0.0
         return min(self._one_s[known] * size / known, self._one_s[known] + SLOW_S_PER_BYTE * (size - known))
 
     def _train(self, one_s: float) -> int:
-        """Messages of a train. A row with n of them takes about 3 n - 1.5 times PRTT(1,0,s), most of that in delays."""
+        """Return the messages of a train.
+
+        A row with n of them takes about 3 n - 1.5 times PRTT(1,0,s), most of that in delays.
+        """
         if not self.may_shorten or not one_s:
             return self.train
         least = LEAST_TRAIN if self._row_s == ROW_S else LEAST_DISTURBED_TRAIN
         return min(self.train, max(least, int((self._row_s / one_s + 1.5) / 3)))
 
     def times(self) -> SizeTimes:
-        """T_o and T_g of each size so far."""
+        """Return T_o and T_g of each size so far."""
         return size_times(np.concatenate(self.parts))
 
 
 def _rows(pair: int, order: Order, values: np.ndarray) -> np.ndarray:
-    """Rows of the file, but for `repetition`, from what the loop measured."""
+    """Return rows of the file, but for `repetition`, from the loop's measurements."""
     rows = np.zeros(len(values), net.RECEIVER if order.receiver else net.ROW)
     rows["pair"], rows["size"], rows["train"] = pair, order.size, order.train
     for name, column in zip(COLUMNS[order.receiver], values.T, strict=True):

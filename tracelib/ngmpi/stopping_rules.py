@@ -22,7 +22,7 @@ class Limits:
 
 
 def spread(times: SizeTimes) -> np.ndarray:
-    """How well each size is known: half the width of the wider confidence interval, as a share of the time."""
+    """Return how well each size is known: half the width of the wider confidence interval, as a share of the time."""
     return np.maximum(times.overhead_ci_s / np.abs(times.overhead_s), times.gap_ci_s / np.abs(times.gap_s))
 
 

@@ -20,8 +20,10 @@ _MOST = (1 << 31) - 1
 
 
 def progression(members: Sequence[int]) -> range | None:
-    """A group with a constant stride of at least 1 and without processes outside the world; also one of one rank
-    (stride 1). None: it is none, as one without members is."""
+    """Return a group with a constant stride of at least 1 and without processes outside the world.
+
+    A group of one rank has stride 1. None: it is no such progression, nor is a group without members.
+    """
     if not len(members):
         return None
     first = int(members[0])
@@ -44,8 +46,10 @@ def is_progression(said: int) -> bool:
 
 
 def ranks_of(said: int, size: int, ranks: int) -> range:
-    """World ranks of a progression of `size`; none at all if it leaves a world of `ranks`, as in a damaged file, or if
-    its stride is 0: not known."""
+    """Return the world ranks of a progression of `size`.
+
+    There are none if it leaves a world of `ranks`, as in a damaged file, or if its stride is 0: not known.
+    """
     first, stride = said & _FIRST, said >> PROGRESSION_STRIDE_SHIFT & _STRIDE
     if not stride or first + (size - 1) * stride >= ranks:
         return range(0)

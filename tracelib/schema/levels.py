@@ -52,7 +52,7 @@ class Levels:
 
 
 def visits(rows: np.ndarray) -> np.ndarray:
-    """A number for each row, the same for those that were measured one after the other."""
+    """Number the visits: rows that were measured one after the other have the same number."""
     if not len(rows):
         return np.zeros(0, np.int64)
     warm_up = rows["flags"] & Flag.WARM_UP > 0
@@ -87,7 +87,10 @@ def levels_of_pairs(rows: np.ndarray, wanted: int | None = None) -> dict[int, Le
 
 
 def at_one_level(rows: np.ndarray, of: Mapping[int, Levels]) -> np.ndarray:
-    """Which rows (bool) were measured at the level that is reported of their pair. `of`: levels_of_pairs(rows)."""
+    """Return a mask of the rows that were measured at the level reported for their pair.
+
+    `of`: levels_of_pairs(rows).
+    """
     counts = np.ones(len(rows), bool)
     for pair, found in of.items():
         counts[rows["pair"] == pair] = found.counts
@@ -106,7 +109,7 @@ def _covering(size: np.ndarray, of_row: np.ndarray, number: int) -> int:
 
 
 def _valleys(x: np.ndarray) -> np.ndarray:
-    """Borders between the levels of logarithms of times."""
+    """Return the borders between the levels of logarithms of times."""
     low = np.quantile(x, 0.001)
     bins = np.maximum((x - low) / BIN, 0).astype(int)
     heights = np.convolve(np.bincount(bins[bins < SPAN]), SMOOTH, "full")  # begins two bins earlier

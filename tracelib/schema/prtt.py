@@ -37,17 +37,17 @@ class SizeTimes:
 
 
 def overheads_s(rows: np.ndarray, one_s: np.ndarray | float) -> np.ndarray:
-    """T_o of each row, with the delays as they came out."""
+    """Return T_o of each row, with the delays as they came out."""
     return (rows["delayed_s"] - one_s) / (rows["train"] - 1) - rows["waited_s"]
 
 
 def gaps_s(rows: np.ndarray, one_s: np.ndarray | float) -> np.ndarray:
-    """T_g of each row."""
+    """Return T_g of each row."""
     return (rows["train_s"] - one_s) / (rows["train"] - 1)
 
 
 def undisturbed(rows: np.ndarray, flag: Flag) -> np.ndarray:
-    """Rows without `flag` and not of a warm-up; all where too few are left."""
+    """Return rows without `flag` and not of a warm-up; all if too few are left."""
     warm = rows[rows["flags"] & Flag.WARM_UP == 0]
     for chosen in (warm[warm["flags"] & flag == 0], warm):
         if len(chosen) >= FEWEST:

@@ -29,7 +29,7 @@ MOST_ITEMS = 2**50
 
 
 def split(items: int, speeds: Sequence[float]) -> list[int]:
-    """Whole numbers that add up to `items`, each at most 1 from its share, items x speed / sum of speeds.
+    """Return whole numbers that add up to `items`, each at most 1 from its share, items x speed / sum of speeds.
 
     Of all such numbers these finish first: the largest number / speed is as small as it can be. Items that are left
     over go to those that would finish first with one more; the first rank among equals. Raises ValueError for a speed
@@ -109,7 +109,7 @@ class Plan:
         return [a + part * (b - a) for a, b in zip(self.speeds[after - 1], self.speeds[after], strict=True)]
 
     def shares(self, items: int, size: float | None = None) -> list[int]:
-        """Items of each rank; size: of the problem, where that is another number."""
+        """Return the items of each rank; size: of the problem, if that is another number."""
         return split(items, self.speeds_at(items if size is None else size))
 
     def expectation(self, size: float) -> Expectation | None:

@@ -89,7 +89,7 @@ def read_spool(data: bytes, rank_file: str, lengths: Mapping[str, int]) -> Spool
 
 
 def lost_calls(spools: Sequence[Spool], attributes: Mapping[str, int | str]) -> int:
-    """Calls in spools that nothing counts yet: recording had stopped at the limit, and the process was killed."""
+    """Count calls in spools that nothing counts yet: recording had stopped at the limit, and the process was killed."""
     return sum(spool.calls for spool in spools if spool.is_lost(int(attributes["lost_calls"])))
 
 

@@ -43,13 +43,13 @@ WHAT_MASK = (1 << WHAT_ORDINAL_SHIFT) - 1
 
 
 def is_one_of(what: np.ndarray, kinds: Collection[What]) -> np.ndarray:
-    """Whether values of `what`, be they of partitioned operations, are some of these."""
+    """Return a mask of the values of `what` that are some of these kinds, partitioned operations included."""
     return _are(tuple(kinds))[what & WHAT_MASK]
 
 
 @lru_cache
 def _are(kinds: tuple[What, ...]) -> np.ndarray:
-    """For each value whether it is one of these: np.isin takes 40 us, and a rank has a few rows."""
+    """Return a mask of the values that are one of these: np.isin takes 40 us, and a rank has a few rows."""
     found = np.zeros(WHAT_MASK + 1, bool)
     found[list(kinds)] = True
     return found

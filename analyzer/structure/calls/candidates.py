@@ -77,7 +77,7 @@ def _places(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _classes(ids: np.ndarray, context: int) -> Iterator[LoopCandidate]:
-    """Classes of slots of one context."""
+    """Yield classes of slots of one context."""
     places, begin = _places(ids)
     count = np.diff(begin)
     often = np.flatnonzero(count >= FEWEST)
@@ -92,7 +92,7 @@ def _classes(ids: np.ndarray, context: int) -> Iterator[LoopCandidate]:
 
 
 def _turns(places: np.ndarray, context: int) -> Iterator[LoopCandidate]:
-    """Classes of slots that all occur equally often; `places` (slots, count), by first occurrence."""
+    """Yield classes of slots that all occur equally often; `places` (slots, count), by first occurrence."""
     for _ in range(MOST_CLASSES):
         if not len(places):
             return

@@ -188,13 +188,13 @@ def _cut_run(symbols: np.ndarray, end: int, body: np.ndarray) -> int:
 
 
 def _uneven_begin(symbols: np.ndarray, wanted: np.ndarray, at: int) -> int | None:
-    """From where up to `at` most of these calls are made, and a few others; None: they are not."""
+    """Return from where up to `at` most of these calls are made, and a few others; None: they are not."""
     made = _made(symbols[max(at - len(wanted) - FOREIGN, 0) : at][::-1], wanted)
     return None if made is None else at - made
 
 
 def _uneven_end(symbols: np.ndarray, wanted: np.ndarray, at: int) -> int | None:
-    """Until where from `at` on most of these calls are made, and a few others; None: they are not."""
+    """Return until where from `at` on most of these calls are made, and a few others; None: they are not."""
     made = _made(symbols[at : at + len(wanted) + FOREIGN], wanted)
     return None if made is None else at + made
 

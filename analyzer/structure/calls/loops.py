@@ -62,7 +62,7 @@ class SequenceLoop:
         return len(self.begins)
 
     def stretch(self, number: int) -> tuple[int, int]:
-        """First call of a pass (from 0), and behind its last one."""
+        """Return the first call of a pass (from 0), and the one behind its last."""
         last = self.end if number == self.count - 1 else int(self.begins[number + 1])
         return int(self.begins[number]), last
 
@@ -114,8 +114,10 @@ def _distance(loop: LoopPasses, step: LoopPasses) -> int:
 
 
 def _regular(symbols: np.ndarray, enter: np.ndarray, length_ns: int, *, knows_paths: bool) -> list[LoopPasses]:
-    """Candidates whose stretches are passes; the one that covers most time first, and of those that cover as much those
-    with fewer passes."""
+    """Return candidates whose stretches are passes, the one that covers most time first.
+
+    Of candidates that cover as much, the one with fewer passes is first.
+    """
     known = repeated(symbols)
     possible = longest_first(known.candidates, enter)
     possible = [one for one in possible if _time(one, enter) >= LEAST_TIME * length_ns][:MOST_JUDGED]
@@ -128,7 +130,7 @@ def _regular(symbols: np.ndarray, enter: np.ndarray, length_ns: int, *, knows_pa
 
 
 def _time(one: LoopCandidate | LoopPasses, enter: np.ndarray) -> int:
-    """Time from the first occurrence to the last, and one stretch more, ns."""
+    """Return the time from the first occurrence to the last, and one stretch more, ns."""
     at = one.at
     return int((enter[at[-1]] - enter[at[0]]) * (1 + 1 / (len(at) - 1)))
 
@@ -204,8 +206,11 @@ def _plainest(loops: list[LoopPasses]) -> list[LoopPasses]:
 
 
 def _not_partial(loops: list[LoopPasses]) -> list[LoopPasses]:
-    """Without those that are others, less the passes that something else comes before: slots of many calls in a row
-    miss these. Of those with as many passes, or with passes as long, the one with most slots is kept."""
+    """Leave out loops that are other loops without some passes.
+
+    Slots of many calls in a row miss passes before which something else comes. Of loops with as many passes, or with
+    passes as long, the one with most slots is kept.
+    """
     kept: list[LoopPasses] = []
     for one in sorted(loops, key=lambda one: (one.context, -one.slots, -one.regularity - one.kinds)):
         more = [other for other in kept if one.count <= other.count and _overlap(one, other) > 0.5]
@@ -215,9 +220,11 @@ def _not_partial(loops: list[LoopPasses]) -> list[LoopPasses]:
 
 
 def _own(loops: list[LoopPasses], symbols: np.ndarray) -> list[LoopPasses]:
-    """Without those whose slots are several calls in a row that come about where a loop inside another one happens to
-    be passed so or so often: they make no call that the passes of that one do not make. Of a loop that one call alone
-    tells they may be a loop around, if as many of its passes lie between them each time."""
+    """Leave out loops of several calls in a row that depend on how often a loop inside another one is passed.
+
+    They make no call that the passes of that loop do not make. A loop that one call alone tells may have a loop around
+    it, if as many of its passes lie between the calls each time.
+    """
     places = [one for one in loops if one.context == 1]
 
     def is_chance(one: LoopPasses) -> bool:
@@ -267,7 +274,7 @@ def _special(outer: LoopPasses, inner: LoopPasses, symbols: np.ndarray) -> np.nd
 
 
 def _spread(numbers: np.ndarray) -> np.ndarray:
-    """Some of them, spread over all."""
+    """Return some of them, spread over all."""
     return numbers[np.unique(np.linspace(0, len(numbers) - 1, min(len(numbers), MOST_PASSES)).astype(np.int64))]
 
 

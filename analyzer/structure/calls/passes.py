@@ -127,7 +127,7 @@ def _in_common(groups: np.ndarray, at: np.ndarray) -> float:
 
 
 def counts_of(symbols: np.ndarray, begin: np.ndarray, end: np.ndarray, kinds: int) -> np.ndarray:
-    """int64 (stretches, kinds): how often each symbol is in each stretch [begin, end)."""
+    """Count how often each symbol is in each stretch [begin, end), int64 (stretches, kinds)."""
     table = np.zeros((len(begin), kinds), np.int64)
     for row, first, last in zip(table, begin.tolist(), end.tolist(), strict=True):
         row += np.bincount(symbols[first:last], minlength=kinds)

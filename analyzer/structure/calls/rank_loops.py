@@ -76,7 +76,7 @@ def loop_of(calls: Sequence, first: int = 0, last: int | None = None) -> Sequenc
 
 
 def _of_steps(calls: Sequence, part: slice, loop: SequenceLoop) -> SequenceLoop | None:
-    """A loop of steps whose kinds alone are known, or one around it, whichever has passes that are alike first."""
+    """Return a loop of steps whose kinds alone are known, or one around it, whichever has alike passes first."""
     for one in (loop, *loop.around):
         grouped = grouped_by_begin(one, calls.burst[part]) if one.parts is None else one
         if grouped is not one or are_alike(calls, part, one):
@@ -173,8 +173,10 @@ def _whoever_it_is(calls: Sequence, part: slice, loop: SequenceLoop) -> Sequence
 
 
 def by_occurrence(numbers: np.ndarray) -> np.ndarray:
-    """int32: of numbers from 0 those that occur, from 0 again in the order in which they come: ranks that do the same
-    with other partners have the same symbols."""
+    """Renumber numbers from 0 in the order in which they first occur, int32.
+
+    Ranks that do the same with other partners then have the same symbols.
+    """
     first = np.full(int(numbers.max(initial=-1)) + 1, len(numbers))
     first[numbers[::-1]] = np.arange(len(numbers) - 1, -1, -1)
     place = np.empty(len(first), np.int32)
@@ -200,7 +202,7 @@ def _time(loop: SequenceLoop, enter: np.ndarray) -> int:
 
 
 def _shared(symbols: np.ndarray, loop: SequenceLoop) -> float:
-    """Share of calls that passes have in common with the typical one, all calls counted."""
+    """Return the share of calls that passes have in common with the typical one, all calls counted."""
     some = np.unique(np.linspace(0, loop.count - 1, 64).astype(np.int64)).tolist()
     kinds = int(symbols.max()) + 1
     table = np.stack([np.bincount(symbols[slice(*loop.stretch(k))], minlength=kinds) for k in some])

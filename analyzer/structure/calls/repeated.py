@@ -39,7 +39,7 @@ class RepeatedCalls:
         return float(np.exp(-(share * np.log(np.maximum(share, 1e-300))).sum()))
 
     def _groups(self, length: int) -> np.ndarray:
-        """Groups of calls in a row, so long that those in `length` calls in random order would be few of all."""
+        """Return groups of calls in a row, long enough to be rare in `length` calls in random order."""
         possible = [size for size in GROUPS if 4 * size <= length] or GROUPS[:1]
         size = next((one for one in possible if self._choices**one >= RARE * length), possible[-1])
         if size not in self._in_context:
@@ -54,7 +54,7 @@ class RepeatedCalls:
         return self._passes[id(one)]
 
     def in_order(self, bounds: LoopBounds) -> float:
-        """See `_in_order`."""
+        """Measure the order by `_in_order`."""
         key = bounds.begins.tobytes(), bounds.end
         if key not in self._orders:
             self._orders[key] = _in_order(self._symbols, bounds)

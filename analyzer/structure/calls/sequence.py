@@ -135,8 +135,10 @@ def _of_states(trace: Trace, rank: int, begin_ns: int, end_ns: int | None) -> Se
 
 @lru_cache(maxsize=8)
 def _kinds(procedures: tuple[str, ...], *, asking: bool = False, waiting: bool = True) -> np.ndarray:
-    """uint8: bits of enum sequence_kind by procedure. asking: what only asks MPI is part of a sequence, too; waiting:
-    so are waits for requests."""
+    """Return bits of enum sequence_kind by procedure, uint8.
+
+    asking: procedures that only query MPI are part of a sequence, too; waiting: so are waits for requests.
+    """
     aside = INIT | FINALIZE if asking else INIT | FINALIZE | POLLS | CLOCKS | ASKING_MPI | WAITS_FOR_SOME
     aside |= frozenset() if waiting else WAITS
     bits = (
@@ -171,7 +173,7 @@ def _read(trace: Trace, rank: int, begin_ns: int, end_ns: int | None, kinds: np.
 
 @lru_cache(maxsize=8)
 def _testing(procedures: tuple[str, ...]) -> np.ndarray:
-    """bool by procedure: whether it tests requests."""
+    """Return a mask of the procedures that test requests."""
     return np.array([base_name(name) in TESTS for name in procedures], bool)
 
 
@@ -183,7 +185,7 @@ def _outputs(procedures: tuple[str, ...]) -> np.ndarray:
 
 @lru_cache(maxsize=8)
 def _collectives(procedures: tuple[str, ...]) -> np.ndarray:
-    """bool by procedure: whether it is a collective."""
+    """Return a mask of the collectives among the procedures."""
     return np.array([base_name(name) in COLLECTIVES for name in procedures], bool)
 
 
@@ -294,7 +296,10 @@ class _Columns:
     def sequence(
         self, rank: int, start: int, output: np.ndarray, together: np.ndarray, *, is_whole: bool, has_cpu: bool
     ) -> Sequence:
-        """All of them. start: when the rank began, if it did not initialise MPI; output, together: by procedure."""
+        """Return all of them.
+
+        start: when the rank began, if it did not initialise MPI; output, together: by procedure.
+        """
         state = self._state
         begin = int(state.init) if state.has_init else start
         end = int(state.last) if state.seen else start

@@ -85,18 +85,18 @@ def are_alike(calls: Sequence, part: slice, loop: SequenceLoop) -> bool:
 
 
 def _unlike(computed: np.ndarray, share: float = HALF) -> float:
-    """By how much, in the natural logarithm of what they compute, this share of all passes differ from the next one at
-    most."""
+    """Return the largest difference between this share of all passes and the next one, in the logarithm of their
+    computation."""
     return float(np.quantile(np.abs(np.diff(np.log1p(np.maximum(computed, 0)))), share))
 
 
 def _computed(calls: Sequence, part: slice, loop: SequenceLoop) -> np.ndarray:
-    """(count,) float64 ns: what each pass computes."""
+    """Return the computation of each pass, float64 ns (count,)."""
     return np.add.reduceat(calls.burst[part][: loop.end], loop.begins).astype(np.float64)
 
 
 def _usual_at_begin(computed: np.ndarray) -> np.ndarray:
-    """bool: whether each of the first passes computes what the following ones do."""
+    """Return a mask of the first passes that compute as much as the following ones."""
     usual = np.ones(len(computed), bool)
     for number in reversed(range(min(AT_ENDS, len(computed) - BESIDE))):
         beside = computed[number + 1 :][usual[number + 1 :]][:BESIDE]
@@ -124,7 +124,7 @@ def with_first(calls: Sequence, part: slice, loop: SequenceLoop) -> SequenceLoop
 
 
 def _changes(kinds: np.ndarray) -> np.ndarray:
-    """Kinds without those that are as the one before."""
+    """Leave out kinds that equal the one before."""
     return kinds[np.flatnonzero(np.diff(kinds, prepend=-1))]
 
 

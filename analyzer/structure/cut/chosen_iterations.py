@@ -62,8 +62,10 @@ def typical_stretch(trace: Trace, team: Team, iterations: Iterations, count: int
 
 
 def nearest(edges: np.ndarray, useful: np.ndarray, lost: np.ndarray, count: int) -> IterationStretch:
-    """edges, useful: (ranks, iterations + 1) ns, what was computed up to each edge; lost: (iterations,) ns to the
-    tracer."""
+    """Find the iterations nearest to all.
+
+    edges, useful: (ranks, iterations + 1) ns, computation up to each edge; lost: (iterations,) ns to the tracer.
+    """
     first = np.arange(edges.shape[1] - count)
     lengths = (edges[:, count:].max(axis=0) - edges[:, : len(first)].min(axis=0)).astype(np.float64)
     computed = (useful[:, count:] - useful[:, : len(first)]).astype(np.float64)
@@ -78,14 +80,16 @@ def nearest(edges: np.ndarray, useful: np.ndarray, lost: np.ndarray, count: int)
 
 
 def _factors(computed: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """(3, n): parallel efficiency, load balance and communication efficiency of what ranks compute (ranks, n) in so
-    long (n,)."""
+    """Return parallel efficiency, load balance and communication efficiency, (3, n).
+
+    computed: of ranks (ranks, n); lengths: (n,).
+    """
     mean, most, lengths = computed.mean(axis=0), np.maximum(computed.max(axis=0), 1), np.maximum(lengths, 1)
     return np.stack([mean / lengths, mean / most, most / lengths])
 
 
 def window(iterations: Iterations, first: int, count: int) -> np.ndarray:
-    """int64 (ranks, 2): begin and end of these iterations on each rank, ns; -1: not known."""
+    """Return begin and end of these iterations on each rank, int64 (ranks, 2) ns; -1: not known."""
     return iterations.edges[:, [first, first + count]]
 
 

@@ -52,7 +52,7 @@ class CutRecords:
         self.left_out = 0  # collectives that not all members have in the cut
 
     def all(self) -> Iterator[RankRecords]:
-        """In order of rank."""
+        """Yield the records in order of rank."""
         return map(self.of, range(self._trace.size))
 
     def of(self, rank: int) -> RankRecords:
@@ -72,7 +72,7 @@ class CutRecords:
         )
 
     def _calls(self, rank: int, begin: int, end: int) -> tuple[np.ndarray, np.ndarray | None]:
-        """CALL that are entered in the window or go on then, and their paths."""
+        """Return CALL that are entered in the window or go on then, and their paths."""
         known = self._trace.extra(CallPaths)
         paths = known.of(rank, 0, end) if known.known else None
         rows, rows_paths = [], []
@@ -117,7 +117,7 @@ class CutRecords:
         self.left_out += int((self._counted[calls["call"]] & (calls["comm"] < 0)).sum())
 
     def _requests(self, rank: int, begin: int, end: int) -> np.ndarray:
-        """REQUEST of operations that are posted and complete in the window, with both sides there."""
+        """Return REQUEST of operations that are posted and complete in the window, with both sides there."""
         every = joined(list(self._trace.requests(rank, begin, end + 1)), REQUEST).copy()
         receives = schema.is_one_of(every["what"], _RECEIVES)
         half = np.where(
@@ -132,7 +132,7 @@ class CutRecords:
         return kept
 
     def _marks(self, rank: int, begin: int, end: int) -> np.ndarray:
-        """MARK of the regions, cut at the edges."""
+        """Return MARK of the regions, cut at the edges."""
         visits = region_visits(self._trace, rank) if self._trace.extra(Regions).names else np.zeros(0, VISIT)
         visits = visits[(visits["end"] > begin) & (visits["begin"] < end)]
         rows = np.zeros(2 * len(visits), MARK)
@@ -148,7 +148,7 @@ class CutRecords:
         return rows
 
     def _events(self, rank: int, begin: int, end: int) -> np.ndarray:
-        """Events of the program, the times of the tracer, and the end of the rank."""
+        """Return events of the program, the times of the tracer, and the end of the rank."""
         regions = self._trace.extra(Regions).events(rank, begin, end)
         regions = regions[~is_of_region(regions["type"])]
         own = np.zeros(len(regions), schema.EVENT)

@@ -97,7 +97,7 @@ class ProgramGraph:
     without_messages: bool  # there were too many calls to say where messages begin and end
 
     def lanes(self) -> list[np.ndarray]:
-        """Ranks that execute the same parts, those with the lowest rank first."""
+        """Return the groups of ranks that execute the same parts, the group with the lowest rank first."""
         executed = np.array([node.count > 0 for node in self.nodes]).reshape(len(self.nodes), self.ranks)
         groups: dict[bytes, list[int]] = {}
         for rank in self.seen.tolist():

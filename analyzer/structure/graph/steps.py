@@ -75,7 +75,7 @@ class StepSums(Sums[ProgramSteps]):
                 self._entries = None
 
     def _add_steps(self, part: Part, own: np.ndarray, calls: np.ndarray, node: np.ndarray) -> None:
-        """Steps that end in this part; what is computed after the last call of a thread waits for the next part."""
+        """Add the steps that end in this part. Computation after the last call of a thread waits for the next part."""
         running = part.states.compress(part.states["state"] == State.RUNNING)
         thread = running["rank"].astype(np.int64) * (1 << 16) + running["thread"]
         length = running["end"] - running["begin"]
@@ -146,7 +146,7 @@ def _call_at(
 
 
 def _folded(rank: int, calls: np.ndarray, nodes: np.ndarray) -> np.ndarray:
-    """Steps inside rows that stand for several calls, one after the other."""
+    """Return steps inside rows that stand for several calls, one after the other."""
     several = calls["count"] > 1
     rows = np.zeros(int(several.sum()), STEP)
     rows["rank"], rows["node"], rows["next"] = rank, nodes[several], nodes[several]
@@ -155,7 +155,7 @@ def _folded(rank: int, calls: np.ndarray, nodes: np.ndarray) -> np.ndarray:
 
 
 def _added(rows: np.ndarray, keys: tuple[str, ...]) -> np.ndarray:
-    """Rows of equal keys as one: the least `first`, the sums of all else."""
+    """Join rows of equal keys: the least `first`, the sums of all else."""
     if not len(rows):
         return rows
     rows = rows.take(np.lexsort([rows[name] for name in reversed(keys)]))

@@ -53,7 +53,7 @@ class Sequences:
         read: Reads = sequence_of,
         source: IterationEvidence = IterationEvidence.CALLS,
     ) -> None:
-        """begin_ns: only calls that are entered from then on; read: what reads them; source: what that is."""
+        """Prepare the reading. begin_ns: only calls entered from then on; read: reads them; source: name of that."""
         self.trace, self.source, self._begin, self._read = trace, source, begin_ns, read
         self._kept: dict[int, Sequence] = {}
         self._calls = 0
@@ -70,7 +70,7 @@ class Sequences:
         return found
 
     def length(self, rank: int) -> int:
-        """Calls of the sequence of a rank."""
+        """Return the number of calls in the sequence of a rank."""
         return self._lengths[rank] if rank in self._lengths else len(self[rank])
 
     def around(self, rank: int, number: int, loop: SequenceLoop, edges: np.ndarray) -> tuple[Sequence, int]:
@@ -144,7 +144,7 @@ class _Said:
     tasks: TaskPasses | None = None  # of all ranks that do the same
 
     def each(self) -> Iterator[_Said]:
-        """All that it may be."""
+        """Yield all possible loops."""
         yield self
         yield from self.around
 
@@ -165,13 +165,13 @@ class _Own:
         return replace(self.said, around=tuple(one.said for one in self.around))
 
     def each(self) -> Iterator[_Own]:
-        """All that it may be."""
+        """Yield all possible loops."""
         yield self
         yield from self.around
 
     @classmethod
     def from_loop(cls, loop: SequenceLoop, of: RankStretch, procedures: tuple[str, ...]) -> _Own:
-        """A loop of the calls of a stretch. procedures: names_of."""
+        """Make a loop of the calls of a stretch. procedures: names_of."""
         calls = of.calls
         times = int(calls.enter[loop.begins[0]]), int(calls.exit[loop.end - 1])
         said = _Said(loop.count, *times, _served(calls, loop, procedures))
@@ -199,7 +199,7 @@ class _Found:
 
 
 def _stages_in_common(stages: Several[tuple[int, ...]], team: Team) -> frozenset[int]:
-    """Sizes of groups in which the ranks together compute unevenly, too. Collective."""
+    """Return the sizes of groups in which the ranks together compute unevenly, too. Collective."""
     mine: dict[int, list[int]] = {}
     for times in filter(None, stages):
         sums = mine.setdefault(len(times), [0] * (len(times) + 1))
@@ -240,7 +240,7 @@ def agreed(sequences: Sequences, stretches: RankStretches, team: Team) -> list[A
 
 
 def _voted(everybody: Mapping[int, list[_Said]]) -> list[_Said]:
-    """Loops that more than half of the ranks have, each as one of them says it; they do not overlap."""
+    """Return loops that more than half of the ranks have, each as one of them has it; they do not overlap."""
     rank = np.array([rank for rank, loops in everybody.items() for _ in loops], np.int64)
     every = [one for loops in everybody.values() for one in loops]
     times = np.array([(one.begin_ns, one.end_ns) for one in every], np.int64).reshape(-1, 2)
@@ -287,7 +287,7 @@ def _handed_out(said: Several[_Said], ranks: int) -> _Said | None:
 
 
 def _overlap(begin: np.ndarray | int, end: np.ndarray | int, other: _Said) -> np.ndarray:
-    """bool: whether loops from `begin` to `end` are at the time of another one."""
+    """Return a mask of the loops from `begin` to `end` that are at the time of another one."""
     shared = np.minimum(end, other.end_ns) - np.maximum(begin, other.begin_ns)
     return shared > 0.5 * np.minimum(end - begin, other.end_ns - other.begin_ns)
 
@@ -344,6 +344,6 @@ def _commonest(parts: Several[Counter[tuple]]) -> tuple[str, tuple[int, ...], fl
 
 
 def _usual(edges: np.ndarray) -> np.ndarray:
-    """int64 (count + 1,): the median of the ranks."""
+    """Return the median of the ranks, int64 (count + 1,)."""
     parts = np.array_split(edges, 1 + edges.size // MOST_AT_ONCE, axis=1)
     return np.concatenate([np.median(part, axis=0).astype(np.int64) for part in parts])

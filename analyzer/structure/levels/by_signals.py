@@ -245,7 +245,7 @@ def _edges(part: RunSignal, piece: RunSignal, period: float, count: int) -> np.n
 
 
 def _without_others(edges: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Edges of periods without those at both ends that are not like the next one inside."""
+    """Return edges of periods, without periods at both ends that are not like the next one inside."""
     bins = np.linspace(edges[0], edges[-1], (len(edges) - 1) * BINS + 1)
     sums = np.interp(bins, np.arange(len(values) + 1), np.concatenate([[0.0], np.cumsum(values)]))
     periods = np.diff(sums).reshape(-1, BINS)
@@ -255,8 +255,10 @@ def _without_others(edges: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def _to_calm(edges: np.ndarray, number: int, values: np.ndarray, room: tuple[int, int]) -> int:
-    """By how much edges are to be moved, inside their room, for a period, by its number, to begin and end where the
-    signal changes least: what repeats inside it is then not cut in two."""
+    """Return by how much edges must move, inside their room, so that a period begins and ends where the signal is calm.
+
+    Calm is where it changes least: the repeated part inside is then not cut in two.
+    """
     most = round(CALM * (edges[1] - edges[0]))
     width = most // 4
     if width < 1:

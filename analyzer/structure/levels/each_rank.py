@@ -22,7 +22,7 @@ AS_LONG = 2.0
 
 
 def edges_of(calls: Sequence, loop: SequenceLoop) -> np.ndarray:
-    """int64 (count + 1,) ns: begin of each iteration, and the end of the last one.
+    """Return the begin of each iteration, and the end of the last one, int64 (count + 1,) ns.
 
     What is computed between the last call of an iteration and the first one of the next belongs to the next, as in
     loops that compute and then communicate; or to the one before, where the computation around the loop shows that it
@@ -122,7 +122,7 @@ class _Votes:
         self._said: dict[bytes, dict[tuple, _Said]] = {}  # by calls, and by loops
 
     def add(self, calls: bytes, rank: int, loops: list[SequenceLoop]) -> None:
-        """A rank has these. In order of ranks."""
+        """Add the loops of a rank, in order of ranks."""
         said = self._said.setdefault(calls, {}).setdefault(_places(loops), _Said(loops, rank))
         said.ranks += 1
 

@@ -56,7 +56,7 @@ def body_of(names: Sequence[str], calls: np.ndarray) -> str:
 
 
 def words(counted: Counter[str]) -> str:
-    """ "3 exchanges, 1 reduction"; the most frequent first."""
+    """Return "3 exchanges, 1 reduction"; the most frequent first."""
     named = [(kind, number) for kind, number in counted.most_common() if number]
     said = [f"{number} {kind if number == 1 else plural(kind)}" for kind, number in named[:MOST]]
     rest = sum(number for _, number in named[MOST:])
@@ -64,7 +64,7 @@ def words(counted: Counter[str]) -> str:
 
 
 def plural(word: str) -> str:
-    """ "all-to-alls", "broadcasts", "waits for messages"; procedures keep their names."""
+    """Return "all-to-alls", "broadcasts", "waits for messages"; procedures keep their names."""
     if word.startswith("MPI_"):
         return word
     noun, preposition, what = word.partition(" for ")
@@ -72,7 +72,7 @@ def plural(word: str) -> str:
 
 
 def typical_pass(begins: np.ndarray, end: int) -> tuple[int, int]:
-    """First and last call of a pass of the commonest length."""
+    """Return first and last call of a pass of the commonest length."""
     ends = np.append(begins[1:], end)
     lengths, number = np.unique(ends - begins, return_counts=True)
     which = int(np.flatnonzero(ends - begins == lengths[number.argmax()])[0])

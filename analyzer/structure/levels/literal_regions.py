@@ -122,7 +122,7 @@ def _gaps(selected: np.ndarray) -> np.ndarray:
 
 
 def _reach(selected: np.ndarray, first: int, last: int, apart: float) -> tuple[int, int]:
-    """A region with what finer levels select beside it, up to a gap of `apart` samples."""
+    """Extend a region by finer levels' selections beside it, up to a gap of `apart` samples."""
     at = np.flatnonzero(selected)
     ends = np.flatnonzero(np.diff(at) > apart)
     begins, behind = np.append(0, at[ends + 1]), np.append(at[ends] + 1, len(selected))

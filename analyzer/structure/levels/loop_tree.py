@@ -50,7 +50,7 @@ def tree(
 def _tree(
     sequences: Sequences, stretches: RankStretches, team: Team, flushes: np.ndarray, level: int, deepest: int
 ) -> list[LoopNode]:
-    """Without how often loops are passed in other iterations than the typical one."""
+    """Build the tree, without how often loops are passed in other iterations than the typical one."""
     found = []
     for loop in agreed(sequences, stretches, team):
         number = typical(loop.edges, flushes)
@@ -94,7 +94,7 @@ def typical(edges: np.ndarray, flushes: np.ndarray) -> int:
 
 
 def _overlapping(begins: np.ndarray, ends: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """bool: whether intervals, whose begins and ends each are in order, overlap with one of others, (n, 2)."""
+    """Return a mask of the intervals, in order, that overlap with one of others, (n, 2)."""
     first = np.searchsorted(ends, others[:, 0], side="right")
     behind = np.searchsorted(begins, others[:, 1], side="left")
     there = first < behind
@@ -125,8 +125,11 @@ class _Chain(NamedTuple):
 
 
 def _counted(sequences: Sequences, outer: LoopNode, chain: _Chain, team: Team) -> LoopNode:
-    """With how often each loop inside is passed in the shortest and the longest iteration around it, and in all
-    iterations of the run; of what the rank cannot tell it is what it is in the typical one. Collective."""
+    """Add how often each loop inside is passed in the shortest and the longest iteration around it, and in all of the
+    run.
+
+    If the rank cannot tell this, the typical iteration stands for it. Collective.
+    """
     inside = []
     for node in outer.inside:
         inner = node.loop.own.get(chain.rank) if len(chain.edges) else None

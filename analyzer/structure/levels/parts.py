@@ -19,8 +19,10 @@ from analyzer.trace import State, Trace
 
 
 def spent(trace: Trace, rank: int, times: np.ndarray) -> np.ndarray:
-    """int64 (3, times): what a rank has computed, spent in MPI and lost to the tracer before each of these times, which
-    are in order; the mean of its threads."""
+    """Return what a rank has computed, spent in MPI and lost to the tracer before each time, int64 (3, times).
+
+    times: in order. It is the mean of its threads.
+    """
     lost = lost_times(trace, rank)
     sums = np.stack([*np.zeros((2, len(times)), np.int64), time_before(lost["begin"], lost["end"], times)])
     tracer_times = trace.origin.tracer_times
@@ -37,7 +39,7 @@ def spent(trace: Trace, rank: int, times: np.ndarray) -> np.ndarray:
 
 
 def time_before(begin: np.ndarray, end: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """For each time how much of all intervals together lies before it (int64), of all threads at once.
+    """Return for each time how much of all intervals together lies before it (int64), of all threads at once.
 
     That is the time since all begins before it, less the time since all ends before it. Products may overflow: int64
     is exact modulo 2**64, and the result is small.
@@ -190,6 +192,6 @@ class Agreement:
 
 
 def agreement(structure: Structure) -> Agreement | None:
-    """None: no signal was looked at, or none has a period beside a main loop."""
+    """Return how signals agree; None: no signal was examined, or none has a period beside a main loop."""
     off = [by for metric in structure.metrics if (by := off_by(metric, structure.main)) is not None]
     return Agreement(len(off), len(structure.metrics), median(off), max(off)) if off else None

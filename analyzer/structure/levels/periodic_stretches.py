@@ -16,7 +16,8 @@ from analyzer.structure.wavelets import MOST_PIECES, NOTHING, closing, levels, r
 
 
 def cross_correlation(pattern: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """sum over m of pattern[m] values[u + m], for each u at which the pattern lies within the values; by FFT."""
+    """Return the sum over m of pattern[m] values[u + m], for each u at which the pattern lies within the values; by
+    FFT."""
     length = 1 << (len(values) + len(pattern)).bit_length()
     found = irfft(np.conj(rfft(pattern, length)) * rfft(values, length), length)
     return found[: max(len(values) - len(pattern) + 1, 0)]
@@ -119,7 +120,8 @@ def alike_share(part: RunSignal, period_ns: float) -> float:
 
 
 def _periods(values: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray, int]:
-    """Stretches of one period from STEPS places a period on, those behind them, and how far apart the places are."""
+    """Return stretches of one period from STEPS places a period on, the stretches behind them, and the places'
+    distance."""
     step = max(width // STEPS, 1)
     windows, ahead = (
         np.lib.stride_tricks.sliding_window_view(some, width)[::step] if len(some) >= width else np.zeros((0, width))
@@ -129,8 +131,7 @@ def _periods(values: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray, in
 
 
 def _from_like_to_like(stretches: np.ndarray, like: np.ndarray) -> list[list[int]]:
-    """Stretches, first and behind the last, each from the first to the last place of it that is like; those without one
-    are left out."""
+    """Shorten stretches to the first and the last alike place in them; stretches without one are left out."""
     inside = [first + np.flatnonzero(like[first:last]) for first, last in stretches.tolist()]
     return [[int(places[0]), int(places[-1]) + 1] for places in inside if len(places)]
 
@@ -150,7 +151,7 @@ def alike(one: np.ndarray, other: np.ndarray, shift: int = 0) -> np.ndarray:
 
 
 def _varying(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows without their means, and the energy of each: 0 where there is nothing but rounding."""
+    """Return rows without their means, and the energy of each: 0 if there is nothing but rounding."""
     varying = rows - rows.mean(axis=1, keepdims=True)
     energy = np.einsum("ij,ij->i", varying, varying)
     rounding = rows.shape[1] * np.square(NOTHING * np.abs(rows).max(axis=1, initial=0))

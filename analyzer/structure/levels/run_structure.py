@@ -108,7 +108,7 @@ def all_loops(trace: Trace, team: Team) -> list[RunPart]:
 
 
 def _with_times(flushed: np.ndarray, disturbed: Sequence[PerturbedTime]) -> np.ndarray:
-    """int64 (n, 2): begins and ends (ns) of the flushes and of perturbed times."""
+    """Return begins and ends of the flushes and of perturbed times, int64 (n, 2) ns."""
     times = np.array([(one.begin_ns, one.end_ns) for one in disturbed], np.int64).reshape(-1, 2)
     return np.concatenate([flushed, times])
 
@@ -148,7 +148,8 @@ def structure_of_signal(signal: RunSignal, file: str, *, literal: bool = False) 
 
 
 def _flushes(trace: Trace, team: Team) -> np.ndarray:
-    """int64 (n, 2): begins and ends of all buffers written, ns, in order; not those that closed a rank's file."""
+    """Return begins and ends of all buffers written, int64 (n, 2) ns, in order; not of flushes that closed a rank's
+    file."""
     mine = [np.zeros((0, 2), np.int64)]
     for rank in trace.share(team):
         rows = trace.extra(TracerTime).flushes(rank)
@@ -165,7 +166,7 @@ class _Plan:
         self._duration, self._nodes = duration_ns, nodes
 
     def times(self) -> np.ndarray:
-        """int64 (n,): all begins and ends of parts and of typical iterations, in order."""
+        """Return all begins and ends of parts and of typical iterations, int64 (n,), in order."""
         found = {0, self._duration}
         for top in self._nodes:
             for node in top.walk():
@@ -242,7 +243,7 @@ class _NoCosts:
     """Costs where there is no trace: none."""
 
     def between(self, begin: int, end: int) -> PartCost:
-        """Nothing is known."""
+        """Return no cost: nothing is known."""
         return PartCost(end - begin, np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 

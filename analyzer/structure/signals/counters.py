@@ -30,7 +30,7 @@ class StepBins:
         target.change, target.area = pointer(self.change, "double *"), pointer(self.area, "double *")
 
     def add(self, begin: np.ndarray, end: np.ndarray, weight: np.ndarray | None = None) -> None:
-        """Intervals in ns; what weighs nothing else weighs 1."""
+        """Add intervals in ns; one without a weight weighs 1."""
         struct = ffi.new("struct signal_bins *")
         self.fill(struct)
         first, last = (np.ascontiguousarray(column, np.int64) for column in (begin, end))
@@ -41,11 +41,11 @@ class StepBins:
         lib.signal_add(struct, pointer(first, "int64_t *"), pointer(last, "int64_t *"), weights, len(first))
 
     def packed(self) -> np.ndarray:
-        """Values to add up over processes."""
+        """Return values to add up over processes."""
         return np.stack([self.change, self.area])
 
     def means(self, packed: np.ndarray) -> np.ndarray:
-        """(bins,) The mean in each bin; the last one may be shorter."""
+        """Return the mean in each bin, (bins,); the last bin may be shorter."""
         change, area = packed
         before = np.cumsum(change) - change
         whole = before * self.width_ns + area
@@ -66,7 +66,7 @@ _STEPS = 1 << 16
 
 
 def in_steps(ratio: np.ndarray) -> np.ndarray:
-    """Ratios in steps of 2^-16: their sums are exact, so they do not depend on how processes share ranks."""
+    """Round ratios to steps of 2^-16: their sums are exact, so they do not depend on how processes share ranks."""
     return np.rint(ratio * _STEPS) / _STEPS
 
 

@@ -31,7 +31,7 @@ _UNKNOWN = np.iinfo(np.int64).max
 
 
 def kinds_of(procedures: tuple[str, ...]) -> np.ndarray:
-    """uint8: enum signal_kind of each procedure."""
+    """Return enum signal_kind of each procedure, uint8."""
     sets = ((POINT_TO_POINT, lib.SIGNAL_MESSAGES), (COLLECTIVES, lib.SIGNAL_COLLECTIVE), (CLOCKS, lib.SIGNAL_CLOCK))
     names = [base_name(name) for name in procedures]
     return np.array([next((kind for of, kind in sets if name in of), lib.SIGNAL_OTHER) for name in names], np.uint8)
@@ -92,7 +92,7 @@ def _add_rank(trace: Trace, rank: int, structs, kinds: np.ndarray, found: dict[s
 
 
 def _begin_threads(block: np.ndarray, left: np.ndarray) -> None:
-    """Threads begin with their first call."""
+    """Begin threads with their first call."""
     for thread in np.flatnonzero(left == _UNKNOWN).tolist():
         own = block["enter"][block["thread"] == thread]
         if len(own):

@@ -112,7 +112,7 @@ def _flying(trace: Trace, team: Team, begin: int, end: int, samples: int) -> Ste
 
 
 def csv_signal(path: str, samples: int = SAMPLES) -> RunSignal:
-    """Any (time in s, value) as a signal: each value holds until the next time.
+    """Read any (time in s, value) as a signal: each value holds until the next time.
 
     A first line that is no numbers is a heading. Raises TracelibError.
     """

@@ -42,7 +42,7 @@ class Cfg:
 
 
 def read_cfg(path: str | os.PathLike[str]) -> Cfg:
-    """Raises TracelibError where the file is no configuration, or nothing of it can be read."""
+    """Read a configuration. Raises TracelibError if the file is none, or nothing of it can be read."""
     text = read_text(Path(path))
     notes = [f"{line!r} is not read" for line in text.others]
     views: dict[int, View | Derived] = {}

@@ -44,7 +44,7 @@ class CfgSection:
         return {key.strip(): value for key, value in _PAIR.findall(self.one(name))}
 
     def number(self, name: str, default: float) -> float:
-        """Raises TracelibError where it is none."""
+        """Return a setting as a number. Raises TracelibError if it is none."""
         text = self.one(name)
         try:
             return float(text) if text else default
@@ -71,7 +71,7 @@ def parameters(text: str) -> list[list[float]]:
 
 
 def read_text(path: Path) -> CfgText:
-    """Raises TracelibError where the file cannot be read or is none of Paraver's."""
+    """Read the text. Raises TracelibError if the file cannot be read or is none of Paraver's."""
     try:
         with path.open("rb") as file:
             text = file.read(_MOST_BYTES).decode("utf-8", errors="replace")
@@ -145,7 +145,7 @@ class SelectedObjects:
     selections: tuple[ObjectSelection, ...]
 
     def shown(self, lanes: ViewLanes, level: Level) -> np.ndarray:
-        """Which rows of a level are shown; bool (rows,)."""
+        """Return a mask of the rows of a level that are shown, (rows,)."""
         of_lane = np.ones(len(lanes), bool)
         for selection in self.selections:
             if selection.level in _ABOVE.get(level, ()):
@@ -156,7 +156,7 @@ class SelectedObjects:
         return found
 
     def _of_lanes(self, selection: ObjectSelection, lanes: ViewLanes) -> np.ndarray:
-        """False for the threads that the line takes out."""
+        """Return a mask that is False for the threads that the line takes out."""
         trace = lanes.trace
         begins = np.concatenate([[0], np.cumsum(trace.origin.applications or (trace.size,))])
         application = np.searchsorted(begins, lanes.rank, side="right") - 1

@@ -72,7 +72,7 @@ class ParaverWindow:
         )  # fmt: skip
 
     def _named(self, lines: list[str]) -> dict[tuple[str, str], list[list[float]]]:
-        """Parameters by level and function."""
+        """Return parameters by level and function."""
         found = {}
         for line in lines:
             head, brace, rest = line.partition("{")
@@ -117,7 +117,7 @@ class ParaverWindow:
         return values[0] if values else 1.0
 
     def _mention_cpus(self) -> None:
-        """Nodes are made of threads here, and of CPUs there."""
+        """Note that nodes are made of threads here, and of CPUs in Paraver."""
         if self._functions.get("cpu", names.OF_CPU) != names.OF_CPU:
             self.notes.append(f"cpu function {self._functions['cpu']}")
         if self._compose("compose_cpu"):
@@ -189,11 +189,11 @@ class ParaverWindow:
         return Filter(logical=is_logical and not is_physical, **found)
 
     def _given(self, what: str) -> list[float]:
-        """Values of a filter: their number, then they."""
+        """Return the values of a filter, which follow their number."""
         return [float(one) for line in self._filters if line[:1] == [what] for one in line[2:]]
 
     def _types(self) -> tuple[int, ...] | None:
-        """None: all."""
+        """Return the event types of the filter; None: all."""
         how, given = self._functions.get("evt_type", "All"), [int(one) for one in self._given("evt_type")]
         if how == "All":
             return None
@@ -251,7 +251,7 @@ def _now_called(composed: tuple[str, str]) -> tuple[str, str]:
 
 
 def _short(level: Level) -> str:
-    """Paraver's word for a level."""
+    """Return Paraver's word for a level."""
     return next(theirs for theirs, ours in names.LEVELS.items() if ours == level.value)
 
 
@@ -260,5 +260,5 @@ def _level_of(view: View | Derived) -> Level:
 
 
 def described(window: ParaverWindow, error: Exception) -> str:
-    """Why there is no view of a window."""
+    """Say why there is no view of a window."""
     return f"window {window.name!r} is left out: {error} cannot be read"

@@ -49,13 +49,13 @@ USER = ("states", "events", "calls", "sends", "receives")
 
 
 def thread_functions() -> dict[str, str]:
-    """Names and units of all."""
+    """Return names and units of all functions."""
     every = (STATE_FUNCTIONS, EVENT_FUNCTIONS, MESSAGE_FUNCTIONS, CALL_FUNCTIONS, OBJECT_FUNCTIONS)
     return {name: unit for functions in every for name, (_, unit) in functions.items()}
 
 
 def thread_steps(selected: SelectedRecords, function: Function) -> Iterator[RowSteps]:
-    """Steps of all lanes; in the first window each lane begins at time 0. Raises TracelibError."""
+    """Yield the steps of all lanes; in the first window each lane begins at time 0. Raises TracelibError."""
     first = True
     for steps in _steps(selected, function):
         yield starting(len(selected.lanes), steps) if first else steps
@@ -80,7 +80,7 @@ def _steps(selected: SelectedRecords, function: Function) -> Iterator[RowSteps]:
 
 
 def _of_user(selected: SelectedRecords, function: Function) -> Iterator[RowSteps]:
-    """A user's function of the columns of states, events, calls, or messages when they are sent or received."""
+    """Apply a user's function to the columns of states, events, calls, or messages when they are sent or received."""
     of = function.values[0] if function.values else USER[0]
     if function.user is None or of not in USER:
         raise TracelibError(f"{of!r}: a function of threads is of {', '.join(USER)}", "", 2)

@@ -31,7 +31,10 @@ class IntervalSteps:
         self._open = np.full(lanes, _NONE, np.int64)  # when the last interval of each lane ends, if that is to come
 
     def feed(self, lane: np.ndarray, begin: np.ndarray, end: np.ndarray, value: np.ndarray, until: int) -> RowSteps:
-        """Steps before `until` of the intervals that begin in a window. Where they overlap, the later one counts."""
+        """Return the steps before `until` of intervals that begin in a window.
+
+        Of overlapping ones the later one counts.
+        """
         value = value.astype(np.float64)
         keep = (value != 0) & (end > begin)
         if not keep.all():

@@ -235,8 +235,10 @@ def _last_destination(selected: SelectedRecords, _: Function) -> Iterator[RowSte
 
 
 def _next_source(selected: SelectedRecords, _: Function) -> Iterator[RowSteps]:
-    """From one receive to the next: the thread that the next message comes from; 0 before the first and behind the
-    last one. A receive is done when it was posted and its message has arrived."""
+    """Yield, from one receive to the next, the thread that the next message comes from.
+
+    0 before the first and behind the last one. A receive is done when it was posted and its message has arrived.
+    """
     later, begun = StepSorter(selected.run.bounds), StepSorter(selected.run.bounds)
     for rows in selected.messages():
         lane = lane_of(selected, rows, DESTINATION)
