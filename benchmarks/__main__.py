@@ -36,13 +36,13 @@ BEGIN, END = "<!-- make bench -->", "<!-- end -->"
 
 
 def row(figure: Figure) -> str:
-    """A line of the table."""
+    """Write a line of the table."""
     budget = "" if figure.budget is None else f"{figure.budget:g}"
     return f"| {figure.name} | {figure.value:.3g} | {budget} | {figure.unit} | {figure.note} |"
 
 
 def table(machines: dict[str, str], figures: list[Figure]) -> str:
-    """The part of the page between the marks. machines: by what was measured there."""
+    """Write the part of the page between the marks. machines: by the parts that were measured there."""
     parts_of: dict[str, list[str]] = {}
     for part, machine in machines.items():
         parts_of.setdefault(machine, []).append(part)
@@ -61,7 +61,7 @@ PARTS = {
 
 
 def measured(names: list[str]) -> Iterator[Figure]:
-    """The figures of these parts, each shown as soon as it is there."""
+    """Yield the figures of these parts, each shown as soon as it is there."""
     mpi = find()
     for part in map(PARTS.__getitem__, names):
         for figure in part.figures(mpi):
@@ -70,7 +70,7 @@ def measured(names: list[str]) -> Iterator[Figure]:
 
 
 def merged(old: list[Figure], new: list[Figure]) -> list[Figure]:
-    """The old figures with the new ones in their places, those that were not there at the end."""
+    """Return the old figures with the new ones in their places, those that were not there at the end."""
     by_name = {figure.name: figure for figure in new}
     kept = [by_name.pop(figure.name, figure) for figure in old]
     return [*kept, *by_name.values()]

@@ -38,13 +38,13 @@ ANALYZE = "import sys; from analyzer.cli import main; sys.exit(main(sys.argv[1:]
 
 
 def make_run(mpi: Mpi, name: str, calls: int) -> Path:
-    """A run of that many calls on two ranks."""
+    """Trace a run of that many calls on two ranks."""
     mpi.run(2, mpi.compile("ring"), calls // 2, traced=name)
     return WORK / f"{name}.h5"
 
 
 def prv_seconds(run: Path) -> tuple[float, float]:
-    """User and total CPU seconds of opening, matching and writing: minimum of some after a warm-up."""
+    """Return user and total CPU seconds of opening, matching and writing: minimum of some after a warm-up."""
     words = [sys.executable, "-c", WRITE, str(run), str(run.with_suffix(".prv")), str(REPEATS)]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     spent = json.loads(done.stdout)
@@ -52,12 +52,12 @@ def prv_seconds(run: Path) -> tuple[float, float]:
 
 
 def peak_memory_mb(run: Path) -> float:
-    """Largest resident memory of `analyze RUN`, which computes and writes everything (MB)."""
+    """Return the largest resident memory of `analyze RUN`, which computes and writes everything (MB)."""
     return usage_of([sys.executable, "-c", ANALYZE, str(run)], WORK).memory_mb
 
 
 def figures(mpi: Mpi) -> Iterator[Figure]:
-    """CPU seconds per million calls of the .prv, bytes a call, peak memory at 1 and 10 million calls."""
+    """Yield CPU seconds per million calls of the .prv, bytes a call, peak memory at 1 and 10 million calls."""
     run = make_run(mpi, "million", 1_000_000)
     user, total = prv_seconds(run)
     yield Figure("writing .prv, user CPU", user, "s per million calls", 0.3, "opening and matching included")

@@ -47,7 +47,7 @@ class Compared:
 
 
 def compare(folder: Path) -> Iterator[Compared]:
-    """All pairs of a folder."""
+    """Compare all pairs of a folder."""
     programs: dict[str, Program] = {}
     with (folder / "expected.csv").open() as file:
         for row in csv.DictReader(file):
@@ -90,7 +90,7 @@ def found_at_once(program: Program, machine: Machine, prediction: Prediction) ->
 
 
 def table(rows: list[Compared]) -> str:
-    """In Markdown, what differs most first."""
+    """Write the table in Markdown, the largest difference first."""
     lines = [
         "| trace | machine | Dimemas 5.5.0, s | ours, s | differs | as sent | standard | ms |",
         "|---|---|--:|--:|--:|--:|--:|--:|",

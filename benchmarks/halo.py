@@ -25,12 +25,12 @@ USUAL = {"state": int(schema.State.FINALIZED), "host": "node", "boot_id": "boot"
 
 
 def _bursts(ranks: int, calls: int) -> np.ndarray:
-    """ns, (ranks, steps)."""
+    """Return bursts in ns, (ranks, steps)."""
     return np.random.default_rng(1).integers(1000, 100_000, (ranks, calls // CALLS_A_STEP // ranks))
 
 
 def halo(ranks: int, calls: int) -> Program:
-    """Its operations."""
+    """Return the operations of the program."""
     streams = []
     for rank, bursts in enumerate(_bursts(ranks, calls)):
         left, right = (rank - 1) % ranks, (rank + 1) % ranks
@@ -49,7 +49,7 @@ def halo(ranks: int, calls: int) -> Program:
 
 
 def write_halo(folder: Path, ranks: int, calls: int) -> Path:
-    """The files that the runtime would have written of it, on one node; returns run.h5."""
+    """Write the files that the runtime would have written of it, on one node. Return run.h5."""
     (folder / "run.ranks").mkdir(parents=True)
     image = Image(list(PROCEDURES))
     for rank, bursts in enumerate(_bursts(ranks, calls)):

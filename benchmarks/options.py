@@ -29,7 +29,7 @@ OPTIONS: dict[str, dict[str, str]] = {
 
 
 def figures(mpi: Mpi) -> Iterator[Figure]:
-    """For each option the smallest batch, untraced ones taken off; options in turns."""
+    """Yield for each option the smallest batch, less untraced ones; options in turns."""
     program = mpi.compile("call")
     bare: list[float] = []
     found: dict[str, list[float]] = {name: [] for name in OPTIONS}

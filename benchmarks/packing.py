@@ -20,7 +20,7 @@ OFF = {"TRACELIB_CPUTIME": "off"}
 
 
 def programs() -> Iterator[tuple[str, list[str]]]:
-    """LAMMPS and hpcc, where they are installed."""
+    """Yield LAMMPS and hpcc, if they are installed."""
     WORK.mkdir(parents=True, exist_ok=True)
     if shutil.which("lmp"):
         yield "LAMMPS", ["lmp", "-in", str(ROOT / "mpi_tests" / "apps" / "inputs" / "lammps" / "in.lj")]
@@ -38,13 +38,13 @@ def rank_files(name: str) -> list[Path]:
 
 
 def calls_and_bytes(path: Path) -> tuple[int, int]:
-    """Rows of `calls` (failing polls share theirs in `polls`), and what the rows of all tables take."""
+    """Count rows of `calls` (failing polls share theirs in `polls`), and the bytes of the rows of all tables."""
     with h5py.File(path) as file:
         return len(file["calls"]), sum(file[table].id.get_storage_size() for table in schema.BUFFERED)
 
 
 def polls_a_call(calls: int) -> str:
-    """Rows of `polls` for each of `calls`: how many depends on how long the program waits, and they take room."""
+    """Return rows of `polls` for each of `calls`: their number depends on waiting, and they take room."""
     rows = 0
     for path in rank_files("packing"):
         with h5py.File(path) as file:
@@ -53,7 +53,7 @@ def polls_a_call(calls: int) -> str:
 
 
 def figures(mpi: Mpi) -> Iterator[Figure]:
-    """The packed file by the calls in it, and the stored rows of a run compressed live."""
+    """Yield the packed file by the calls in it, and the stored rows of a run compressed live."""
     for program, words in programs():
         mpi.run(RANKS, words[0], *words[1:], traced="packing", options=OFF, bind=False)
         calls = sum(calls_and_bytes(path)[0] for path in rank_files("packing"))

@@ -28,7 +28,7 @@ RANKS, ROUNDS, LOADED_ROUNDS = (2, 4), 10, 3
 
 
 def programs(mpi: Mpi) -> Iterator[tuple[str, list[str]]]:
-    """The demo's heat solver, and LAMMPS where it is installed."""
+    """Yield the demo's heat solver, and LAMMPS if it is installed."""
     heat = WORK / "heat"
     subprocess.run([mpi.mpicc, "-O2", ROOT / "examples" / "heat.c", "-o", heat, "-lm"], check=True)
     yield "heat", [str(heat), "--size", "1024", "--steps", "3000"]
@@ -68,7 +68,7 @@ def elapsed_s(mpi: Mpi, timer: Path, ranks: int, words: list[str]) -> tuple[floa
 
 
 def traced(mpi: Mpi, ranks: int, words: list[str]) -> Traced:
-    """The program, run with the tracer."""
+    """Run the program with the tracer."""
     mpi.run(ranks, words[0], *words[1:], traced="predicted", options={"TRACELIB_CPUTIME": "on"})
     trace = open_trace(WORK / "predicted.h5")
     calls = gather_blocks(trace.calls(0), CALL)
@@ -81,14 +81,14 @@ def traced(mpi: Mpi, ranks: int, words: list[str]) -> Traced:
 
 
 def bound_to(trace: Trace) -> list[int]:
-    """The place of each rank's CPU among those that this process may use."""
+    """Return the place of each rank's CPU among those that this process may use."""
     here = sorted(os.sched_getaffinity(0))
     assert all(len(cpus) == 1 for cpus in trace.nodes.affinity), trace.nodes.affinity
     return [here.index(*cpus) for cpus in trace.nodes.affinity]
 
 
 def predicted_s(run: Traced, here: Here, others: float) -> float:
-    """From the end of MPI_Init to the begin of MPI_Finalize, beside other processes that always want a core."""
+    """Predict from the end of MPI_Init to the begin of MPI_Finalize, beside processes that always want a core."""
     bursts = sum(int(ops["burst"].sum()) for ops in pieces(run.program))
     busy = Program.from_streams([operations({"kind": OperationKind.NONE, "burst": 20 * bursts})])
     machine = here.machine(run.places, round(others))
@@ -98,7 +98,7 @@ def predicted_s(run: Traced, here: Here, others: float) -> float:
 
 
 def compared(mpi: Mpi, here: Here, timer: Path, ranks: int, words: list[str]) -> Round:
-    """A traced run between two that are not: machines change their speed from one minute to the next."""
+    """Run a traced run between two that are not: machines change their speed from one minute to the next."""
     before, others_before = elapsed_s(mpi, timer, ranks, words)
     run = traced(mpi, ranks, words)
     after, others_after = elapsed_s(mpi, timer, ranks, words)
@@ -108,7 +108,7 @@ def compared(mpi: Mpi, here: Here, timer: Path, ranks: int, words: list[str]) ->
 
 
 def figures(mpi: Mpi) -> Iterator[Figure]:
-    """Median error of the predicted time, of each program and number of ranks; then beside a busy process a core."""
+    """Yield the median error of the predicted time, by program and number of ranks; then beside busy processes."""
     here = Here.measured(mpi)
     timer = mpi.compile("elapsed", "-shared", "-fPIC")
     cases = [(*p, ranks) for p in programs(mpi) for ranks in RANKS]

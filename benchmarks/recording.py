@@ -30,7 +30,7 @@ class Figure:
 
 
 def cost_ns(mpi: Mpi, ranks: int, program: str, *args: object) -> tuple[float, float]:
-    """Smallest batch without the library, and what the library adds to it (both ns)."""
+    """Return the smallest batch without the library, and what the library adds to it (both ns)."""
     binary = mpi.compile(program)
     without, with_library = [], []
     for _ in range(ROUNDS):
@@ -41,7 +41,7 @@ def cost_ns(mpi: Mpi, ranks: int, program: str, *args: object) -> tuple[float, f
 
 
 def read_ns(mpi: Mpi, clock: str) -> float:
-    """Smallest batch of reads of "tsc" or "monotonic"."""
+    """Time the smallest batch of reads of "tsc" or "monotonic"."""
     program = mpi.compile("clock", f"-I{ROOT / 'csrc' / 'runtime'}")
     return min(n for _ in range(ROUNDS) for n in mpi.run(1, program, clock, BATCHES, CALLS))
 
@@ -55,7 +55,10 @@ def call_figure(mpi: Mpi, name: str, calls: str, read: float, batches: int, leng
 
 
 def figures(mpi: Mpi) -> Iterator[Figure]:
-    """Price of a read of the clock; cost of a call between flushes, with them, with a request, and of a round trip."""
+    """Yield the price of a read of the clock, and the cost of a call and of a round trip.
+
+    Calls are between flushes, with them, and with a request.
+    """
     read = read_ns(mpi, "tsc")
     yield Figure("read of the clock, time stamp counter", read, "ns", None, "each recorded call takes two")
     yield Figure("read of the clock, CLOCK_MONOTONIC", read_ns(mpi, "monotonic"), "ns", None)

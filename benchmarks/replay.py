@@ -38,7 +38,7 @@ READ = tuple((*machine, 4 * CALLS) for machine in MACHINES[:2])
 
 
 def seconds(program: Program, machine: Machine) -> float:
-    """CPU time of a replay: the smallest of some."""
+    """Return the CPU time of a replay: the smallest of some."""
     spent = []
     for _ in range(REPEATS):
         before = time.process_time()
@@ -66,7 +66,7 @@ def _status_mib(field: str) -> float:
 
 
 def _spent(run: str, machine: Machine) -> tuple[list[float], float]:
-    """CPU s of each stage, the smallest of some, and by how many MiB the process grew at most."""
+    """Return CPU s of each stage, the smallest of some, and by how many MiB the process grew at most."""
     fix_thresholds()  # as the command does
     before = _status_mib("VmRSS")
     spent = [_stages(run, machine) for _ in range(REPEATS)]
@@ -74,7 +74,7 @@ def _spent(run: str, machine: Machine) -> tuple[list[float], float]:
 
 
 def read_and_replayed(ranks: int, calls: int, machine: Machine) -> tuple[list[float], float]:
-    """The same in a fresh process, of a run in files."""
+    """Return the same from a fresh process, of a run in files."""
     folder = Path(tempfile.mkdtemp(prefix="replay-"))
     try:
         run = write_halo(folder, ranks, calls)
@@ -85,7 +85,7 @@ def read_and_replayed(ranks: int, calls: int, machine: Machine) -> tuple[list[fl
 
 
 def figures(_mpi: Mpi) -> Iterator[Figure]:
-    """Million calls a second of the simulator alone and from the files of a run; how time and memory grow."""
+    """Yield million calls a second of the simulator alone and from the files of a run, and how time and memory grow."""
     for name, ranks, machine in MACHINES:
         once = seconds(halo(ranks, CALLS), machine)
         yield Figure(

@@ -57,14 +57,14 @@ def spent(program: Path, folder: Path, way: str = "") -> Spent:
 
 
 def compared(pairs: list[tuple[Spent, Spent]]) -> tuple[float, float, float]:
-    """Percent of a CPU that the second of pairs takes more: the median, and what half of all lies between."""
+    """Return percent of a CPU that the second of pairs takes more: the median, and the range of half of all."""
     shares = [100 * (with_.batch_s / without.batch_s - 1 + with_.beside - without.beside) for without, with_ in pairs]
     low, middle, high = quantiles(shares, n=4)
     return middle, low, high
 
 
 def figures(mpi: Mpi) -> Iterator[Figure]:
-    """For each way the typical difference, and what beginning and ending take."""
+    """Yield for each way the typical difference, and the costs of beginning and ending."""
     del mpi  # the program does without
     found: dict[str, list[tuple[Spent, Spent]]] = {way: [] for way in WAYS}
     with tempfile.TemporaryDirectory() as name:

@@ -98,8 +98,10 @@ class Growth:
 
 
 def fit(terms: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, float]:
-    """Coefficients, not negative, of the columns of `terms` (values, coefficients), by relative errors, and the largest
-    of these."""
+    """Fit coefficients, not negative, of the columns of `terms` (values, coefficients), by relative errors.
+
+    Also return the largest of these errors.
+    """
     scale = np.abs(terms).max(axis=0)  # or the solver takes small coefficients for none
     relative = terms / scale / values[:, None]
     coefficients, _ = nnls(relative, np.ones(len(values)))
@@ -118,7 +120,7 @@ def growth(rows: Sequence[Measured]) -> Growth:
 
 
 def words_of(command: str, run: Path) -> list[str]:
-    """The command line of `analyze`."""
+    """Return the command line of `analyze`."""
     words = [] if command == "look" else command.split()
     return [*words, str(run), *(str(run) if word == RUN else word for word in COMMANDS[command])]
 
@@ -140,7 +142,7 @@ def usages(run: Path, commands: Sequence[str]) -> Iterator[tuple[str, Usage | Fa
 def measure(
     sizes: Sequence[tuple[int, float]], pattern: str, commands: Sequence[str]
 ) -> tuple[dict[str, list[Measured]], dict[str, str]]:
-    """All commands on runs of all sizes, and of those that failed why."""
+    """Measure all commands on runs of all sizes. Also say why commands failed."""
     found: dict[str, list[Measured]] = {command: [] for command in commands}
     failures: dict[str, str] = {}
     for ranks, wanted in sizes:
@@ -158,7 +160,7 @@ def measure(
 
 
 def lines(command: str, rows: Sequence[Measured], failure: str = "") -> Iterator[Figure]:
-    """The growth of a command."""
+    """Yield the growth of a command."""
     name = f"analyze {command}" if command != "look" else "analyze"
     if len({row.ranks for row in rows}) < 2 or len({row.calls for row in rows}) < 2 or len(rows) < 3:
         yield Figure(f"{name}, growth", float("nan"), "", None, failure or "measured at too few sizes")
@@ -178,7 +180,7 @@ def figures(
     pattern: str = "halo",
     commands: Sequence[str] = tuple(COMMANDS),
 ) -> Iterator[Figure]:
-    """us of each call, ms and KB of each rank, of each command."""
+    """Yield us of each call, ms and KB of each rank, for each command."""
     found, failures = measure(sizes, pattern, commands)
     for command, rows in found.items():
         yield from lines(command, rows, failures.get(command, ""))

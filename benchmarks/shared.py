@@ -50,7 +50,7 @@ def measure(mpi: Mpi, steps: str, cpu_time: str) -> float:
 
 
 def figures(mpi: Mpi) -> Iterator[Figure]:
-    """The ratio by CPU time, to be 1, and what it is by the time that passed; loaded and idle in turns."""
+    """Yield the ratio by CPU time, to be 1, and the ratio by wall-clock time; loaded and idle in turns."""
     WORK.mkdir(parents=True, exist_ok=True)
     source = ROOT / "mpi_tests" / "programs" / "waits" / "phases.c"
     subprocess.run([mpi.mpicc, "-O1", source, "-o", WORK / "phases"], check=True)

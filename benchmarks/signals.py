@@ -36,14 +36,14 @@ print(json.dumps(spent))
 
 
 def seconds(run: Written) -> float:
-    """CPU time of the four signals of calls, from the files on; the least of three in a process of their own."""
+    """Return the CPU time of the four signals of calls, from the files on; the least of three processes."""
     words = [sys.executable, "-c", BUILD, str(run.path)]
     done = subprocess.run(words, capture_output=True, text=True, check=True, cwd=ROOT)
     return min(json.loads(done.stdout))
 
 
 def figures(_: Mpi) -> Iterator[Figure]:
-    """Calls a second; time and peak memory of analyze structure for runs of two lengths."""
+    """Yield calls a second; time and peak memory of analyze structure for runs of two lengths."""
     folder = WORK / "signals"
     for calls in CALLS:
         shutil.rmtree(folder, ignore_errors=True)

@@ -18,7 +18,7 @@ PLACE_NS, PATH_NS, MANY_NS = 2, 15, 800
 
 
 def smallest(mpi: Mpi, what: str, size: tuple[int, int], callers: dict[str, int]) -> dict[str, float]:
-    """The smallest batch by TRACELIB_STACK, which takes turns."""
+    """Time the smallest batch by TRACELIB_STACK, which takes turns."""
     program = mpi.compile("stacks")
     found: dict[str, list[float]] = {stack: [] for stack in callers}
     for _ in range(ROUNDS):
@@ -29,7 +29,7 @@ def smallest(mpi: Mpi, what: str, size: tuple[int, int], callers: dict[str, int]
 
 
 def many_stacks(mpi: Mpi) -> Figure:
-    """A call from one of MANY stacks, in rounds, with all that their first round costs."""
+    """Time a call from one of MANY stacks, in rounds, with all that their first round costs."""
     program = mpi.compile("stacks")
     size = ("many", CALLERS, ROUNDS_OF_MANY, MANY)
     found: dict[str, list[float]] = {"0": [], "all": []}
@@ -44,7 +44,7 @@ def many_stacks(mpi: Mpi) -> Figure:
 
 
 def figures(mpi: Mpi) -> Iterator[Figure]:
-    """A call from a stack that was there before; the first from a stack; the first from a path."""
+    """Yield a call from a stack that was there before; the first from a stack; the first from a path."""
     same = smallest(mpi, "same", SAME, dict.fromkeys(("0", "1", "all"), CALLERS))
     none = same["0"]
     yield Figure("place of a call, TRACELIB_STACK=1", same["1"] - none, "ns", PLACE_NS, f"{none:.1f} ns without")

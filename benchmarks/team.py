@@ -38,7 +38,7 @@ GOAL = 0.7
 
 
 def chain(stretches: Sequence[Sequence[float]]) -> float:
-    """The longest chain of what processes do between their meetings (s)."""
+    """Return the longest chain of the processes' work between their meetings (s)."""
     return sum(map(max, zip(*stretches, strict=True)))
 
 
@@ -52,7 +52,7 @@ class Done:
 
 
 def done(mpi: Mpi, run: Path, command: str, processes: int) -> Done:
-    """A command that was run. Raises CalledProcessError where it fails."""
+    """Run a command. Raises CalledProcessError if it fails."""
     folder, notes = run.parent / "out", run.parent / "notes"
     folder.mkdir()
     notes.mkdir()
@@ -98,7 +98,7 @@ def figures(
     mpi: Mpi, pattern: str = "halo", ranks: int = RANKS, calls: float = CALLS, processes: int = PROCESSES,
     commands: Sequence[str] = tuple(COMMANDS), rounds: int = ROUNDS,
 ) -> Iterator[Figure]:  # fmt: skip
-    """The speed-up of each command on a synthetic run."""
+    """Yield the speed-up of each command on a synthetic run."""
     place = WORK / f"team-{pattern}"
     shutil.rmtree(place, ignore_errors=True)
     written = write_run(place, pattern, ranks, calls / ranks)

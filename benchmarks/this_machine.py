@@ -48,12 +48,12 @@ class Runnable:
             self._counts.append(int(found[1]) - 1)  # without the one that reads this
 
     def mean(self) -> float:
-        """How many there were."""
+        """Return the mean number."""
         return fmean(self._counts)
 
 
 def network(mpi: Mpi) -> LoOgGP:
-    """Shared memory, measured now."""
+    """Measure the network of shared memory now."""
     WORK.mkdir(parents=True, exist_ok=True)
     environment = dict(os.environ) | ENVIRONMENT | {"MPI4PY_MPIABI": "openmpi", "PYTHONPATH": str(ROOT)}
     measure = [mpi.mpirun, "-n", "2", sys.executable, "-m", "tracelib.ngmpi", "-q", "-f", "-o", WORK / "node.h5"]
@@ -64,7 +64,7 @@ def network(mpi: Mpi) -> LoOgGP:
 
 
 def turn_ns() -> int:
-    """How long a process computes before it is another's turn: seen beside one that wants the same core."""
+    """Measure how long a process computes before it is another's turn, beside one that wants the same core."""
     cpus = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(cpus)})
     try:
@@ -100,7 +100,8 @@ class Here:
         return cls(network(mpi), turn_ns())
 
     def machine(self, places: Sequence[int], others: int = 0) -> Machine:
-        """For a run whose ranks are bound to these CPUs, beside `others`, a process each that always wants one.
+        """Make a machine for a run whose ranks are bound to these CPUs, beside `others`, processes that always want
+        one.
 
         A CPU has a queue of its own, as in Linux: it is a node. A rank that has one to itself spins while it waits,
         others yield it.

@@ -67,13 +67,13 @@ def run(block: Block, folder: Path, environment: Mapping[str, str]) -> str:
 
 
 def prepared(folder: Path) -> Path:
-    """A folder that has what the pages need."""
+    """Prepare a folder that has all files that the pages need."""
     (folder / "examples").symlink_to(ROOT / "examples")
     return folder
 
 
 def remade(page: str, folder: Path, environment: Mapping[str, str]) -> str:
-    """The page with what its commands print now."""
+    """Return the page with the present output of its commands."""
     parts, done = [], 0
     for block in blocks(page):
         text = run(block, folder, environment)

@@ -20,7 +20,7 @@ from csrc.generate.structs import c_enum, c_struct, header  # noqa: E402
 
 
 def _load(path: Path):
-    """A module by its file, so that building needs none of its package's dependencies."""
+    """Load a module by its file, so that building needs none of its package's dependencies."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules.setdefault(path.stem, module)
@@ -32,7 +32,7 @@ _NUMBERS = ("WHAT_ORDINAL_SHIFT", "BLOCK_DROPPED", "BLOCK_UNWRITTEN", "PROGRESSI
 
 
 def records_header() -> str:
-    """Structs of both record families and the enums that kernels need."""
+    """Write structs of both record families and the enums that kernels need."""
     trace = _load(ROOT / "analyzer" / "trace" / "records.py")
     events = _load(ROOT / "analyzer" / "trace" / "event_types.py")
     schema = _load(ROOT / "tracelib" / "schema" / "__init__.py")
@@ -51,7 +51,7 @@ def records_header() -> str:
 
 
 def _mpi_event_types() -> str:
-    """Types of the events that are MPI calls, of procedures.toml: their number, and X(place, type) of each."""
+    """Write types of the events that are MPI calls, of procedures.toml: their number, and X(place, type) of each."""
     events = _load(ROOT / "tracelib" / "schema" / "procedure_table.py").read_table().events
     places = " ".join(f"X({place}, {family.number})" for place, family in enumerate(events.values()))
     return f"enum {{ MPI_EVENT_TYPES = {len(events)} }};\n#define EACH_MPI_EVENT_TYPE(X) {places}"

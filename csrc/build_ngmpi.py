@@ -24,7 +24,7 @@ SHARED = (
 
 
 def write_headers(folder: Path) -> None:
-    """net.h, and what the runtime's files include."""
+    """Write net.h, and the headers that the runtime's files include."""
     build_runtime.generate(folder)
     net = build_runtime.module(ROOT / "tracelib" / "schema" / "net.py")
     (folder / "net.h").write_text(header("NET_H", c_enum(net.Flag)))

@@ -32,7 +32,7 @@ NODE = SCHEMA.with_name("node.py")
 
 
 def module(path: Path):
-    """A module by its file: the package itself is not needed to build."""
+    """Load a module by its file: the package itself is not needed to build."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -40,7 +40,7 @@ def module(path: Path):
 
 
 def variables_header(variables) -> str:
-    """variables.h: the names of all variables, and the bounds of sizes."""
+    """Write variables.h: the names of all variables, and the bounds of sizes."""
     names = ", ".join(f'"{name}"' for name in variables.NAMES)
     bounds = {"BUFFER": variables.BUFFER_BYTES, "LIMIT": variables.LIMIT_BYTES}
     lines = [f"#define LEAST_{n} UINT64_C({b[0]})\n#define MOST_{n} UINT64_C({b[1]})" for n, b in bounds.items()]

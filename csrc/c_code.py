@@ -77,7 +77,7 @@ def _function(head: str, body: str, begin: int) -> Iterator[Function]:
 
 
 def references(text: str) -> set[str]:
-    """All words of a file that may name functions: in bodies, in tables that are initialised, and in macros.
+    """Return all words of a file that may name functions: in bodies, in tables that are initialised, and in macros.
 
     Left out are members, tags, and in each body the parameters and variables of that function.
     """

@@ -39,7 +39,7 @@ class Tree:
 
 @cache
 def _read_text(text: str) -> tuple[tuple[c_code.Function, ...], frozenset[str]]:
-    """Functions of a file and the names that it refers to, by its text: the tests read the same files often."""
+    """Return functions of a file and the names that it refers to, by its text: the tests read the same files often."""
     return tuple(c_code.functions(text)), frozenset(c_code.references(text))
 
 
@@ -86,7 +86,7 @@ def _elsewhere(csrc: Path, tree: Tree) -> Iterator[str]:
 
 
 def _calls(csrc: Path, tree: Tree) -> dict[str, set[str]]:
-    """The units whose functions each unit refers to."""
+    """Return the units whose functions each unit refers to."""
     calls: dict[str, set[str]] = {}
     for path, words in tree.references.items():
         unit = check_rooms.unit_of(str(path.relative_to(csrc)))
@@ -96,7 +96,7 @@ def _calls(csrc: Path, tree: Tree) -> dict[str, set[str]]:
 
 
 def _names(csrc: Path, trees: dict[str, Tree]) -> Iterator[str]:
-    """Names of static functions that say too little to be found."""
+    """Yield names of static functions that are too general to be found."""
     places: dict[str, set[str]] = {}
     for tree in trees.values():
         for name, path in [*tree.static, *tree.defined.items()]:

@@ -46,7 +46,7 @@ class Text:
     may_open_anyhow: bool = False
 
     def wrong(self) -> Iterator[tuple[int, str]]:
-        """Line and phrase of each hit."""
+        """Yield line and phrase of each hit."""
         if not self.may_open_anyhow and (opening := OPENINGS.match(self.words)):
             yield self.line, f'opens with "{opening[0]}"'
         for name, pattern in self.phrases.items():
@@ -55,7 +55,7 @@ class Text:
 
 
 def texts_of(path: Path) -> Iterator[Text]:
-    """Every text of a file that a reader reads as English."""
+    """Yield every text of a file that a reader reads as English."""
     source = path.read_text()
     if path.suffix == ".py":
         yield from _python(ast.parse(source))
@@ -66,7 +66,7 @@ def texts_of(path: Path) -> Iterator[Text]:
 
 
 def _python(tree: ast.Module) -> Iterator[Text]:
-    """Docstrings, those below constants and fields included, and the texts of `help=`."""
+    """Yield docstrings, also below constants and fields, and the texts of `help=`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             text = node.value.value
@@ -78,7 +78,7 @@ def _python(tree: ast.Module) -> Iterator[Text]:
 
 
 def _comments(source: str) -> Iterator[Text]:
-    """Comments of C: `/* ... */`, and lines of `//` that stand together as one."""
+    """Yield comments of C: `/* ... */`, and lines of `//` that stand together as one."""
     for found in _C_TEXT.finditer(source):
         comment = found[0]
         if comment[0] in "\"'":
@@ -93,7 +93,7 @@ def _blank(found: re.Match[str]) -> str:
 
 
 def files(root: Path, below: Path | None = None) -> Iterator[Path]:
-    """All files of a tree that are checked, in order of name."""
+    """Yield all files of a tree that are checked, in order of name."""
     below = below or root
     for path in [below] if below.is_file() else sorted(below.rglob("*")):
         parts = path.relative_to(root).parts
@@ -102,7 +102,7 @@ def files(root: Path, below: Path | None = None) -> Iterator[Path]:
 
 
 def found_in(root: Path, below: Path | None = None) -> dict[str, list[str]]:
-    """One line for each hit, by file."""
+    """Return one line for each hit, by file."""
     hits = {}
     for path in files(root, below):
         name = str(path.relative_to(root))
@@ -113,14 +113,14 @@ def found_in(root: Path, below: Path | None = None) -> dict[str, list[str]]:
 
 
 def tolerated(root: Path) -> list[str]:
-    """Entries of the list: folders (with all below them) and files."""
+    """Return the entries of the list: folders (with all below them) and files."""
     path = root / LIST
     lines = path.read_text().splitlines() if path.exists() else []
     return [line for line in lines if line and not line.startswith("#")]
 
 
 def wrong(root: Path = ROOT) -> Iterator[str]:
-    """One line for each hit outside the list, and for each entry of the list that must go."""
+    """Yield one line for each hit outside the list, and for each entry of the list that must go."""
     hits, entries = found_in(root), tolerated(root)
     for name, lines in hits.items():
         if _entry(name, entries) is None:

@@ -32,7 +32,7 @@ PARTS: dict[str, Callable[[Path], Part]] = {
 
 
 def put(name: str, part: Part) -> None:
-    """Into the page, between its marks."""
+    """Put a part into the page, between its marks."""
     begin, end = f"<!-- {name} -->\n", f"\n<!-- end {name} -->"
     text = PAGE.read_text()
     before, _, rest = text.partition(begin)

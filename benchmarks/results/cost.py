@@ -20,7 +20,7 @@ SIZES = (200_000, 800_000, 3_200_000)
 
 
 def part(folder: Path) -> Part:
-    """CPU time of the structure of runs of three lengths, and the exponent by which it grows."""
+    """Measure CPU time of the structure of runs of three lengths, and the exponent by which it grows."""
     said, times = [], []
     for calls in SIZES:
         run = write_run(folder / str(calls), "halo", RANKS, calls / RANKS)

@@ -20,7 +20,7 @@ COUNTERS = tuple(f"sde:::Own::{name}" for name in ("alpha", "beta", "gamma"))
 
 
 def part() -> Part:
-    """R9: counters that are read in turn, each in an iteration of its own."""
+    """Compute R9: counters that are read in turn, each in an iteration of its own."""
     rows = table("parallel").set_index("run")
     stated = []
     for name, target in (("BT", 155), ("FT", 12), ("SP", 342), ("MG", 20)):

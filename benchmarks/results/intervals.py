@@ -53,7 +53,7 @@ def _printed(name: str, period: int) -> Row:
 
 
 def _variances(cpi: Metric) -> Row:
-    """Figure 5.4: how much samples of three lengths differ."""
+    """Compute figure 5.4: how much samples of three lengths differ."""
     spread = {}
     for steps in SAMPLINGS:
         count = len(cpi.above) // steps

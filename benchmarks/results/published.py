@@ -10,5 +10,5 @@ DATA = Path(__file__).parent / "data"
 
 
 def table(name: str) -> pd.DataFrame:
-    """data/NAME.csv; what was not found, or is negligible, is NaN."""
+    """Read data/NAME.csv; values that were not found, or are negligible, are NaN."""
     return pd.read_csv(DATA / f"{name}.csv")

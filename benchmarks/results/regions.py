@@ -29,7 +29,7 @@ SLIPS = {
 
 
 def part(folder: Path) -> Part:
-    """All of R1."""
+    """Compute all of R1."""
     regions = table("regions")
     applications = list(regions.groupby("application", sort=False))
     planted = [row for name, rows in applications for row in _found(name, rows, folder / name)]
@@ -76,8 +76,7 @@ def _invariants(regions: pd.DataFrame) -> list[Row]:
 
 
 def steps_of(rows: pd.DataFrame) -> list[Step]:
-    """The regions of an application as steps of a planted trace. All have the iteration of the first one, as long as
-    their own: a loop makes the same calls, and only the period that was cut out begins elsewhere in it."""
+    """Return the regions of an application as steps of a planted trace."""
     steps: list[Step] = []
     inside = rows[rows.level == 2]
     inside = inside[inside.region == inside.region.min()]
@@ -133,7 +132,7 @@ def _found(name: str, rows: pd.DataFrame, folder: Path) -> list[Row]:
 
 
 def by_signal(trace: Trace, name: str) -> list[LoopNode]:
-    """The loops that one signal shows by itself, between the flushes."""
+    """Yield the loops that one signal shows by itself, between the flushes."""
     disturbed = [one for one in perturbed(trace, Team()) if one.cause is PerturbationCause.FLUSHING]
 
     def sampled(begin: int, end: int, samples: int) -> RunSignal:

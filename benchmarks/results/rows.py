@@ -38,10 +38,10 @@ class Part:
 
 
 def percent(share: float, digits: int = 1) -> str:
-    """0.012 is "1.2 %"."""
+    """Write 0.012 as "1.2 %"."""
     return f"{100 * share:.{digits}f} %"
 
 
 def listed(values: Iterable[object]) -> str:
-    """ "5, 5, 3"."""
+    """Write "5, 5, 3"."""
     return ", ".join(map(str, values))

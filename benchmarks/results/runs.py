@@ -69,7 +69,7 @@ class Campaign:
 
 
 def traced() -> Campaign:
-    """All programs."""
+    """Trace all programs."""
     load = os.getloadavg()[0] / (os.cpu_count() or 1)
     mpi = find()
     return Campaign(tuple(_analysed(mpi, *program) for program in _programs(mpi)), load)
@@ -86,7 +86,7 @@ def _programs(mpi: Mpi) -> Iterator[tuple[str, int, list[str]]]:
 
 
 def built(mpi: Mpi, source: Path, *flags: str) -> Path:
-    """A program of one source."""
+    """Build a program of one source."""
     WORK.mkdir(parents=True, exist_ok=True)
     program = WORK / source.stem
     subprocess.run([mpi.mpicc, "-O2", source, "-o", program, *flags], check=True)
@@ -114,7 +114,7 @@ def _size(run: Path) -> int:
 
 
 def periods_part(campaign: Campaign) -> Part:
-    """R2: how often each metric has a period, and how well they agree."""
+    """Compute R2: how often each metric has a period, and how well they agree."""
     published = table("periods")
     stated = [
         Row(f"periods found by {name}", f"{count} of 26", f"{published[name].notna().sum()} of {len(published)}")
@@ -182,7 +182,7 @@ def _counts(runs: tuple[Traced, ...]) -> list[Row]:
 
 
 def _off(run: Traced) -> dict[str, float]:
-    """By how much the period of each signal that has one is off."""
+    """Return by how much the period of each signal that has one is off."""
     off = {one.name: off_by(one, run.found.main) for one in run.found.metrics}
     return {name: by for name, by in off.items() if by is not None}
 
@@ -192,7 +192,7 @@ def _ms(ns: float) -> str:
 
 
 def sizes_part(campaign: Campaign) -> Part:
-    """R3: size of two iterations beside the whole."""
+    """Compute R3: size of two iterations beside the whole."""
     stated = [
         Row("Liso, Idris, Gadget, Linpack: whole / level 1", "31.6, 10.8, 51, 146",
             listed(round(whole / small, 1) for whole, small in ((2020, 64), (2700, 250), (2700, 53), (6700, 46)))),
@@ -225,7 +225,7 @@ def _kb(size: int) -> str:
 
 
 def parallel_part(campaign: Campaign) -> Part:
-    """R7: initialisation, period and whole run."""
+    """Compute R7: initialisation, period and whole run."""
     rows = table("parallel")
     cpi = (rows.cpi - rows.cpi_whole).abs() / rows.cpi_whole
     l1 = (rows.l1 - rows.l1_whole).abs() / rows.l1_whole

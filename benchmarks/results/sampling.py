@@ -21,7 +21,7 @@ PLANTED = (
 
 
 def series_of(period: float, steps: int, seed: int) -> tuple[Metric, Metric]:
-    """CPI and misses; period NaN: random walks."""
+    """Draw CPI and misses; period NaN: random walks."""
     random = np.random.default_rng(seed)
     if np.isnan(period):
         return tuple(_column(name, 50 + np.cumsum(random.normal(0, 0.3, steps))) for name in ("CPI", "L1"))
@@ -41,7 +41,7 @@ def _column(name: str, values: np.ndarray) -> Metric:
 
 
 def part() -> Part:
-    """R5: periods and errors."""
+    """Compute R5: periods and errors."""
     published = table("subsets")
     found = published[published.period.notna()]
     cpi, misses = (
@@ -82,7 +82,7 @@ def _planted(published: pd.DataFrame) -> list[Row]:
 
 
 def length_part() -> Part:
-    """R6: errors of parts that are shorter or longer than the period."""
+    """Compute R6: errors of parts that are shorter or longer than the period."""
     every = table("lengths")
     names = [str(share) for share in SHARES]
     found = every[(every.benchmark != "Mean Error") & every["100"].notna()]

@@ -45,7 +45,7 @@ def run_of(folder: Path, name: str, ranks: int, factors: tuple[float, ...]) -> P
 
 
 def part(folder: Path) -> Part:
-    """R10: measured and modelled speedup, and the cause."""
+    """Compute R10: measured and modelled speedup, and the cause."""
     said = []
     for name, runs, targets, cause in (
         ("WRF-ARW, Iberia", WRF_ARW, (1.5, 2.8), "dependencies, balance"),
@@ -86,7 +86,7 @@ def part(folder: Path) -> Part:
 
 
 def prediction_part(folder: Path) -> Part:
-    """R11: the errors of the model and of three extrapolations of the speedup itself."""
+    """Compute R11: the errors of the model and of three extrapolations of the speedup itself."""
     said = []
     for name, (losses, causes) in CURVES.items():
         runs = [run_of(folder, name, ranks, _at(losses, ranks)) for ranks in (*FITTED, *AHEAD)]

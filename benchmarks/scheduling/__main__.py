@@ -17,7 +17,7 @@ WIDTH = 118
 
 
 def text_of(verdict: Verdict) -> str:
-    """The claim, whether it holds, and what every policy does, with its number."""
+    """Write the claim, whether it holds, and every policy's answer, with its number."""
     claim = verdict.claim
     said = f"{claim.experiment} {'true ' if verdict.holds else 'FALSE'} {claim.text}; says the study of "
     said += ", ".join(claim.true_of) if set(claim.true_of) != set(NAMES) else "all"

@@ -67,7 +67,7 @@ class View:
         return [x for x in first if least <= x <= most_]
 
     def unlike(self) -> list[float]:
-        """Computations very unlike that of the other application."""
+        """Return the computations very unlike the other application's."""
         return [x for x in self.points() if max(x / A_US, A_US / x) > 4]
 
     def throughput(self, policy: str, x: float) -> float:
@@ -80,89 +80,89 @@ class View:
         return self.results[self.experiment][policy][x].ratio
 
     def of_most(self, policy: str, x: float) -> float:
-        """Throughput, as a share of what is possible."""
+        """Return throughput, as a share of the possible."""
         return self.throughput(policy, x) / most(self.experiment, x)
 
     def of_best(self, policy: str, x: float) -> float:
-        """Throughput, as a share of that of the best policy."""
+        """Return throughput, as a share of the best policy's."""
         names = self.results[self.experiment]
         return self.throughput(policy, x) / max(self.throughput(name, x) for name in names)
 
     def against(self, policy: str, other: str, x: float) -> float:
-        """Throughput, as a multiple of another policy's."""
+        """Return throughput, as a multiple of another policy's."""
         return self.throughput(policy, x) / self.throughput(other, x)
 
     def differs(self, policy: str, other: str, xs: Iterable[float]) -> float:
-        """The largest difference between the rates of two policies, as a share of the larger."""
+        """Return the largest difference between the rates of two policies, as a share of the larger."""
         pairs = [(self.rates(policy, x), self.rates(other, x)) for x in xs]
         return max(float(np.max(np.abs(a - b) / np.maximum(np.maximum(a, b), 1e-9))) for a, b in pairs)
 
     def settled_after(self, policy: str, x: float) -> int:
-        """Iterations until none takes longer than alone any more."""
+        """Return the iterations until none takes longer than alone any more."""
         shared = self.results[self.experiment][policy][x]
         late = [np.diff(d) > 1.01 * r.cycle_ns for d, r in zip(shared.done, shared.rings, strict=True)]
         return max((int(np.flatnonzero(one)[-1]) + 1 if one.any() else 0) for one in late)
 
 
 def least(values: Iterable[float], bound: float) -> Answer:
-    """All are at least the bound; the least of them."""
+    """Answer whether all are at least the bound, with the least."""
     found = sorted(values)
     return (found[0] >= bound, f"{found[0]:.2f}") if found else None
 
 
 def largest(values: Iterable[float], bound: float) -> Answer:
-    """None is above the bound; the largest of them."""
+    """Answer whether none is above the bound, with the largest."""
     found = sorted(values)
     return (found[-1] <= bound, f"{found[-1]:.2f}") if found else None
 
 
 def same(v: View, policy: str, other: str, xs: Iterable[float], within: float = 0.01) -> Answer:
-    """The rates of two policies are the same."""
+    """Answer whether the rates of two policies are the same."""
     found = v.differs(policy, other, xs)
     return found <= within, f"{100 * found:.0f} %"
 
 
 def around(values: Iterable[float], centre: float, within: float) -> Answer:
-    """All are about the same as the centre; that which is farthest from it."""
+    """Answer whether all are about the same as the centre, with the farthest."""
     found = max(values, key=lambda value: abs(value / centre - 1))
     return abs(found / centre - 1) <= within, f"{found:.2f}"
 
 
 def as_unfair(v: View, policy: str) -> Answer:
-    """At least as unfair as PF that favours the same application."""
+    """Answer whether it is at least as unfair as PF that favours the same application."""
     other = "PF_2" if FAVOURS[policy] == 2 else "PF_1"
     return least((v.ratio(policy, x) / v.ratio(other, x) for x in v.points(60) if np.isfinite(v.ratio(other, x))), 0.99)
 
 
 def grows(v: View, policy: str) -> Answer:
-    """Unfairness, from 50 % on."""
+    """Answer whether unfairness grows, from 50 % on."""
     ratios = [v.ratio(policy, x) for x in v.points(50)]
     rises = all(b >= 0.99 * a for a, b in pairwise(ratios)) and ratios[-1] > UNFAIR
     return rises, f"{ratios[0]:.1f} to {ratios[-1]:.1f}"
 
 
 def less_demanding_first(v: View, policy: str) -> Answer:
-    """Where it favours the application of less demand, it is no worse than the one that favours the other."""
+    """Answer whether favouring the application of less demand is no worse than favouring the other."""
     mine = [x for x in v.points(40) if x != 60 and FAVOURS[policy] == (2 if x < 60 else 1)]
     other = policy[:-1] + ("1" if policy.endswith("2") else "2")
     return least((v.against(policy, other, x) for x in mine), 0.99) if FAVOURS[policy] and mine else None
 
 
 def favouring(v: View, policy: str, longer: bool) -> list[float]:
-    """Where the policy favours the application with the longer, or the shorter, computation."""
+    """Return the values where the policy favours the application with the longer, or the shorter, computation."""
     wanted = {x: (2 if (x > A_US) == longer else 1) for x in v.unlike()}
     return [x for x, number in wanted.items() if FAVOURS[policy] == number]
 
 
 def longer_is_worst(v: View, policy: str) -> Answer:
-    """Where it favours the longer, no policy is worse."""
+    """Answer whether no policy is worse when it favours the longer."""
     names = v.results[v.experiment]
     xs = favouring(v, policy, longer=True)
     return largest((max(v.against(policy, name, x) for name in names) for x in xs), 1.01) if xs else None
 
 
 def shorter_beats_rr(v: View, policy: str) -> Answer:
-    """Where it favours the shorter, it does a little more than RR (to 1.25 times) and is less fair."""
+    """Answer whether favouring the shorter does a little more than RR (to 1.25 times) and is less fair."""
     xs = favouring(v, policy, longer=False)
     if not xs:
         return None
@@ -172,7 +172,7 @@ def shorter_beats_rr(v: View, policy: str) -> Answer:
 
 
 def between(v: View, policy: str, low: str, high: str, xs: Sequence[float]) -> Answer:
-    """No less than one policy and no more than another, whichever is which."""
+    """Answer whether it is no less than one policy and no more than another, whichever is which."""
     outside = []
     for x in xs:
         a, b = sorted((v.throughput(low, x), v.throughput(high, x)))
@@ -181,13 +181,13 @@ def between(v: View, policy: str, low: str, high: str, xs: Sequence[float]) -> A
 
 
 def steady(v: View, policy: str) -> Answer:
-    """With computations longer than the slice, throughput is the same share of the possible."""
+    """Answer whether throughput is the same share of the possible, with computations longer than the slice."""
     shares = [v.of_most(policy, x) for x in v.points(4 * SLICE_US)]
     return largest([max(shares) / min(shares)], 1.05)
 
 
 def worse_alone(v: View, policy: str) -> Answer:
-    """Both applications make about as many iterations as the slower would alone."""
+    """Answer whether both applications make about as many iterations as the slower would alone."""
     found = []
     for x in v.unlike():
         rate = 1e9 / max(ring.cycle_ns for ring in rings_of(v.experiment, x))
@@ -269,10 +269,10 @@ CLAIMS = (
 
 
 def verdicts(results: Results) -> list[Verdict]:
-    """All claims, on all policies that were run."""
+    """Judge all claims, on all policies that were run."""
     return [verdict(claim, View(claim.experiment, results), results[claim.experiment]) for claim in CLAIMS]
 
 
 def verdict(claim: Claim, view: Any, policies: Iterable[str]) -> Verdict:
-    """A claim on policies, of which `view` knows the results."""
+    """Judge a claim on policies, of which `view` knows the results."""
     return Verdict(claim, {name: claim.statement(view, name) for name in policies})

@@ -26,7 +26,7 @@ class Policy:
     records: Records = Records.PATH
 
     def machine(self, nodes: int, mapping: str | tuple[int, ...], slice_us: float) -> Machine:
-        """Ideal, of one-CPU nodes."""
+        """Make an ideal machine of one-CPU nodes."""
         options = self.options | ({"slice_us": slice_us} if "slice_us" in self.options else {})
         return Machine(nodes=(Node(),) * nodes, mapping=mapping, scheduling=policy_of(options))
 
@@ -87,7 +87,7 @@ class Setting:
         return self.computes_us if experiment in _VARY_COMPUTATION else self.demands
 
     def run(self, experiment: str, policy: Policy, x: float, slice_us: float = SLICE_US) -> Shared:
-        """One point."""
+        """Run one point."""
         rings = [replace(ring, records=policy.records) for ring in rings_of(experiment, x)]
         nodes, mapping = (8, EIGHT) if len(rings) == 2 else (4, NEIGHBOURS if experiment in ("E4", "E5") else OPPOSITES)
         horizon = self.cycles * max(ring.cycle_ns for ring in rings)
@@ -95,14 +95,14 @@ class Setting:
         return share(rings, policy.machine(nodes, mapping, slice_us), horizon, priorities=priorities)
 
     def results(self) -> Iterator[tuple[str, str, float, Shared]]:
-        """All points of all experiments."""
+        """Yield all points of all experiments."""
         for experiment in EXPERIMENTS:
             for policy in self.policies:
                 for x in self.points(experiment):
                     yield experiment, policy.name, x, self.run(experiment, policy, x)
 
     def all(self) -> Results:
-        """The same, by experiment, policy and point."""
+        """Return all points by experiment, policy and point."""
         found: Results = {}
         for experiment, policy, x, shared in self.results():
             found.setdefault(experiment, {}).setdefault(policy, {})[x] = shared
@@ -110,7 +110,7 @@ class Setting:
 
 
 def rings_of(experiment: str, x: float) -> list[Ring]:
-    """The applications at one point."""
+    """Return the applications at one point."""
     varied = Ring(x, 60) if experiment in _VARY_COMPUTATION else Ring(A_US, x)
     first = {"E1": [varied], "E2": [Ring(A_US, 60)], "E3": [Ring(A_US, 60)]}
     return [*first.get(experiment, []), varied]

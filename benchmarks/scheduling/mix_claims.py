@@ -27,7 +27,7 @@ class MixView:
     mixes: Mixes
 
     def of(self, policy: str, part: str = "") -> list[Mixed]:
-        """The points with these words in their names, in order."""
+        """Return the points with these words in their names, in order."""
         return [mixed for name, mixed in self.mixes[self.experiment][policy].items() if part in name]
 
     def others(self, policy: str) -> list[str]:
@@ -35,27 +35,27 @@ class MixView:
 
 
 def same_indices(v: MixView, policy: str, other: str) -> Answer:
-    """Gain and fairness of two policies are about the same at each point."""
+    """Answer whether gain and fairness of two policies are about the same at each point."""
     pairs = zip(v.of(policy), v.of(other), strict=True)
     far = max(max(abs(a.gain / b.gain - 1), abs(a.spread / b.spread - 1)) for a, b in pairs)
     return far <= ABOUT, f"{100 * far:.0f} %"
 
 
 def gains_alike(v: MixView, policy: str) -> Answer:
-    """Whatever the slice."""
+    """Answer whether gains are alike whatever the slice."""
     gains = [mixed.gain for mixed in v.of(policy)]
     return largest([max(gains) / min(gains)], 1 + ABOUT)
 
 
 def less_fair_with_slices(v: MixView, policy: str) -> Answer:
-    """The longer the slice, to 5 %."""
+    """Answer whether longer slices are less fair, to 5 %."""
     spreads = [mixed.spread for mixed in v.of(policy)]
     rises = all(b >= 0.95 * a for a, b in pairwise(spreads)) and spreads[-1] > 1.05 * spreads[0]
     return rises, f"{spreads[0]:.2f} to {spreads[-1]:.2f}"
 
 
 def fairest(v: MixView, policy: str) -> Answer:
-    """At how many of the slices nobody is fairer; true if at most of them."""
+    """Count the slices at which nobody is fairer; true if at most of them."""
     rivals = [[mixed.spread for mixed in v.of(name)] for name in v.others(policy)]
     mine = [mixed.spread for mixed in v.of(policy)]
     count = sum(x <= 1.01 * min(others) for x, others in zip(mine, zip(*rivals, strict=True), strict=True))
@@ -63,7 +63,7 @@ def fairest(v: MixView, policy: str) -> Answer:
 
 
 def worst_of_all(v: MixView, policy: str) -> Answer:
-    """At each slice nobody gains less or is less fair."""
+    """Answer whether nobody gains less or is less fair, at each slice."""
 
     def worse(other: str) -> int:
         return sum(a.gain > 1.01 * b.gain or a.spread < 0.99 * b.spread
@@ -74,7 +74,7 @@ def worst_of_all(v: MixView, policy: str) -> Answer:
 
 
 def ratio(of: Callable[[Mixed], float], to: Callable[[Mixed], float], bound: float, part: str = "") -> Callable:
-    """The least ratio of two numbers of the points is at least the bound."""
+    """Answer whether the least ratio of two numbers of the points is at least the bound."""
     return lambda v, p: least((of(mixed) / to(mixed) for mixed in v.of(p, part)), bound)
 
 
@@ -85,7 +85,7 @@ def slower_than_on_the_hpc(v: MixView, policy: str) -> Answer:
 
 
 def favours_long_bursts(v: MixView, policy: str) -> Answer:
-    """FFT and IS keep more of their speed than LU and MG, wherever they meet."""
+    """Answer whether FFT and IS keep more of their speed than LU and MG, wherever they meet."""
     found = []
     for name, mixed in v.mixes[v.experiment][policy].items():
         kept = dict(zip(LOADS[name.split(",")[0]], mixed.kept, strict=True))
@@ -135,7 +135,7 @@ MIX_CLAIMS = (
 
 
 def mix_verdicts(mixes: Mixes) -> list[Verdict]:
-    """All claims on experiments that were run, on all policies."""
+    """Judge all claims on experiments that were run, on all policies."""
     return [
         verdict(claim, MixView(claim.experiment, mixes), mixes[claim.experiment])
         for claim in MIX_CLAIMS

@@ -74,7 +74,7 @@ Mixes = dict[str, dict[str, dict[str, Mixed]]]
 
 
 def second(tasks: int, policy: str, slice_ms: float, seconds: float = ALONE_S) -> Mixed:
-    """A point of the second study, from so much of the run."""
+    """Run a point of the second study, from this time of the run."""
     names = {"FIFO": "fcfs", **{f"BOOST{k}_RR": f"boost{k}-rr" for k in (1, 2, 3)}}
     options: dict[str, object] = {"policy": names.get(policy, policy.lower())}
     if policy in ("RR", "DECAY") or policy.endswith("_RR"):
@@ -91,7 +91,7 @@ def second(tasks: int, policy: str, slice_ms: float, seconds: float = ALONE_S) -
 
 @cache
 def application(name: str) -> Program:
-    """One of Table 19: in each iteration every task computes, sends to the next and receives from the one before."""
+    """Make an application of Table 19: in each iteration every task computes, sends on and receives."""
     tasks, size, messages, seconds, percent = TABLE_19[name]
     latency_s = 2 * messages * NETWORKS["HPC"][0] / 1e6  # is part of the CPU time there, at both ends
     burst = round((seconds * percent / 100 - latency_s) / messages * 1e9)
@@ -111,7 +111,7 @@ def application(name: str) -> Program:
 
 
 def third(load: str, network: str, tasks: int, policy: str, repetitions: int = 10) -> Mixed:
-    """A point of the third study."""
+    """Run a point of the third study."""
     programs = [application(f"{name}{tasks}") for name in LOADS[load]]
     latency_us, bandwidth, buses = NETWORKS[network]
     node = Node(latency_s=latency_us / 1e6, links_out=1, links_in=1)
@@ -135,7 +135,7 @@ class MixSetting:
     repetitions: int = 10
 
     def all(self) -> Mixes:
-        """All points."""
+        """Run all points."""
         found: Mixes = {}
         for experiment, policy, point, mixed in self._points():
             found.setdefault(experiment, {}).setdefault(policy, {})[point] = mixed

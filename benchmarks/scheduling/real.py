@@ -110,22 +110,22 @@ class RealView:
 
 
 def gain(v: RealView, policy: str) -> float:
-    """Jobs/s of pairs over that of one after the other, mean."""
+    """Return jobs/s of pairs over jobs/s of one after the other, mean."""
     return float(np.mean([one.shared_throughput / one.batch_throughput for one in v.pairs(policy)]))
 
 
 def unfairness(v: RealView, policy: str) -> float:
-    """SR, mean."""
+    """Return SR, mean."""
     return float(np.mean([one.ratio for one in v.pairs(policy)]))
 
 
 def interleaving(v: RealView, policy: str) -> Answer:
-    """How much longer each takes with neighbours on a processor."""
+    """Say how much longer each takes with neighbours on a processor."""
     return least((one.neighbours_s / one.interleaved_s for one in v.folds(policy)), 1.0)
 
 
 def beside_fifo(v: RealView, policy: str) -> list[float]:
-    """Times of folded traces, interleaved, as multiples of those under FIFO."""
+    """Return times of folded traces, interleaved, as multiples of their times under FIFO."""
     both = zip(v.folds(policy), v.folds("FIFO"), strict=True)
     return [one.interleaved_s / fifo.interleaved_s for one, fifo in both]
 

@@ -31,7 +31,7 @@ def main() -> None:
 
 
 def _write(name: str, lines: list[str]) -> None:
-    """The part of the page that has this name."""
+    """Write the part of the page that has this name."""
     begin = f"<!-- {name} -->"
     before, _, rest = PAGE.read_text().partition(begin)
     PAGE.write_text(f"{before}{begin}\n" + "\n".join(lines) + f"\n{END}{rest.partition(END)[2]}")

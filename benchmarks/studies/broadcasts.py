@@ -104,13 +104,16 @@ def _line(mpi: str, algorithm: str, compared: Compared, network: LoOgGP) -> Line
 
 
 def frame_of(settings: list[Measured]) -> pandas.DataFrame:
-    """A row for each setting; time in us."""
+    """Make a row for each setting; time in us."""
     rows = [(m.segments, m.segment_bytes / KIBIBYTE, m.ranks, 1e6 * m.time_s) for m in settings]
     return pandas.DataFrame(rows, columns=["ns", "ms", "P", "time"])
 
 
 def refined_sizes(frame: pandas.DataFrame, network: LoOgGP) -> str:
-    """SIZES with a term for each interval of the network that begins among the segments: 0 below it, 1 from there."""
+    """Add a term to SIZES for each interval of the network that begins among the segments.
+
+    The term is 0 below it, 1 from there.
+    """
     begins = [interval.from_bytes / KIBIBYTE for interval in network.intervals[1:]]
     shares = [(begin, float((frame["ms"] >= begin).mean())) for begin in begins]
     steps = [f"min(1,floor(ms/{begin:g}))" for begin, share in shares if _ENOUGH <= share <= 1 - _ENOUGH]

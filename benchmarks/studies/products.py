@@ -33,7 +33,7 @@ TIME = "{n^3/ranks,n^2/ranks,phi}*"
 
 
 def rows(mpi: Mpi) -> Iterator[Row]:
-    """Both versions: misses, then the time with the misses that the model predicts (two stages)."""
+    """Yield for both versions misses, then the time with the misses that the model predicts (two stages)."""
     program = _program(mpi)
     for version in "AB":
         frame = _measured(mpi, program, version)
@@ -49,7 +49,7 @@ def rows(mpi: Mpi) -> Iterator[Row]:
 
 
 def _share(both: Composed, frame: pandas.DataFrame) -> str:
-    """The part of the time that misses make, over all settings (section 5.3.1)."""
+    """Say the part of the time that misses make, over all settings (section 5.3.1)."""
     if "phi" not in both.outer.terms:
         return "misses make no difference"
     shares = [both.share("phi", **at) for at in frame[["n", "ranks"]].to_dict("records")]
@@ -58,7 +58,7 @@ def _share(both: Composed, frame: pandas.DataFrame) -> str:
 
 
 def _program(mpi: Mpi) -> Path:
-    """examples/products.c, translated and compiled."""
+    """Translate and compile examples/products.c."""
     WORK.mkdir(parents=True, exist_ok=True)
     source, include = WORK / "products.c", ROOT / "tracelib" / "include"
     words = ["call", str(ROOT / "examples" / "products.c"), "-o", str(source), "-q"]
@@ -68,8 +68,10 @@ def _program(mpi: Mpi) -> Path:
 
 
 def _measured(mpi: Mpi, program: Path, version: str) -> pandas.DataFrame:
-    """A row for each size and number of ranks: CPU time of all rows of the product (s, least
-    of the repetitions, mean of the ranks), misses."""
+    """Measure a row for each size and number of ranks: CPU time of all rows of the product, misses.
+
+    The time is in s, least of the repetitions, mean of the ranks.
+    """
     runs = [traced(mpi, f"product-{version}-{p}-{n}", p, program, version, n, REPEATED) for n in SIZES for p in RANKS]
     rows_of = table(runs, "--where", "region == 'rows'")
     rows_of["repetition"] = (rows_of["execution"] - 1) * rows_of["ranks"] // rows_of["n"]
@@ -83,7 +85,7 @@ def _measured(mpi: Mpi, program: Path, version: str) -> pandas.DataFrame:
 
 
 def _misses(mpi: Mpi, program: Path, version: str, ranks: int, n: int) -> float:
-    """Misses of the last cache in the inner loops, mean of the ranks."""
+    """Count misses of the last cache in the inner loops, mean of the ranks."""
     for path in WORK.glob("cachegrind.*"):
         path.unlink()
     valgrind = ["valgrind", "-q", "--tool=cachegrind", "--cache-sim=yes", f"--LL={CACHE}"]
@@ -96,7 +98,7 @@ def _misses(mpi: Mpi, program: Path, version: str, ranks: int, n: int) -> float:
 
 
 def of_function(text: str, name: str) -> int:
-    """Misses of the last level that a file of cachegrind counts in a function: instructions, data read and written."""
+    """Return a function's misses of the last level in a file of cachegrind: instructions, data read and written."""
     wanted: list[int] = []
     total, inside = 0, False
     for line in text.splitlines():

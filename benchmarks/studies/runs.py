@@ -18,7 +18,7 @@ OPTIONS = {"TRACELIB_COUNTERS": "CPU_NS"}
 def traced(
     mpi: Mpi, name: str, ranks: int, program: str | Path, *words: object, options: Mapping[str, str] = NOTHING
 ) -> Path:
-    """A traced run; its file."""
+    """Trace a run. Return its file."""
     mpi.run(ranks, program, *words, traced=name, options=OPTIONS | dict(options), bind=False)
     return WORK / f"{name}.h5"
 

@@ -36,7 +36,7 @@ class Row:
         return f"| {' | '.join([*cells, self.held_out, outside, self.note])} |"
 
     def _errors(self, frame: pandas.DataFrame) -> np.ndarray:
-        """Relative errors, (predicted - measured) / measured."""
+        """Return relative errors, (predicted - measured) / measured."""
         settings = frame[list(self.model.parameters)].to_dict("records")
         return np.array([self.model.predict(**at) for at in settings]) / frame[self.column].to_numpy() - 1
 

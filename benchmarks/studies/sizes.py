@@ -38,7 +38,10 @@ run 50
 
 
 def rows(mpi: Mpi) -> Iterator[Row]:
-    """The CPU time of a rank in all its bursts after MPI_Init, the least of the runs; the largest size is held out."""
+    """Yield the CPU time of a rank in all its bursts after MPI_Init, the least of the runs.
+
+    The largest size is held out.
+    """
     WORK.mkdir(parents=True, exist_ok=True)
     subprocess.run([mpi.mpicc, "-O2", ROOT / "examples" / "heat.c", "-o", WORK / "heat", "-lm"], check=True)
     runs = [

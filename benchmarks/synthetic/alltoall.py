@@ -19,7 +19,7 @@ def steps(mean_calls: float) -> int:
 
 
 def alltoall(world: World, mean_calls: float) -> None:
-    """The whole program."""
+    """Write the whole program."""
     rows = world.every.reshape(grid(world.ranks))
     groups = [(rows, world.split(rows)), (rows.T, world.split(rows.T))]
     for step in range(1, steps(mean_calls) + 1):

@@ -54,7 +54,7 @@ class Exchange:
         self._done["what"] = np.where(is_send, What.SEND_DONE, What.RECV_DONE)
 
     def run(self, size: int | np.ndarray) -> None:
-        """Once, from where the ranks are; `size` bytes of each message."""
+        """Run once, from where the ranks are; `size` bytes of each message."""
         world, calls, done = self._world, self._calls.copy(), self._done.copy()
         calls["enter"] = world.now[self._rank_of_call] + self._delay_ns
         calls["exit"] = calls["enter"] + np.uint64(POST_NS)

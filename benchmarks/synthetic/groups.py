@@ -30,7 +30,7 @@ class Communicators:
         self._places = [_places(split.groups) for split in splits]
 
     def tables(self, rank: int, ticks_a_ns: int) -> dict[str, np.ndarray]:
-        """Tables `communicators` and `members` of a rank."""
+        """Return tables `communicators` and `members` of a rank."""
         rows = [
             (0, 0, 0, 0, 0, 0, -1, 0),
             (1, 0, said_of(range(self._ranks)), 0, self._ranks, 0, rank, 0),
@@ -49,7 +49,7 @@ class Communicators:
 
 
 def _places(groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The group of each rank, and its rank in that."""
+    """Return the group of each rank, and its rank in the group."""
     group_of, place_in = np.empty(groups.size, np.int64), np.empty(groups.size, np.int64)
     group_of[groups] = np.arange(groups.shape[0])[:, None]
     place_in[groups] = np.arange(groups.shape[1])

@@ -13,13 +13,13 @@ STEPS_A_REDUCTION = 10
 
 
 def grid(ranks: int) -> tuple[int, int]:
-    """Rows and columns, as alike as they can be; rank = row * columns + column."""
+    """Return rows and columns, as alike as they can be; rank = row * columns + column."""
     rows = next(n for n in range(int(ranks**0.5), 0, -1) if ranks % n == 0)
     return rows, ranks // rows
 
 
 def neighbours(places: np.ndarray) -> list[np.ndarray]:
-    """The rank before and behind each rank in each dimension of a periodic grid, where there is another."""
+    """Return the rank before and behind each rank in each dimension of a periodic grid, where there is another."""
     shifts = [(by, axis) for axis in range(places.ndim) if places.shape[axis] > 1 for by in (1, -1)]
     by_place = [np.roll(places, by, axis) for by, axis in shifts]
     return [peers.ravel() for peers in by_place]
@@ -31,7 +31,7 @@ def steps(mean_calls: float, directions: int) -> int:
 
 
 def simulate(world: World, mean_calls: float, places: np.ndarray) -> None:
-    """`places`: the ranks on their grid."""
+    """Simulate the steps. `places`: the ranks on their grid."""
     peers = neighbours(places)
     sources = np.concatenate(peers)
     tags = np.repeat(np.arange(len(peers)), world.ranks)
@@ -44,10 +44,10 @@ def simulate(world: World, mean_calls: float, places: np.ndarray) -> None:
 
 
 def ring(world: World, mean_calls: float) -> None:
-    """Two neighbours: 2 Irecv, 2 Isend, a Waitall each step."""
+    """Exchange with two neighbours: 2 Irecv, 2 Isend, a Waitall each step."""
     simulate(world, mean_calls, world.every)
 
 
 def halo(world: World, mean_calls: float) -> None:
-    """Four neighbours."""
+    """Exchange with four neighbours."""
     simulate(world, mean_calls, world.every.reshape(grid(world.ranks)))

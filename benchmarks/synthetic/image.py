@@ -31,7 +31,7 @@ class Image:
         self._tables = {table.name: table for table in self._template.tables}
 
     def write(self, path: Path, tables: Mapping[str, np.ndarray], attributes: Mapping[str, int | str]) -> None:
-        """A file with these rows and these attributes; other tables are empty, other attributes 0 or empty."""
+        """Write a file with these rows and these attributes; other tables are empty, other attributes 0 or empty."""
         head = bytearray(self._template.image)
         parts: list[tuple[int, bytes]] = []
         end = len(head) + -len(head) % _ALIGNED
@@ -61,7 +61,7 @@ class Image:
         head[at : at + len(text)] = text
 
     def _put_table(self, head: bytearray, parts: list[tuple[int, bytes]], name: str, rows: np.ndarray, end: int) -> int:
-        """Adds the tree and the chunks, behind `end`; returns the new end. The rest of the last chunk is a hole."""
+        """Add the tree and the chunks, behind `end`. Return the new end. The rest of the last chunk is a hole."""
         table = self._tables[name]
         chunk_bytes = table.chunk_rows * table.row_bytes
         chunks = -(-len(rows) // table.chunk_rows)
@@ -75,7 +75,7 @@ class Image:
     def _put_tree(
         parts: list[tuple[int, bytes]], chunks: int, chunk_rows: int, chunk_bytes: int, at: int
     ) -> tuple[int, int]:
-        """A tree at `at`; returns its address and that of the first chunk, which the others follow."""
+        """Add a tree at `at`. Return its address and the first chunk's, which the others follow."""
         leaves = -(-chunks // _NODE_ENTRIES)
         if leaves > _NODE_ENTRIES:
             raise ValueError(f"a table of more than {_NODE_ENTRIES**2 * chunk_rows} rows")
@@ -96,7 +96,10 @@ class Image:
 
 
 def _node(level: int, left: int, right: int, rows: np.ndarray, children: np.ndarray, chunk_bytes: int) -> bytes:
-    """A node of a version 1 B-tree of chunks (HDF5 File Format Specification, III.A.1); the last entry is a key."""
+    """Return a node of a version 1 B-tree of chunks; the last entry is a key.
+
+    Source: HDF5 File Format Specification, III.A.1.
+    """
     keys = np.zeros(len(rows), _KEY)
     keys["bytes"], keys["row"], keys["child"] = chunk_bytes, rows, children
     return struct.pack("<4sBBHQQ", b"TREE", 1, level, len(rows) - 1, left, right) + keys.tobytes()[:-8]

@@ -18,7 +18,7 @@ TAG = 7
 
 
 def random_edges(weights: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """Pairs of ranks (2, edges), the lower one first; nobody has more than MOST_NEIGHBOURS."""
+    """Draw pairs of ranks (2, edges), the lower one first; nobody has more than MOST_NEIGHBOURS."""
     wanted = np.clip(np.rint(weights * MEAN_NEIGHBOURS / weights.mean()), 1, MOST_NEIGHBOURS).astype(np.int64)
     ends = random.permutation(np.repeat(np.arange(len(weights)), wanted))
     pairs = np.sort(ends[: len(ends) // 2 * 2].reshape(-1, 2), axis=1)
@@ -36,7 +36,7 @@ def steps(mean_calls: float, edges: np.ndarray, often: np.ndarray, ranks: int) -
 
 
 def irregular(world: World, mean_calls: float) -> None:
-    """The whole program."""
+    """Write the whole program."""
     random = world.random
     weights = random.lognormal(0, SPREAD, world.ranks)
     edges = random_edges(weights, random)
@@ -49,7 +49,7 @@ def irregular(world: World, mean_calls: float) -> None:
 
 
 def _step(world: World, edges: np.ndarray, sizes: np.ndarray) -> None:
-    """Both ends of each edge compute, then send to each other."""
+    """Let both ends of each edge compute, then send to each other."""
     sources, destinations = edges.ravel(), edges[::-1].ravel()
     exchange = Exchange(world, sources, destinations, np.full(len(sources), TAG))
     met = np.bincount(sources, minlength=world.ranks)[exchange.ranks]

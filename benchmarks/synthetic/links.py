@@ -14,7 +14,7 @@ _ALIGNED = 8
 
 
 def write_links(path: Path, ranks: int, created_ns: int) -> None:
-    """Names the files in NAME.ranks/ beside `path`, of at most `links.MOST` ranks."""
+    """Write links to the files in NAME.ranks/ beside `path`, of at most `links.MOST` ranks."""
     image, at = links.make(schema)
     head = bytearray(image)
     named = min(ranks, links.MOST)
@@ -34,7 +34,7 @@ def _message(kind: int, data: bytes) -> bytes:
 
 
 def _link(name: str, file: str) -> bytes:
-    """To the root of a file; version 1, the type is given, one byte for the length of the name."""
+    """Return a link to the root of a file; version 1, the type is given, one byte for the length of the name."""
     value = b"\0" + file.encode() + b"\0/\0"
     return _message(
         _LINK, struct.pack("<BBBB", 1, 8, _EXTERNAL, len(name)) + name.encode() + struct.pack("<H", len(value)) + value

@@ -20,15 +20,15 @@ class Recorder:
         self._requests: Parts = []
 
     def add_calls(self, ranks: np.ndarray, rows: np.ndarray) -> None:
-        """`rows` (n): of the ranks (n), which ascend; rows of the same rank in the order of time."""
+        """Add `rows` (n) of the ranks (n), which ascend; rows of the same rank are in order of time."""
         self._calls.append((ranks, rows))
 
     def add_requests(self, ranks: np.ndarray, rows: np.ndarray) -> None:
-        """In the order in which calls completed them."""
+        """Add requests in the order in which calls completed them."""
         self._requests.append((ranks, rows))
 
     def take(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """The rows of `calls` and of `requests` of each rank. Once: they are forgotten."""
+        """Yield the rows of `calls` and of `requests` of each rank. They are forgotten then."""
         calls, first_call = _by_rank(self._calls, self.ranks, schema.CALL)
         requests, first_request = _by_rank(self._requests, self.ranks, schema.REQUEST)
         for rank in range(self.ranks):
@@ -39,7 +39,7 @@ class Recorder:
 
 
 def _by_rank(parts: Parts, size: int, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
-    """All rows in the order of ranks, and the first of each (size + 1); empties `parts`."""
+    """Return all rows in the order of ranks, and the first of each (size + 1); empties `parts`."""
     first = np.zeros(size + 1, np.int64)
     for ranks, _ in parts:
         first[1:] += np.bincount(ranks, minlength=size)

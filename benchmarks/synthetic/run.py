@@ -42,7 +42,7 @@ class Written:
 
 
 def write_run(folder: Path, pattern: str, ranks: int, mean_calls: float, seed: int = 1) -> Written:
-    """Writes run.h5 and run.ranks/ into `folder`. The same arguments give the same bytes."""
+    """Write run.h5 and run.ranks/ into `folder`. The same arguments give the same bytes."""
     world = World(ranks, seed)
     world.begin()
     PATTERNS[pattern](world, mean_calls)
@@ -66,8 +66,10 @@ def write_run(folder: Path, pattern: str, ranks: int, mean_calls: float, seed: i
 
 
 def _blocks(calls: np.ndarray, requests: np.ndarray) -> dict[str, np.ndarray]:
-    """Buffers of calls and requests, and the events of their flushes: the end of one is the first of the next buffer,
-    except for the last, which is closed with both of its events."""
+    """Return buffers of calls and requests, and the events of their flushes.
+
+    The end of one is the first of the next buffer, except for the last, which is closed with both of its events.
+    """
     ends = np.append(np.arange(CALLS_A_BLOCK, len(calls), CALLS_A_BLOCK), len(calls))
     last = calls["exit"][ends - 1]
     events = np.zeros((len(ends), 2), schema.EVENT)
@@ -90,7 +92,7 @@ def _blocks(calls: np.ndarray, requests: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def _clock(started: int, events: np.ndarray) -> np.ndarray:
-    """Pairs at the start of the process, when recording began, and after each flush."""
+    """Return pairs at the start of the process, when recording began, and after each flush."""
     ends = events["time"][1::2].astype(np.int64) // TICKS_A_NS
     ns = np.concatenate([[started, started + 1_000_000], ends + 1])
     rows = np.zeros(len(ns), schema.CLOCK)

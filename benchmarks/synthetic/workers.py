@@ -35,7 +35,7 @@ class Farm:
         self._arrival = np.full(world.ranks, NEVER)
 
     def run(self) -> None:
-        """From the first work to the last stop."""
+        """Run from the first work to the last stop."""
         world, workers = self._world, self._world.every[1:]
         self._add_master(self._answer(workers, world.now[0] + np.arange(len(workers)) * (POST_NS + GAP_NS)))
         while (first := int(self._arrival.min())) < NEVER:
@@ -91,5 +91,5 @@ class Farm:
 
 
 def workers(world: World, mean_calls: float) -> None:
-    """The whole program."""
+    """Write the whole program."""
     Farm(world, tasks(world.ranks, mean_calls)).run()

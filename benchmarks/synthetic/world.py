@@ -51,7 +51,7 @@ class World:
         self.slowness[slow_ranks(ranks)] = SLOW_FACTOR
 
     def compute_ns(self, ranks: np.ndarray, mean_ns: float | np.ndarray) -> np.ndarray:
-        """How long computations of these ranks take."""
+        """Draw how long computations of these ranks take."""
         noise = np.maximum(1 + NOISE * self.random.standard_normal(len(ranks)), NOISE_LEAST)
         return np.rint(mean_ns * self.slowness[ranks] * noise).astype(np.int64) + GAP_NS
 
@@ -60,12 +60,12 @@ class World:
         self.now[ranks] += self.compute_ns(ranks, mean_ns)
 
     def message_ns(self, sources: np.ndarray, destinations: np.ndarray, size: int | np.ndarray) -> np.ndarray:
-        """From the exit of the send to the arrival."""
+        """Return the ns from the exit of the send to the arrival."""
         on_node = sources // RANKS_A_NODE == destinations // RANKS_A_NODE
         return np.where(on_node, LATENCY_ON_NODE_NS, LATENCY_NS) + size // BYTES_A_NS
 
     def record(self, ranks: np.ndarray, procedure: str, enter: np.ndarray, leave: np.ndarray, **columns) -> None:
-        """A call of each of these ranks, which ascend; `columns` of `calls` besides times and procedure."""
+        """Record a call of each of these ranks, which ascend; `columns` of `calls` besides times and procedure."""
         rows = blank_calls(len(ranks))
         rows["call"], rows["enter"], rows["exit"] = NUMBER[procedure], enter, leave
         for name, values in columns.items():
@@ -73,7 +73,8 @@ class World:
         self.recorder.add_calls(ranks, rows)
 
     def collective(self, procedure: str, groups: np.ndarray, comm: int, transfer_ns: int = 0, **columns) -> None:
-        """A call of all ranks, which `groups` (groups, members) divides; all leave after the last of their group."""
+        """Record a call of all ranks, which `groups` (groups, members) divides; all leave after the last of their
+        group."""
         least_ns = int(np.ceil(np.log2(groups.shape[1]))) * LATENCY_NS + transfer_ns + POST_NS
         leave = np.empty_like(self.now)
         leave[groups] = self.now[groups].max(axis=1, keepdims=True) + least_ns
@@ -82,7 +83,7 @@ class World:
         self.now = leave + GAP_NS
 
     def split(self, groups: np.ndarray) -> int:
-        """MPI_Comm_split of the world into these (groups, members); returns the new row of `communicators`."""
+        """Record MPI_Comm_split of the world into these (groups, members). Return the new row of `communicators`."""
         self.collective("MPI_Comm_split", self.every[None], WORLD)
         number = len(self.splits) + 1
         self.splits.append(Split(groups, number << 32, self.now - GAP_NS - POST_NS // 2))
@@ -93,16 +94,16 @@ class World:
         self.collective("MPI_Allreduce", self.every[None], WORLD, sent=8, received=8)
 
     def begin(self) -> None:
-        """MPI_Init."""
+        """Record MPI_Init."""
         self.collective("MPI_Init", self.every[None], 0, INIT_NS)
 
     def end(self) -> None:
-        """MPI_Finalize."""
+        """Record MPI_Finalize."""
         self.collective("MPI_Finalize", self.every[None], 0)
 
 
 def blank_calls(n: int) -> np.ndarray:
-    """Rows of `calls` that have no peer, no tag and no bytes."""
+    """Return rows of `calls` that have no peer, no tag and no bytes."""
     rows = np.zeros(n, schema.CALL)
     rows["peer"], rows["tag"] = Peer.NONE, -1
     return rows

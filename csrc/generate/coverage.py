@@ -77,7 +77,7 @@ def classes_sentence() -> str:
 
 
 def callers() -> dict[str, list[str]]:
-    """For each procedure, in lower case, the test programs that call it and note what they do (truth.h, truth.F90)."""
+    """Return for each procedure, in lower case, the test programs that call it and note it (truth.h, truth.F90)."""
     found: dict[str, list[str]] = {}
     for path in sorted((path for path in PROGRAMS.rglob("*") if path.is_file()), key=lambda path: path.name):
         text = path.read_text(errors="ignore")
@@ -90,7 +90,7 @@ def callers() -> dict[str, list[str]]:
 
 
 def symbols() -> dict[str, set[str]]:
-    """Short name of an MPI -> the MPI_ procedures that its library defines, for those that are installed."""
+    """Return short name of an MPI -> the MPI_ procedures that its library defines, for MPIs that are installed."""
     found = {}
     for name, (_, library) in LIBRARIES.items():
         path = ROOT / library
@@ -101,13 +101,13 @@ def symbols() -> dict[str, set[str]]:
 
 
 def read_where(page: str) -> dict[str, set[str]]:
-    """Procedure -> short names of the MPIs, as a page has them."""
+    """Return procedure -> short names of the MPIs, as a page has them."""
     rows = re.findall(r"^\| (MPI_\w+) \| ([^|]*) \|", page, re.MULTILINE)
     return {name: set(where.split()) - {"none"} for name, where in rows}
 
 
 def page(where: Mapping[str, set[str]]) -> str:
-    """The page, for procedures that exist in the MPIs `where` says."""
+    """Write the page, for procedures that exist in the MPIs of `where`."""
     procedures = standard.procedures()
     tested = callers()
     by_section: dict[str, list[standard.Procedure]] = {name: [] for name in semantics.TABLE.sections}
@@ -139,7 +139,7 @@ def page(where: Mapping[str, set[str]]) -> str:
 
 
 def failures() -> list[str]:
-    """Lines of the page: what exists and fails."""
+    """Return lines of the page for procedures that exist and fail."""
     lines = [
         "## What an MPI has and cannot do",
         "",

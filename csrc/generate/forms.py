@@ -29,25 +29,25 @@ class Form:
         return name in self.names
 
     def pick(self, *candidates: str) -> str:
-        """The first of these arguments that the procedure has."""
+        """Return the first of these arguments that the procedure has."""
         return next(n for n in candidates if n in self.names)
 
     def integer(self, name: str) -> str:
         return f"fortran_int({name})" if self.fortran else f"(int){name}"
 
     def wide(self, name: str) -> str:
-        """An MPI_Aint, MPI_Count or MPI_Offset."""
+        """Return an MPI_Aint, MPI_Count or MPI_Offset."""
         return f"fortran_wide({name})" if self.fortran else f"(int64_t){name}"
 
     def handle(self, name: str, kind: str) -> str:
-        """A handle passed by value: a type, group, op, window or request."""
+        """Return a handle passed by value: a type, group, op, window or request."""
         return f"abi_{kind}_f2c((int *){name})" if self.fortran else f"abi_value({name})"
 
     def file(self, name: str = "fh") -> str:
         return f"abi_file_f2c((int *){name})" if self.fortran else name
 
     def text(self, name: str) -> str:
-        """Address and length of a string. Fortran passes the lengths behind all other arguments."""
+        """Return address and length of a string. Fortran passes the lengths behind all other arguments."""
         if not self.fortran:
             return f"(const char *){name}, text_length({name})"
         strings = [a.name.lower() for a in self.procedure.parameters if a.type.startswith("char")]
@@ -57,7 +57,7 @@ class Form:
         return f"abi_comm_f2c((int *){name})" if self.fortran else f"abi_value({name})"
 
     def new_handle(self, name: str, kind: str) -> str:
-        """A handle that the call has written."""
+        """Return a handle that the call has written."""
         return f"abi_{kind}_f2c((int *){name})" if self.fortran else f"abi_handle((void *){name})"
 
     def ignored(self, name: str) -> str:
@@ -69,17 +69,17 @@ class Form:
         return f"(struct data){{{address}, {count}, {type_}, LANGUAGE_{self.language}}}"
 
     def element(self) -> str:
-        """One element of `datatype`."""
+        """Return one element of `datatype`."""
         return self.data("0", "(word)&one_element" if self.fortran else "1", "datatype")
 
     def moved(self, side: str) -> str:
-        """The struct data of one side of a one-sided operation: origin, result, element or none."""
+        """Return the struct data of one side of a one-sided operation: origin, result, element or none."""
         if side == "element":
             return self.element()
         return self.data(f"{side}_addr", f"{side}_count", f"{side}_datatype") if side else "no_data()"
 
     def side(self, side: str) -> str:
-        """The struct data of the `send` or `recv` side of a collective."""
+        """Return the struct data of the `send` or `recv` side of a collective."""
         if self.has("buffer"):
             return self.data("buffer", "count", "datatype") if side == "send" else "no_data()"
         if not self.has(f"{side}buf"):
@@ -90,7 +90,7 @@ class Form:
 
 
 def forms(p: Procedure) -> list[Form]:
-    """All symbols to define for a procedure."""
+    """Return all symbols to define for a procedure."""
     found = [Form(p, p.name, tuple(a.name for a in p.parameters), "C", (f"P{p.name}",))]
     if p.large is not None:
         found.append(Form(p, f"{p.name}_c", tuple(a.name for a in p.large), "C_LARGE", (f"P{p.name}_c",)))

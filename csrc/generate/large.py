@@ -10,7 +10,7 @@ _WIDE = ("MPI_Count", "MPI_Aint")
 
 
 def _length(p: Procedure, array: str) -> str:
-    """C expression for the length of a count or displacement array; 0 where it is not significant."""
+    """Return the C expression for the length of a count or displacement array; 0 if it is not significant."""
     names = [a.name for a in p.parameters]
     if "comm" not in names:
         return f"(size_t){'ndims' if 'ndims' in names else 'count'}"
@@ -25,12 +25,12 @@ def _length(p: Procedure, array: str) -> str:
 
 
 def _keeps_arrays(p: Procedure) -> bool:
-    """MPI reads count arrays until a nonblocking or persistent operation is complete."""
+    """Return True if MPI reads count arrays until a nonblocking or persistent operation is complete."""
     return any(a.name == "request" for a in p.parameters)
 
 
 def fallback(p: Procedure) -> str:
-    """The C function `fallback_MPI_X_c`."""
+    """Write the C function `fallback_MPI_X_c`."""
     wide = {a.name: a for a in p.large}
     before, passed, after, arrays = [], [], [], []
     for a in p.parameters:

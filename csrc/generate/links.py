@@ -19,7 +19,7 @@ MOST = 65000  # links; an object header counts its messages in 16 bits
 
 
 def make(schema) -> tuple[bytes, dict[str, int]]:
-    """First bytes of run.h5 and where its numbers stand; the header of `ranks` begins right behind them."""
+    """Make the first bytes of run.h5 and the places of its numbers; the header of `ranks` begins right behind them."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "links.h5"
         fapl = h5p.create(h5p.FILE_ACCESS)
@@ -47,7 +47,7 @@ def _find(image: bytes, number: int) -> int:
 
 
 def c_header(image: bytes, at: dict[str, int]) -> str:
-    """The template as C."""
+    """Write the template as C."""
     places = "".join(f"    LINKS_AT_{n.upper()} = {a},\n" for n, a in at.items())
     info = ", ".join(str(b) for b in _LINK_INFO)
     rows = ",\n    ".join(", ".join(str(b) for b in image[i : i + 24]) for i in range(0, len(image), 24))

@@ -59,7 +59,7 @@ def _fortran(procedure) -> tuple[tuple[str, ...] | None, int]:
 
 
 def procedures() -> list[Procedure]:
-    """All procedures with a C form, by name; predefined callbacks are none."""
+    """Return all procedures with a C form, by name; predefined callbacks are none."""
     pympistandard.use_api_version(1, force_bundled=True)
     found = []
     for entry in pympistandard.PROCEDURES.values():

@@ -6,7 +6,7 @@ _C_TYPE = {"i": "int", "u": "uint"}
 
 
 def c_struct(name: str, dtype: np.dtype) -> str:
-    """`struct name` with the very layout of `dtype`; the compiler checks size and offsets."""
+    """Write `struct name` with the very layout of `dtype`; the compiler checks size and offsets."""
     lines = [f"struct {name} {{"]
     checks = [f'_Static_assert(sizeof(struct {name}) == {dtype.itemsize}, "{name}");']
     for field in dtype.names:
@@ -22,13 +22,13 @@ def c_struct(name: str, dtype: np.dtype) -> str:
 
 
 def c_enum(enum) -> str:
-    """An IntEnum as C constants ENUM_MEMBER."""
+    """Write an IntEnum as C constants ENUM_MEMBER."""
     members = "".join(f"    {enum.__name__.upper()}_{m.name} = {m.value},\n" for m in enum)
     return f"enum {enum.__name__.lower()} {{\n{members}}};\n"
 
 
 def header(guard: str, *parts: str) -> str:
-    """A header file from its parts."""
+    """Write a header file from its parts."""
     return "\n".join(
         [f"#ifndef {guard}", f"#define {guard}", "#include <stddef.h>", "#include <stdint.h>", "", *parts, "#endif", ""]
     )

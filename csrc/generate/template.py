@@ -52,7 +52,7 @@ class Template:
 
 
 def _magic(n: int) -> int:
-    """A number that occurs nowhere else in the file."""
+    """Return a number that occurs nowhere else in the file."""
     return 0x5EED0A1B2C3D0000 + n
 
 
@@ -69,7 +69,7 @@ def _create_table(f: h5py.File, name: str, dtype: np.dtype, chunk_rows: int, fil
 
 
 def _open(path: Path) -> h5py.File:
-    """A new file in the oldest format, which has no checksums, with room for the metadata in one block."""
+    """Open a new file in the oldest format, which has no checksums, with room for the metadata in one block."""
     fapl = h5p.create(h5p.FILE_ACCESS)
     fapl.set_libver_bounds(h5f.LIBVER_EARLIEST, h5f.LIBVER_V18)
     fapl.set_meta_block_size(1 << 16)
@@ -121,7 +121,7 @@ def _make_file(path: Path, schema, procedures: list[str]) -> _Places:
 
 
 def _find_message(image: bytes, header: int, wanted: int) -> int:
-    """Where the type of a message of a version 1 object header stands (IV.A.1.a); 0: it has none."""
+    """Find where the type of a message of a version 1 object header stands (IV.A.1.a); 0: it has none."""
     blocks = [(header + 16, struct.unpack_from("<I", image, header + 8)[0])]
     while blocks:
         at, left = blocks.pop(0)
@@ -149,7 +149,7 @@ def _aligned(image: bytearray) -> int:
 
 
 def _widen_superblock(image: bytearray) -> None:
-    """Superblock version 0 to 1, which alone can say how large the B-tree nodes are.
+    """Change superblock version 0 to 1, which alone can hold how large the B-tree nodes are.
 
     It is 4 bytes longer, and the root group's object header begins right behind it: that header moves
     to the end of the metadata (its continuation, if any, is found by absolute address).
@@ -174,7 +174,8 @@ def _take_out_tree(image: bytearray, leaf: int, name: str) -> int:
 
 
 def _find_chunk_rows(image: bytes, layout_at: int, rows: int) -> int:
-    """Where the rows of a chunk stand: behind the tree's address, in version 3 of the layout message (IV.A.2.i)."""
+    """Find where the rows of a chunk stand: behind the tree's address, in version 3 of the layout message
+    (IV.A.2.i)."""
     at = layout_at + 8
     if struct.unpack_from("<I", image, at)[0] != rows:
         raise RuntimeError("template: the rows of a chunk are not where they should be")
@@ -222,7 +223,7 @@ def make(schema, procedures: list[str]) -> Template:
 
 
 def c_header(template: Template, schema) -> str:
-    """The template as C: its nonzero segments and the positions to patch."""
+    """Write the template as C: its nonzero segments and the positions to patch."""
     segments, data = [], bytearray()
     for start, stop in _nonzero_runs(template.image):
         segments.append(f"    {{{start}, {len(data)}, {stop - start}}},")
@@ -272,7 +273,7 @@ static const unsigned char template_bytes[] = {{
 
 
 def _nonzero_runs(image: bytes, gap: int = 64):
-    """Stretches of the image that are not all zero, joined where less than `gap` zeros lie between."""
+    """Return stretches of the image that are not all zero, joined if less than `gap` zeros lie between."""
     nonzero = np.flatnonzero(np.frombuffer(image, "u1"))
     breaks = np.flatnonzero(np.diff(nonzero) > gap)
     starts = nonzero[np.r_[0, breaks + 1]]

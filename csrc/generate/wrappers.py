@@ -12,7 +12,7 @@ from csrc.generate.standard import Procedure
 
 
 def wrapper(f: Form) -> str:
-    """The C function that stands in for one symbol."""
+    """Write the C function that stands in for one symbol."""
     p = f.procedure
     if p.returns == "double":
         lines = [f"DOUBLE_WRAPPER({f.slot}, CALL_{p.name}, {int(f.fortran and not f.f08)});"]
@@ -30,18 +30,18 @@ def _of_slot(f: Form) -> str:
 
 
 def _forwarded(f: Form) -> list[str]:
-    """Where mpif.h's form calls C's in this MPI, that one records."""
+    """Forward: if mpif.h's form calls C's in this MPI, that one records."""
     return [f"FORWARD_FORTRAN({_of_slot(f)});"] if f.fortran and not f.f08 else []
 
 
 def _aborting(f: Form) -> list[str]:
-    """Recorded before it acts: it does not return."""
+    """Record before the call, which does not return."""
     said = f"CALL_{f.procedure.name}, {f.integer('errorcode')}, {f.comm()}"
     return [f"ABORT({f.slot}, {said}, {', '.join(f.names)});"]
 
 
 def _result(f: Form) -> str:
-    """The error code that the call gave, as C; "": it gives none."""
+    """Return the error code that the call gave, as C; "": it gives none."""
     if f.fortran:
         fortran = f.procedure.fortran
         return f"fortran_result({f.names[fortran.index('ierror')]})" if "ierror" in fortran else ""
@@ -81,7 +81,7 @@ def _tables_of_calls(procedures: list[Procedure]) -> list[str]:
 
 
 def source(procedures: list[Procedure]) -> str:
-    """wrappers.c: the table of real functions and all wrappers.
+    """Write wrappers.c: the table of real functions and all wrappers.
 
     One of them is not exported: own_MPI_Send, by which csrc/runtime/ranks/overhead.c measures what a wrapper costs. It
     calls MPI itself where other tools stand behind the library, which would count its calls.

@@ -20,7 +20,7 @@ def _win_free(body: Body) -> None:
 
 
 def _freed(body: Body, kind: str, handle: str) -> None:
-    """The call sets the handle to null, so the object is looked for before it."""
+    """Record a freed object, before the call: the call sets its handle to null."""
     body.before = [f"const struct object *object_ = objects_find(OBJECTKIND_{kind}, {handle});"]
     body.after = ["record_object_freed(&f, object_);"]
 
@@ -51,7 +51,7 @@ def _file_open(body: Body) -> None:
 
 
 def _file_handle(f: Form) -> str:
-    """The handle that the call has written, or is about to set to null."""
+    """Return the handle that the call has written, or is about to set to null."""
     return "abi_file_f2c((int *)fh)" if f.fortran else "abi_file((void *)fh)"
 
 
@@ -70,7 +70,7 @@ def _file_view(body: Body) -> None:
 
 @decodes("io")
 def _transfer(body: Body) -> None:
-    """A call that reads or writes a file, or half of one that is split."""
+    """Record a call that reads or writes a file, or half of one that is split."""
     f = body.form
     does = semantics.transfer_of(f.procedure.name)
     place = {"offset": f"io_at({f.file()}, {f.wide('offset')})", "pointer": f"io_position({f.file()})", "shared": "-1"}
@@ -90,7 +90,7 @@ def _transfer(body: Body) -> None:
 
 
 def of_window(f: Form) -> str:
-    """Any other call on a window: its target or group, its lock and assertion, the memory that it attaches."""
+    """Record any other call on a window: its target or group, its lock and assertion, the memory that it attaches."""
     if f.procedure.name in ("MPI_Win_attach", "MPI_Win_detach"):
         return f"record_win_memory(&f, {f.handle('win', 'win')}, base);"
     peer = f"abi_peer({f.integer('rank')})" if f.has("rank") else "PEER_NONE"
@@ -103,7 +103,7 @@ def of_window(f: Form) -> str:
 
 
 def of_file(f: Form) -> str:
-    """Any other call on a file."""
+    """Record any other call on a file."""
     name = "fh" if f.has("fh") else "file"
     place = semantics.TABLE.file_places.get(f.procedure.name.removeprefix("MPI_"), "-1")
     numbers = {n: f.wide(n) for n in ("size", "offset") if f.has(n)}

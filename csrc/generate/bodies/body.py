@@ -23,7 +23,7 @@ class Body:
         return self.form.comm() if self.form.has("comm") else "abi.comm_null"
 
     def own_status(self, n: str = "1") -> str:
-        """The status, or the n statuses, that MPI fills: the program's, or ours where it ignores them."""
+        """Return the status, or the n statuses, that MPI fills: the program's, or ours if it ignores them."""
         f = self.form
         name = "array_of_statuses" if f.has("array_of_statuses") else "status"
         handles = ", &handles" if n != "1" else ", NULL"
@@ -32,7 +32,7 @@ class Body:
         return "status_"
 
     def saved_handles(self, n: str, array: str = "array_of_requests") -> str:
-        """The n requests as they were before the call, which sets those that it completes to null."""
+        """Save the n requests as they were before the call, which sets those that it completes to null."""
         save = f"save_handles(t, {array}, {n}, LANGUAGE_{self.form.language})"
         self.before.append(f"const struct held_request *handles = {save};")
         return "handles"

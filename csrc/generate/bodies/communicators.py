@@ -53,7 +53,7 @@ def _comm_parent(body: Body) -> None:
 
 @decodes("comm_named")
 def _comm_named(body: Body) -> None:
-    """The members of a communicator made from a group have nothing but a string in common."""
+    """Record a communicator made from a group, whose members have nothing but a string in common."""
     f = body.form
     new = f.new_handle(f.pick("newcomm", "newintercomm"), "comm")
     body.after = [f"if (!f.result) comms_named({new}, {f.text('stringtag')});"]

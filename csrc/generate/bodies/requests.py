@@ -12,7 +12,7 @@ def _start(body: Body) -> None:
 
 
 def _record(body: Body, record: str) -> None:
-    """Waits always complete something, tests only where their flag says so."""
+    """Record completions. Waits always complete something, tests only if their flag is set."""
     if body.kind.startswith("wait"):
         body.after = [record]
     else:
@@ -32,7 +32,7 @@ def _all(body: Body) -> None:
 
 
 def _index_base(body: Body, call: str, n: str, index: str) -> str:
-    """The index of the first request: 0 in C, 1 in Fortran; what an MPI's mpi_f08 does is found out."""
+    """Return the index of the first request: 0 in C, 1 in Fortran; an MPI's mpi_f08 is tested."""
     f = body.form
     if not f.fortran:
         return "0"

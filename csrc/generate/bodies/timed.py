@@ -6,7 +6,7 @@ from csrc.generate.bodies.body import Body, decodes
 
 @decodes("timed")
 def timed(body: Body) -> None:
-    """A call on a window or a file, one that posts a request, or any other."""
+    """Write a call on a window or a file, one that posts a request, or any other."""
     f = body.form
     types = {a.name.lower(): a.type for a in f.procedure.parameters}
     if types.get("win") == "MPI_Win":
