@@ -13,6 +13,7 @@ import click
 from tracelib import counters as counting
 from tracelib import doctor as doctors
 from tracelib import launchers, recovery, run_command, settings
+from tracelib.command_line import Command, Option
 from tracelib.errors import TracelibError, drop_output
 from tracelib.left_buffers import remove_unowned
 from tracelib.period import period_ns
@@ -44,8 +45,8 @@ def commands(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-@commands.command()
-@click.option("--include", is_flag=True, help="Print the folder of tracelib.h and of tracelib.f90 instead.")
+@commands.command(cls=Command)
+@click.option("--include", is_flag=True, help="Print the folder of tracelib.h and tracelib.f90 instead.")
 def lib(include: bool) -> None:
     """Print the path of libtrace.so.
 
@@ -66,29 +67,59 @@ def lib(include: bool) -> None:
         )
 
 
-@commands.command(context_settings=COMMAND_SETTINGS)
-@click.option("-o", "--output", default="run.h5", show_default=True, help="Name of the result.")
+@commands.command(cls=Command, context_settings=COMMAND_SETTINGS)
+@click.option("-o", "--output", default="run.h5", show_default=True, metavar="PATH", help="Name of the result.")
 @click.option("-f", "--force", is_flag=True, help="Replace an existing result.")
-@click.option("--buffer", metavar="SIZE", help="Buffer of each thread, as 64K, 4M, 1G (default 1M).")
-@click.option("--system", metavar="PERIOD", help="Sample load, memory, network and disk of each node, as 500ms, 1s.")
+@click.option(
+    "--buffer", metavar="SIZE", show_default="1M", help="Size of the buffer of each thread, such as 64K, 4M or 1G."
+)
+@click.option(
+    "--system",
+    metavar="TIME",
+    help="Sample load, memory, network and disk of each node at this interval, such as 500ms.",
+)
 @click.option(
     "--sample",
     metavar="PERIOD",
-    help="Sample where threads compute, and counters, as 10ms, perf::INSTRUCTIONS:1000000.",
+    help="Sample the computation at this interval, such as 10ms or perf::INSTRUCTIONS:1000000.",
 )
-@click.option("--limit", metavar="SIZE", help="The most that each rank may write, as 200M, 4G (default no limit).")
 @click.option(
-    "--policy", type=click.Choice(["stop", "ring", "thin"]), help="What happens at this limit (default stop)."
+    "--limit", metavar="SIZE", show_default="no limit", help="Size that each rank may write, such as 200M or 4G."
 )
-@click.option("--delay", metavar="TIME", help="Begin to record this long after MPI_Init, as 10s, 500ms.")
-@click.option("--duration", metavar="TIME", help="Record for this long.")
-@click.option("--calls", metavar="KINDS", help="Record only these kinds of calls one by one, or (-p2p) all others.")
-@click.option("--bursts", metavar="TIME", help="Record bursts longer than this one by one, the rest as sums.")
-@click.option("--regions", metavar="NAMES", help="Record only inside these regions of the program.")
 @click.option(
-    "--compress", type=click.IntRange(1, 9), metavar="LEVEL", help="Compress the files, 1 (fast) to 9 (small)."
+    "--policy",
+    type=click.Choice(["stop", "ring", "thin"]),
+    cls=Option,
+    rare=True,
+    show_default="stop",
+    help="What happens at the limit.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="Print no closing line.")
+@click.option(
+    "--delay",
+    metavar="TIME",
+    cls=Option,
+    rare=True,
+    help="Begin to record this long after MPI_Init, such as 10s or 500ms.",
+)
+@click.option("--duration", metavar="TIME", cls=Option, rare=True, help="Record for this long, such as 10s or 500ms.")
+@click.option("--calls", metavar="KINDS", help="Record only these classes of calls one by one, or (-p2p) all others.")
+@click.option(
+    "--bursts",
+    metavar="TIME",
+    cls=Option,
+    rare=True,
+    help="Record bursts longer than this one by one, the others as sums.",
+)
+@click.option("--regions", metavar="NAME,...", help="Record only inside these regions of the program.")
+@click.option(
+    "--compress",
+    type=click.IntRange(1, 9),
+    metavar="LEVEL",
+    cls=Option,
+    rare=True,
+    help="Compress the files, from 1 (fast) to 9 (small).",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Print only errors.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def run(
     output: str, force: bool, system: str | None, quiet: bool, command: tuple[str, ...], **options: str | int | None
@@ -124,7 +155,7 @@ def run(
     return code
 
 
-@commands.command(context_settings=COMMAND_SETTINGS)
+@commands.command(cls=Command, context_settings=COMMAND_SETTINGS)
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 def doctor(as_json: bool, command: tuple[str, ...]) -> int:
@@ -149,9 +180,9 @@ def doctor(as_json: bool, command: tuple[str, ...]) -> int:
     return 1 if any(finding.verdict == "problem" for finding in findings) else 0
 
 
-@commands.command()
-@click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
-@click.option("-q", "--quiet", is_flag=True, help="Print only what is wrong.")
+@commands.command(cls=Command)
+@click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only errors.")
 @click.argument("run", required=False)
 def recover(as_json: bool, quiet: bool, run: str | None) -> int:
     """Complete the files of a run whose ranks were killed.
@@ -196,8 +227,8 @@ def _recover_all(as_json: bool, quiet: bool) -> int:
     return int(done.incomplete)
 
 
-@commands.command()
-@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@commands.command(cls=Command)
+@click.option("--json", "as_json", is_flag=True, help="Print the counters as JSON.")
 @click.argument("names", nargs=-1)
 def counters(as_json: bool, names: tuple[str, ...]) -> int:
     """List the counters of this node and what they cost.
@@ -219,12 +250,12 @@ def counters(as_json: bool, names: tuple[str, ...]) -> int:
     return 0 if any(counter.counts for counter in found) else 1
 
 
-@commands.command()
+@commands.command(cls=Command)
 @click.option(
-    "-o", "--output", metavar="PATH", help="Name of the translation (default SRC.cll.c); its header is beside it."
+    "-o", "--output", metavar="PATH", show_default="SRC.cll.c", help="Name of the translation; its header is beside it."
 )
-@click.option("-f", "--force", is_flag=True, help="Replace existing files that are no translations.")
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing.")
+@click.option("-f", "--force", is_flag=True, help="Replace existing files that tracelib did not write.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only errors.")
 @click.argument("src")
 def call(output: str | None, force: bool, quiet: bool, src: str) -> None:
     """Translate C, C++ or Fortran with CALL's pragmas.
@@ -249,7 +280,7 @@ def call(output: str | None, force: bool, quiet: bool, src: str) -> None:
             click.echo(line)
 
 
-@commands.command("drivers")
+@commands.command("drivers", cls=Command)
 @click.argument("words", nargs=-1, metavar="[NAME MOMENT EXPERIMENT]")
 def drivers_command(words: tuple[str, ...]) -> None:
     """List the drivers, or ask one.

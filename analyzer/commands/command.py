@@ -19,6 +19,7 @@ from analyzer.commands.shared.iteration_option import iteration_option, iteratio
 from analyzer.commands.shared.picture import Drawing, check_picture, draw_ranks, picture_option
 from analyzer.commands.shared.session import Session
 from analyzer.results.result import print_lines
+from tracelib import command_line
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from rich.console import Console
@@ -157,17 +158,24 @@ class Spec:
         return self.alone.remark(processes) if self.alone else ""
 
 
-class Command(click.Command):
-    """A command of `analyze`. Its help has a page of common options, and one of all (--help-all)."""
+class NamesFormats(click.Command):
+    """A command in whose help {formats} stands for all formats of traces."""
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what the command does. The sources are imported only for this."""
+        text = self.help
+        if text and "{formats}" in text:
+            from analyzer.sources.registry import formats_text
+
+            self.help = text.replace("{formats}", formats_text(installed=True))
+        super().format_help_text(ctx, formatter)
+        self.help = text
+
+
+class Command(NamesFormats, command_line.Command):
+    """A command of `analyze`."""
 
     spec: Spec
-
-    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return all parameters, and --help-all where there are rare ones."""
-        found = super().get_params(ctx)
-        if any(isinstance(one, options.Option) and one.rare for one in found):
-            found.append(options.help_all())
-        return found
 
 
 def command(

@@ -13,7 +13,7 @@ import click
 
 from analyzer import signal_handling
 from analyzer.commands import registry
-from analyzer.commands.command import Command
+from analyzer.commands.command import Command, NamesFormats
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 from analyzer.parallel import Team, team
@@ -42,7 +42,7 @@ def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     ctx.exit()
 
 
-class AnalyzeGroup(click.Group):
+class AnalyzeGroup(NamesFormats, click.Group):
     """Commands that are imported when they are asked for: all of them together take a second.
 
     The first argument may be a file: then it is that of `look`, or of `loggp` if it is of a network.
@@ -132,8 +132,8 @@ def analyze() -> None:
     analyze ngmpi.h5         model of the network, from `python -m tracelib.ngmpi`
     analyze COMMAND FILE     one analysis only
 
-    FILE is run.h5, a folder run.ranks, a Paraver trace (.prv, .prv.gz) or a
-    Dimemas trace (.dim).
+    FILE is {formats}.
+
     `mpirun -n N analyze FILE` shares the work among N processes.
     """
 

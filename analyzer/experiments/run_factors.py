@@ -47,7 +47,7 @@ class Setting:
         text = self._in_name(trace.path) if self.pattern else self._in_command(trace.origin.command.split())
         if text is None:
             where = f"in its name {trace.path}" if self.pattern else f"in its command {trace.origin.command!r}"
-            raise TracelibError(f"{trace.path} does not say {self.name} {where}", "look for it elsewhere: --parameter")
+            raise TracelibError(f"{trace.path} does not say {self.name} {where}", "look for it elsewhere: --set")
         return value_of(text)
 
     def _in_name(self, path: str) -> str | None:

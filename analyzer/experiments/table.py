@@ -64,7 +64,7 @@ def per(level: str, frame: pandas.DataFrame, factors: Sequence[str], statistic: 
         if name not in keys and name not in _DROPPED and frame[name].dtype.kind in "iufb"
     ]  # fmt: skip
     if not keys:
-        raise TracelibError(f"nothing says which rows are of one {level}", "name the factors: --factors n,ranks")
+        raise TracelibError(f"nothing says which rows are of one {level}", "name the parameters: --parameters n,ranks")
     groups = frame.groupby(keys, dropna=False, sort=False)
     found = groups.size().to_frame(COUNT + "_" * sum(name in (COUNT, COUNT + "_") for name in frame.columns))
     for name in values:
@@ -172,7 +172,7 @@ def _check(frame: pandas.DataFrame, factors: Sequence[str]) -> None:
 
 def _needed(factors: tuple[str, ...]) -> tuple[str, ...]:
     if not factors:
-        raise TracelibError("nothing says which rows repeat each other", "name the factors: --factors n,ranks")
+        raise TracelibError("nothing says which rows repeat each other", "name the parameters: --parameters n,ranks")
     return factors
 
 

@@ -79,7 +79,7 @@ def failure(result: Any, programs: Sequence[Program], blocked: np.ndarray, *, ea
     hint = "were all ranks and calls recorded?"
     waiting = [(p, stream, op) for p, ops in _by_program(programs, blocked) for stream, op in enumerate(ops) if op >= 0]
     if any(p.ops[op]["kind"] == OperationKind.SEND for p, _, op in waiting) and not eager:
-        hint = "a program that needs MPI to buffer its messages needs an eager limit, such as --eager 32k"
+        hint = "a program that needs MPI to buffer its messages needs an eager limit, such as --eager-limit 32k"
     if result.error == lib.REPLAY_TURNS:
         hint = 'ranks that wait busily keep their processors: leave out busy_wait_us = "inf", or set policy = "rr"'
     return ReplayBlocked(f"the replay cannot go on, all ranks wait: {_shown(waiting)}{_ended(programs, blocked)}", hint)

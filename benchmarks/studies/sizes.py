@@ -59,7 +59,7 @@ def rows(mpi: Mpi) -> Iterator[Row]:
 
 
 def _row(name: str, runs: list[Path], parameter: str, held_out: int) -> Row:
-    frame = table(runs, "--by", "call", "--parameter", parameter, "--where", "kind == 'burst' and name != 'MPI_Init'")
+    frame = table(runs, "--by", "call", "--set", parameter, "--where", "kind == 'burst' and name != 'MPI_Init'")
     frame["time"] = frame["cpu_time"] * frame["in_ranks"] / frame["ranks"]
     of_run: pandas.DataFrame = frame.groupby(["n", "ranks", "run"])["time"].sum().reset_index()
     least = of_run.groupby(["n", "ranks"])["time"].min().reset_index()

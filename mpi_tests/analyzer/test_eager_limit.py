@@ -18,7 +18,7 @@ def test_a_run_that_ended_does_not_block(leg, compiled, traced, analyze):
     assert [eager["from"] for eager in found["eager"]] == ["run"]
     assert found["eager"][0]["waits_from_bytes"] > size
     assert json.loads(analyze("efficiency", made.run, "--json").check().stdout)["not_replayed"] is None
-    blocked = analyze("replay", made.run, "--eager", str(size))
+    blocked = analyze("replay", made.run, "--eager-limit", str(size))
     assert blocked.returncode == 1 and "in a send to rank" in blocked.stderr
 
 

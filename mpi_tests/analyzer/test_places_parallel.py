@@ -18,7 +18,7 @@ LINES = {
     "what-if of some": ("--place", "work", "--machine", "ideal"),
     "loggp of some": ("--json", "--place", "ring"),
     "limits": ("--quick", "--json", "--machine", "ideal"),
-    "replay": ("--by-place", "--json"),
+    "replay": ("--by", "place", "--json"),
     "profile": ("--by", "place", "-o", "."),
     "prv": ("--callers", "3", "-o", "."),
 }

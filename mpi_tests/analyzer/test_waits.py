@@ -98,7 +98,7 @@ def run(request, compiled, traced, analyze):
             for line in (made.folder / f"delayed-{rank}.jsonl").read_text().splitlines():
                 what, function, ns = json.loads(line)
                 notes[what, function, rank] = ns
-        found = json.loads(analyze("waits", made.run, "--json", "--longest", "100000").check().stdout)
+        found = json.loads(analyze("waits", made.run, "--json", "--top", "100000").check().stdout)
         RUNS[name] = Run(ranks, notes, found)
     return RUNS[name]
 

@@ -297,7 +297,7 @@ COMMANDS = (
     Command(("info",), paraver_look, of="run.prv", name="info run.prv"),
     Command(("dim",)),
     *(Command((word,), name=f"{word} as text") for word in ("info", "efficiency", "structure", "hot", "waits")),
-    Command(("replay", "--eager", "{eager}"), same_replay, of="run.dim", name="replay run.dim"),
+    Command(("replay", "--eager-limit", "{eager}"), same_replay, of="run.dim", name="replay run.dim"),
 )
 """In this order: some read what others wrote, or compare with what they said."""
 

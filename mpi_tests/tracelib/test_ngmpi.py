@@ -60,7 +60,7 @@ def rows(folder: Path, table: str = "rows") -> np.ndarray:
 
 def test_each_mpi(mpi, ngmpi, tmp_path):
     """All four times of each size, and what there is to know about them."""
-    ngmpi(mpi, "--step", "3000:10K", "--loop", "3", "--receiver", "-q").check()
+    ngmpi(mpi, "--step", "3000:10K", "--rows", "3", "--receiver", "-q").check()
     found = rows(tmp_path)
     assert found.dtype.names == net.ROW.names
     assert sorted(set(found["size"])) == [1, 3001, 6001, 9001]

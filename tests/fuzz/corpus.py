@@ -136,8 +136,8 @@ def _samples(kind: str, folder: Path) -> Seed:
     _beside(folder)
     again = lines(
         "analyze hot run.h5 --flame f.svg --collapsed c.txt --speedscope s.json",
-        "analyze hot run.h5 --flame f.svg --diff good.h5",
-        "analyze hot good.h5 --flame f.svg --diff run.h5",
+        "analyze hot run.h5 --flame f.svg --against good.h5",
+        "analyze hot good.h5 --flame f.svg --against run.h5",
         "analyze hot run.h5 --place solve --lines --json",
     )
     return Seed(kind, folder, RANK_FILES[:1], (*of_a_run("run.h5", "good.h5"), *again * 4))
@@ -341,8 +341,8 @@ def _measurements(kind: str, folder: Path) -> Seed:
         "analyze fit kinds.csv --at 64",
         "analyze fit kinds.csv --json --terms {ranks,1/ranks}",
         "analyze fit m.parquet --parameters p,n --predict p=1024,n=1e6 --repetitions min",
-        "analyze table m.csv m.parquet --column x=n/p+log2(p) --where p>2 --outliers median --factors p,n -o x.parquet",
-        "analyze table m.csv m.parquet --factors p,n --outliers deviation --per run --take min --json",
+        "analyze table m.csv m.parquet --column x=n/p+log2(p) --where p>2 --outliers median -o x.parquet",
+        "analyze table m.csv m.parquet --parameters p,n --outliers deviation --per run --take min --json",
     )
     return Seed(kind, folder, ("m.csv", "m.csv", "kinds.csv", "m.parquet"), fits)
 
@@ -431,7 +431,7 @@ def _plan(kind: str, folder: Path) -> Seed:
     (folder / "a.plan").write_text(PLAN)
     read = lines(
         "analyze balance good.h5 --plan a.plan --items 10",
-        "analyze balance good.h5 --now a.plan --items 15 -o b.plan",
+        "analyze balance good.h5 --shares-now a.plan --items 15 -o b.plan",
         "analyze replay good.h5 --shares a.plan",
     )
     return Seed(kind, folder, ("a.plan",), read)

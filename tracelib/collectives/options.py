@@ -9,6 +9,7 @@ import click
 
 from tracelib.collectives.design import NATIVE, Design
 from tracelib.collectives.trees import ALGORITHMS
+from tracelib.command_line import Option
 from tracelib.errors import TracelibError
 from tracelib.settings import size_bytes
 
@@ -66,26 +67,61 @@ def collective_options(command: Callable) -> Callable:
     """Add the options to a click command; `design_of` takes what they gave."""
     for option in reversed(
         (
-            click.option("--collective", type=_Words(NATIVE), help="Time MPI's own collectives, too: bcast,scatter."),
+            click.option(
+                "--collective",
+                type=_Words(NATIVE),
+                metavar="NAME,...",
+                help="Time MPI's own collectives, too: bcast,scatter.",
+            ),
             click.option(
                 "--broadcast",
                 type=_Words(ALGORITHMS),
-                help="Time broadcasts along trees of messages: linear,pipeline,binary,binomial.",
-            ),
-            click.option("--over", type=_Counts(), help="Ranks that take part, as 2,4 (default 2 to all)."),
-            click.option("--bytes", "sizes", type=_Sizes(1), help="Bytes for each rank (default 2K,4K,... to 16K)."),
-            click.option(
-                "--segments", type=_Sizes(0), help="Segments of a broadcast; 0: in one piece (default 0,1K,2K,4K,8K)."
+                metavar="NAME,...",
+                help="Time broadcasts along these trees: linear,pipeline,binary,binomial.",
             ),
             click.option(
-                "--iterations", type=click.IntRange(1), default=100, show_default=True, help="Iterations of each loop."
+                "--over",
+                type=_Counts(),
+                metavar="N,...",
+                show_default="2 to all",
+                help="Numbers of ranks that take part, such as 2,4.",
+            ),
+            click.option(
+                "--bytes",
+                "sizes",
+                type=_Sizes(1),
+                metavar="SIZE,...",
+                show_default="2K,4K,... to 16K",
+                help="Bytes for each rank.",
+            ),
+            click.option(
+                "--segments",
+                type=_Sizes(0),
+                metavar="SIZE,...",
+                cls=Option,
+                rare=True,
+                show_default="0,1K,2K,4K,8K",
+                help="Sizes of the segments of a broadcast (0: one piece).",
+            ),
+            click.option(
+                "--iterations",
+                type=click.IntRange(1),
+                default=100,
+                show_default=True,
+                cls=Option,
+                rare=True,
+                metavar="N",
+                help="Number of iterations of each loop.",
             ),
             click.option(
                 "--repeat",
                 type=click.IntRange(1),
                 default=3,
                 show_default=True,
-                help="How often all of this is repeated.",
+                cls=Option,
+                rare=True,
+                metavar="N",
+                help="Number of times that everything is measured.",
             ),
         )
     ):

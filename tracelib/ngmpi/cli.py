@@ -11,6 +11,7 @@ from typing import NoReturn
 import click
 
 from tracelib.collectives.options import collective_options, design_of
+from tracelib.command_line import Command, Option
 from tracelib.errors import TracelibError
 from tracelib.ngmpi import config, options
 from tracelib.ngmpi.plan import MOST_BYTES
@@ -53,37 +54,109 @@ class _Ranks(click.ParamType):
         return tuple(map(int, words))
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("-o", "--output", default="ngmpi.h5", show_default=True, type=click.Path(path_type=Path), help="Result.")
-@click.option("-f", "--force", is_flag=True, help="Replace an existing result.")
-@click.option("-m", "--min-size", type=_Size(), default="1", help="Smallest message (default 1).")
-@click.option("-n", "--max-size", type=_Size(), help="Largest message, as 200K (default 4M).")
-@click.option("--step", "steps", type=_Step(), multiple=True, help="Sizes every STEP bytes up to END; can be repeated.")
-@click.option("--train", type=click.IntRange(2), help="Messages of a train (default 32, fewer where they are slow).")
-@click.option("-l", "--loop", type=click.IntRange(1), help="Rows of each size (default: until they are precise).")
+@click.command(cls=Command, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
-    "-s", "--skip", type=click.IntRange(0), default=1, show_default=True, help="Rows of warm-up for each size."
+    "-o",
+    "--output",
+    default="ngmpi.h5",
+    show_default=True,
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="Name of the result.",
 )
-@click.option("--precision", type=click.FloatRange(0, 1, min_open=True), default=options.PRECISION, show_default=True,
-              help="Wanted confidence interval of each time (+-), as a share.")  # fmt: skip
+@click.option("-f", "--force", is_flag=True, help="Replace an existing result.")
+@click.option(
+    "-m",
+    "--min-size",
+    type=_Size(),
+    default="1",
+    metavar="SIZE",
+    show_default=True,
+    help="Size of the smallest message.",
+)
+@click.option(
+    "-n",
+    "--max-size",
+    type=_Size(),
+    metavar="SIZE",
+    show_default="4M",
+    help="Size of the largest message, such as 200K.",
+)
+@click.option(
+    "--step", "steps", type=_Step(), multiple=True, metavar="STEP:END", help="Measure sizes every STEP bytes up to END."
+)
+@click.option(
+    "--train",
+    type=click.IntRange(2),
+    cls=Option,
+    rare=True,
+    show_default="32, fewer where they are slow",
+    help="Number of messages of a train.",
+)
+@click.option(
+    "-l",
+    "--rows",
+    "loop",
+    type=click.IntRange(1),
+    cls=Option,
+    old=("--loop",),
+    show_default="until they are precise",
+    help="Number of rows of each size.",
+)
+@click.option(
+    "-s",
+    "--skip",
+    type=click.IntRange(0),
+    default=1,
+    show_default=True,
+    cls=Option,
+    rare=True,
+    help="Number of warm-up rows of each size.",
+)
+@click.option(
+    "--precision",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=options.PRECISION,
+    show_default=True,
+    metavar="SHARE",
+    cls=Option,
+    rare=True,
+    help="Half width of the confidence interval of each time, relative to the time.",
+)
 @click.option(
     "-t",
     "--time",
     "time_s",
     type=_Time(),
-    help="Time limit for each group of pairs (default 57s, or 27s for sizes up to 200K).",
+    metavar="TIME",
+    show_default="57s, or 27s for sizes up to 200K",
+    help="Time limit of each group of pairs.",
 )
-@click.option("--mode", type=click.Choice(list(options.MODES)), help="Which ranks measure (default sampling).")
-@click.option("--ranks", type=_Ranks(), default=None, help="The ranks of the subgroup, as 1,3,5.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the pairs that are drawn.")
-@click.option("--receiver", is_flag=True, help="Measure overhead and gap of the receiver as well.")
-@click.option("--one-buffer", is_flag=True, help="Receive into the buffer that is sent from (default: into another).")
+@click.option("--mode", type=click.Choice(list(options.MODES)), show_default="sampling", help="Ranks that measure.")
+@click.option("--ranks", type=_Ranks(), default=None, metavar="RANKS", help="Ranks of the subgroup, such as 1,3,5.")
 @click.option(
-    "--bind/--no-bind", default=True, help="Bind each rank to a core of its own (default), or leave it where it is."
+    "--seed", type=int, default=0, show_default=True, cls=Option, rare=True, help="Seed of the random numbers."
 )
-@click.option("-c", "--config", "config_path", type=click.Path(path_type=Path), help="Options file (CLL_NGMPI_...).")
+@click.option("--receiver", is_flag=True, help="Measure overhead and gap of the receiver, too.")
+@click.option("--one-buffer", is_flag=True, cls=Option, rare=True, help="Receive into the buffer that is sent from.")
+@click.option(
+    "--bind/--no-bind",
+    default=True,
+    cls=Option,
+    rare=True,
+    show_default="bind",
+    help="Bind each rank to a core of its own, or leave it where it is.",
+)
+@click.option(
+    "-c",
+    "--config",
+    "config_path",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Read options from this file (CLL_NGMPI_...).",
+)
 @collective_options
-@click.option("-q", "--quiet", is_flag=True, help="Print no progress and no closing line.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only errors.")
 def command(
     config_path: Path | None, output: Path, force: bool, ranks: tuple[int, ...] | None, **said
 ) -> options.Options:

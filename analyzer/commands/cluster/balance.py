@@ -43,36 +43,78 @@ class _Mix(click.ParamType):
     iterations=True,
     ranks=REPLAYS_ALL_RANKS,
     place=REPLAYS_ALL_CALLS,
-    output="Write the plan, for tracelib.balance and analyze replay --shares.",
+    output="Write the plan into this file, for tracelib.balance and analyze replay --shares.",
     json=1,
 )
 @click.argument("files", type=click.Path(), nargs=-1, metavar="[FILE]...")
-@click.option("--region", metavar="NAME", help="What is shared: computation in this region [all].")
+@click.option("--region", metavar="NAME", show_default="all computation", help="Share the computation in this region.")
 @click.option(
-    "--items", type=click.IntRange(1), multiple=True, metavar="N",
-    help="How many whole items are shared; with --plan once for each FILE.",
-)  # fmt: skip
-@rare_option("--now", type=click.Path(), help="The plan that FILE ran with [equal shares].")
-@rare_option(
-    "--cpu-time", is_flag=True, help="Speeds by CPU time, without what others took of the CPUs [by the clock]."
+    "--items",
+    type=click.IntRange(1),
+    multiple=True,
+    metavar="N",
+    show_default="any fraction",
+    help="Number of whole items that are shared; with --plan once for each FILE.",
 )
-@rare_option("--shares-messages", "messages", is_flag=True, help="What a rank sends grows with its share, too.")
-@click.option("--plan", "compare", type=click.Path(), help="Compare what this plan expected with what each FILE took.")
+@rare_option(
+    "--shares-now",
+    "now",
+    type=click.Path(),
+    old=("--now",),
+    metavar="FILE",
+    show_default="equal shares",
+    help="Plan that FILE ran with.",
+)
+@rare_option("--cpu-time", is_flag=True, help="Measure speeds by CPU time, not by the clock.")
+@rare_option(
+    "--shares-messages", "messages", is_flag=True, help="Let the size of a rank's messages grow with its share."
+)
 @click.option(
-    "--picture", type=click.Path(dir_okay=False), metavar="PATH",
-    help="With --plan: draw measured and predicted times of processes into a .png or .svg file.",
-)  # fmt: skip
-@click.option("--models", type=click.Path(), help="A repository of machine models, in place of FILE.")
+    "--plan",
+    "compare",
+    type=click.Path(),
+    metavar="FILE",
+    help="Compare the times that this plan expected with those of each FILE.",
+)
 @click.option(
-    "--learn", "times", type=click.Path(), metavar="CSV|NAME=MODEL",
-    help="New models: from times (machine, n, p, time_s, ...), or for the machine NAME a stored model of n and p, or "
-    "of the parts of a program (analyze fit RUN... -o NAME.parts.json).",
-)  # fmt: skip
-@rare_option("--degree", type=click.IntRange(0, 6), default=2, metavar="N", help="Of the models, in n [2].")
-@rare_option("--terms", metavar="GROUPS", help="Candidate terms of the models, as {n*log2(n),n^2},{1/p} [powers of n].")
-@click.option("--machines", "mix", type=_Mix(), metavar="LIST", help="A plan for this mix: taurus=8,bio=6,intel=4.")
-@click.option("--size", "sizes", type=click.IntRange(1), multiple=True, metavar="N", help="At this size; repeatable.")
-@rare_option("--static", "static_size", type=click.IntRange(1), metavar="N", help="Keep the fractions of this size.")
+    "--picture",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="With --plan: draw the times of processes into this .png or .svg file.",
+)
+@click.option(
+    "--models", type=click.Path(), metavar="PATH", help="Repository of machine models, used in place of FILE."
+)
+@click.option(
+    "--learn",
+    "times",
+    type=click.Path(),
+    metavar="CSV|NAME=MODEL",
+    help="Add models to --models, from a table of times or a stored model.",
+)
+@rare_option(
+    "--degree", type=click.IntRange(0, 6), default=2, metavar="N", show_default=True, help="Degree of the models in n."
+)
+@rare_option(
+    "--terms",
+    metavar="GROUPS",
+    show_default="powers of n",
+    help="Candidate terms of the models, such as {n*log2(n),n^2},{1/p}.",
+)
+@click.option(
+    "--machines", "mix", type=_Mix(), metavar="LIST", help="Plan for these numbers of machines, such as taurus=8,bio=6."
+)
+@click.option(
+    "--size",
+    "sizes",
+    type=click.IntRange(1),
+    multiple=True,
+    metavar="N",
+    help="Size of the problem, n, that a plan is for.",
+)
+@rare_option(
+    "--static", "static_size", type=click.IntRange(1), metavar="N", help="Use the fractions of this size for all sizes."
+)
 @machine_choice
 def balance_command(
     session: Session,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from analyzer.commands.command import Refuses, command
-from analyzer.commands.shared.options import LatencyType, LazyChoice, SizeType
+from analyzer.commands.shared.options import LatencyType, LazyChoice, Option, SizeType, rare_option
 from analyzer.commands.shared.outputs import check_replaceable, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
@@ -21,37 +21,53 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
 @command(
     "Make a synthetic application, to try schedulers.",
     place=Refuses("a ring that is made up has no places"),
-    output="NAME.dim, or NAME.h5: its run on an ideal machine.  [ring.dim]",
+    output="Trace to write (.dim), or its run on an ideal machine (.h5).  [default: ring.dim]",
     json=1,
 )
-@click.option("--tasks", type=click.IntRange(1), default=8, metavar="N", help="Tasks of the ring [8].")
+@click.option(
+    "--tasks", type=click.IntRange(1), default=8, metavar="N", show_default=True, help="Number of tasks in the ring."
+)
 @click.option(
     "--compute",
     type=LatencyType(),
     default="4200us",
     metavar="TIME",
-    help="Computation between receiving and sending [4200us].",
+    show_default=True,
+    help="Computation between receiving and sending.",
 )
 @click.option(
     "--demand",
     type=float,
     default=60,
     metavar="PERCENT",
-    help="Share of its processor that a task uses when it runs alone [60].",
+    show_default=True,
+    help="Share of its processor that a task uses when it runs alone.",
 )
 @click.option(
     "--iterations",
     type=click.IntRange(1),
     default=1000,
     metavar="N",
-    help="Rounds of the message through the ring [1000].",
+    show_default=True,
+    help="Number of rounds of the message through the ring.",
 )
-@click.option("--size", type=SizeType(), default="0", metavar="SIZE", help="Size of the message [0].")
 @click.option(
+    "--message-size",
+    "size",
+    cls=Option,
+    type=SizeType(),
+    default="0",
+    metavar="SIZE",
+    old=("--size",),
+    show_default=True,
+    help="Size of the message in bytes.",
+)
+@rare_option(
     "--priorities",
     type=LazyChoice("analyzer.scheduling.ring", "Records"),
     default="path",
-    help="What the priority records say [path].",
+    show_default=True,
+    help="Content of the priority records.",
 )
 def ring(
     session: Session,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from analyzer.commands.command import Alone, Refuses, command
-from analyzer.commands.shared.options import FiniteRange, LazyChoice
+from analyzer.commands.shared.options import FiniteRange, LazyChoice, rare_option
 from analyzer.commands.shared.outputs import check_replaceable, checked_picture
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
@@ -28,50 +28,87 @@ _STUDY_NODES = 7
 @command(
     "What better predictions buy with a batch scheduler.",
     place=Refuses("predicted run times have no places"),
-    output="Write the (first) workload as NAME.swf, as the last policy runs it.",
+    output="Write the first workload into this .swf file, as the last policy runs it.",
     json=1,
     alone=Alone("one process simulates"),
 )
 @click.argument("log", type=click.Path(), required=False)
-@click.option("--nodes", type=click.IntRange(1), metavar="N", help="Nodes (of a log: processors) of the machine.")
+@click.option(
+    "--nodes", type=click.IntRange(1), metavar="N", help="Number of nodes of the machine (of a log: processors)."
+)
 @click.option(
     "--policy",
     "policies",
     type=LazyChoice("analyzer.jobs.cluster", "Policy"),
     multiple=True,
-    help="Policies to try [all].",
+    show_default="all",
+    help="Policies to try.",
 )
-@click.option("--jobs", type=click.IntRange(2), metavar="N", help="Jobs of a generated workload [1674].")
-@click.option("--application-jobs", "own", type=click.IntRange(1), metavar="N", help="How many are predicted [31 %].")
-@click.option("--runs", "table", type=click.Path(), help="CSV of the predicted runs: nodes, run_s, MODEL, ... [HPL].")
 @click.option(
-    "--model", "models", type=click.Path(), multiple=True, metavar="MODEL",
-    help="A stored model that predicts the runs by their other columns; repeatable.",
-)  # fmt: skip
+    "--jobs", type=click.IntRange(2), metavar="N", show_default="1674", help="Number of jobs of a generated workload."
+)
+@rare_option(
+    "--application-jobs",
+    "own",
+    type=click.IntRange(1),
+    metavar="N",
+    show_default="31 % of the jobs",
+    help="Number of jobs whose run time is predicted.",
+)
 @click.option(
+    "--runs",
+    "table",
+    type=click.Path(),
+    metavar="FILE",
+    show_default="HPL",
+    help="Table of the predicted runs (.csv): nodes, run_s, MODEL, ...",
+)
+@click.option(
+    "--model",
+    "models",
+    type=click.Path(),
+    multiple=True,
+    metavar="MODEL",
+    help="Stored model that predicts run times from the other columns.",
+)
+@rare_option(
     "--share",
     "shares",
     type=FiniteRange(0, 100, min_open=True, max_open=True),
     multiple=True,
     metavar="PERCENT",
-    help="Part of the node time that they have [2.2 and 30].",
+    show_default="2.2 and 30",
+    help="Part of all node time that the predicted jobs take.",
 )
-@click.option("--load", type=FiniteRange(0, min_open=True), metavar="X", help="Work that comes / work that fits [1].")
-@click.option(
+@rare_option(
+    "--load",
+    type=FiniteRange(0, min_open=True),
+    metavar="X",
+    show_default="1",
+    help="Node time that jobs ask for, relative to what the machine has.",
+)
+@rare_option(
     "--sigma",
     "ks",
     type=FiniteRange(0),
     multiple=True,
     metavar="K",
-    help="Estimates are K standard deviations longer [1, 2, 3, 4].",
+    show_default="1, 2, 3, 4",
+    help="Number of standard deviations that are added to estimates.",
 )
-@click.option("--workloads", type=click.IntRange(1), metavar="N", help="How many are generated [30].")
-@click.option("--seed", type=click.IntRange(0), metavar="N", help="The number of the first [0].")
+@click.option(
+    "--workloads",
+    type=click.IntRange(1),
+    metavar="N",
+    show_default="30",
+    help="Number of workloads that are generated.",
+)
+@rare_option("--seed", type=click.IntRange(0), metavar="N", show_default="0", help="Seed of the first workload.")
 @click.option(
     "--picture",
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="Draw run times by nodes, and finished, cancelled and idle node time, into a .png or .svg file.",
+    help="Draw run times by nodes, and the use of node time, into this .png or .svg file.",
 )
 def schedule_command(
     session: Session,

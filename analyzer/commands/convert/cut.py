@@ -9,7 +9,7 @@ import click
 
 from analyzer.commands.command import Alone, Refuses, command
 from analyzer.commands.shared.iteration_option import wanted_loop
-from analyzer.commands.shared.options import file_argument
+from analyzer.commands.shared.options import file_argument, rare_option
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 
@@ -56,7 +56,7 @@ class _Asked:
     iterations=True,
     ranks=Refuses("a cut has all ranks, because they wait for each other"),
     place=Refuses("a cut has all calls of its time, because ranks wait for each other in them"),
-    output="Name of the cut run: .h5, .prv or .dim (default: NAME-cut.h5 beside it).",
+    output="Name of the cut run (.h5, .prv or .dim).  [default: NAME-cut.h5]",
     json=1,
     alone=Alone("one process writes the file", 4),
 )
@@ -65,22 +65,40 @@ class _Asked:
     "--iterations",
     "count",
     type=click.IntRange(min=1),
-    help="Iterations that are kept (default: 2, or more until their efficiencies are those of the whole loop).",
+    metavar="N",
+    show_default="2, or more until they are like the whole loop",
+    help="Number of iterations that are kept.",
 )
-@click.option("--first", type=click.IntRange(min=1), help="The first of them, from 1 (default: the most typical ones).")
-@click.option("--all", "every", is_flag=True, help="Cut every loop: NAME-cut-1.h5, NAME-cut-2.h5, ...")
 @click.option(
-    "--follow", "is_live", is_flag=True,
-    help="With --all: watch a run that is still being written, and cut each loop as soon as it is sure.",
-)  # fmt: skip
-@click.option(
-    "--level", type=click.IntRange(1, 4), default=1, show_default=True,
-    help="The longest loop of this level: 1 is the main one.",
-)  # fmt: skip
-@click.option(
-    "--from", "begin_s", type=click.FloatRange(min=0), metavar="S", help="Cut here (in s), not by iterations."
+    "--first",
+    type=click.IntRange(min=1),
+    metavar="N",
+    show_default="the most typical ones",
+    help="First iteration that is kept, from 1.",
 )
-@click.option("--to", "end_s", type=click.FloatRange(min=0), metavar="S", help="To here.")
+@click.option("--all", "every", is_flag=True, help="Cut every loop, into NAME-cut-1.h5, NAME-cut-2.h5, ...")
+@rare_option(
+    "--follow",
+    "is_live",
+    is_flag=True,
+    help="With --all: follow a run that is still being written, and cut each loop when it is certain.",
+)
+@rare_option(
+    "--level",
+    type=click.IntRange(1, 4),
+    default=1,
+    show_default=True,
+    metavar="LEVEL",
+    help="Cut the longest loop of this level (1: the level of the main loop).",
+)
+@click.option(
+    "--from",
+    "begin_s",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="Cut from this time on, in seconds, not by iterations.",
+)
+@click.option("--to", "end_s", type=click.FloatRange(min=0), metavar="SECONDS", help="Cut up to this time, in seconds.")
 def cut(
     session: Session,
     file: str,

@@ -18,7 +18,7 @@ from analyzer.commands.shared.session import Session
     ranks=REPLAYS_ALL_RANKS,
     place=REPLAYS_ALL_CALLS,
     repair=True,
-    output="Name of the trace, with or without .dim, or a folder for it.",
+    output="Name of the trace, without ending, or a folder for it.",
 )
 @file_argument
 def dim(session: Session, file: str, output: str | None, force: bool) -> None:

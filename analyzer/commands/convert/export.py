@@ -10,6 +10,7 @@ import click
 
 from analyzer.commands.command import Alone, Chooses, Refuses, command
 from analyzer.commands.shared.iteration_option import iterations_in, open_wanted
+from analyzer.commands.shared.options import rare_option
 from analyzer.commands.shared.outputs import check_writable, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.parallel import Team
@@ -30,21 +31,25 @@ _ITERATIONS = "iterations"
     ranks=Chooses(),
     place=Refuses("an export has all calls"),
     repair=True,
-    output="Name of the output, with or without ending, or a folder for it.",
+    output="Name of the files, without ending, or a folder for them.",
     alone=Alone("one process writes the file"),
 )
 @click.argument("file", type=click.Path())
 @click.option(
-    "--to", "form", type=click.Choice(list(_ENDINGS)), default="perfetto", show_default=True, help="What is written."
+    "--to",
+    "form",
+    type=click.Choice(list(_ENDINGS)),
+    default="perfetto",
+    show_default=True,
+    help="Format of the files.",
 )
-@click.option(
-    "--table", "tables", type=click.Choice(_TABLES), multiple=True,
-    help="Of Parquet: only this table (may be repeated).",
-)  # fmt: skip
-@click.option(
-    "--iterations", "in_iterations", is_flag=True,
-    help="Of Parquet: a table of the iterations of the main loop (or of --loop), a column in the others.",
-)  # fmt: skip
+@click.option("--table", "tables", type=click.Choice(_TABLES), multiple=True, help="Parquet: write only this table.")
+@rare_option(
+    "--iterations",
+    "in_iterations",
+    is_flag=True,
+    help="Parquet: add a table of iterations, and a column of their numbers to the others.",
+)
 def export_command(
     session: Session,
     file: str,

@@ -18,7 +18,7 @@ from analyzer.report.words.units import plural, size
     "Compress a run into one file, to keep or to send.",
     ranks=Refuses("a packed run has all of its ranks"),
     place=Refuses("a packed run has all of its calls"),
-    output="Name of the packed run (default: NAME-packed.h5 beside it).",
+    output="Name of the packed run.  [default: NAME-packed.h5]",
     json=1,
     alone=Alone("one process writes the file"),
 )
@@ -28,7 +28,7 @@ from analyzer.report.words.units import plural, size
     type=LazyChoice("analyzer.writers.hdf5_groups", "CODECS"),
     default="gzip",
     show_default=True,
-    help="How rows are compressed.",
+    help="Compression of the rows.",
 )
 def pack(session: Session, file: str, codec: str, output: str | None, force: bool) -> None:
     """Write the run FILE into one compressed HDF5 file.

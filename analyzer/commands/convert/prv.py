@@ -19,16 +19,18 @@ from analyzer.commands.shared.session import Session
     ranks=Chooses(),
     place=Refuses("a Paraver trace has all calls; with --callers, Paraver can choose among them"),
     repair=True,
-    output="Name of the trace, with or without .prv, or a folder for it.",
+    output="Name of the trace, without ending, or a folder for it.",
     alone=Alone("one process joins the parts of the file", 8),
 )
 @file_argument
 @click.option("--waits", is_flag=True, help="Add wait states as events, and write NAME.waits.cfg, which shows them.")
 @click.option(
-    "--callers", type=click.IntRange(1, 100), metavar="LEVELS",
-    help="Add the callers of each call as events: functions and lines, so many levels, as Extrae does.",
-)  # fmt: skip
-@click.option("--iterations", is_flag=True, help="Add the iterations found as events (analyze structure).")
+    "--callers",
+    type=click.IntRange(1, 100),
+    metavar="N",
+    help="Add this number of callers of each call as events, as Extrae does.",
+)
+@click.option("--iterations", is_flag=True, help="Add the iterations (analyze structure) as events.")
 def prv(
     session: Session, file: str, waits: bool, callers: int | None, iterations: bool, output: str | None, force: bool
 ) -> None:

@@ -18,7 +18,7 @@ from analyzer.commands.shared.session import Session
     iterations=True,
     ranks=Refuses("the bursts of all ranks are clustered together"),
     place=Refuses("bursts lie between all calls"),
-    output="Name of the files written, without ending, or a folder for them.",
+    output="Name of the files, without ending, or a folder for them.",
     json=1,
 )
 @file_argument
@@ -27,27 +27,40 @@ from analyzer.commands.shared.session import Session
     type=click.Choice(["dbscan", "kmeans"]),
     default="dbscan",
     show_default=True,
-    help="How bursts are clustered.",
+    help="Method of clustering.",
 )
-@click.option(
-    "--counter", "counters", multiple=True, metavar="NAME", help="Cluster by this counter, too; can be repeated."
-)
+@click.option("--counter", "counters", multiple=True, metavar="NAME", help="Cluster by this counter, too.")
 @rare_option(
     "--reach",
     type=FiniteRange(0, min_open=True),
     default=0.1,
     show_default=True,
     metavar="SHARE",
-    help="dbscan: bursts are neighbours if they differ by this share at most.",
+    help="dbscan: largest relative difference of neighbouring bursts.",
 )
 @rare_option(
-    "--least", type=click.IntRange(1), metavar="N", help="dbscan: neighbours of a dense burst [0.5 % of the sample]."
+    "--least",
+    type=click.IntRange(1),
+    metavar="N",
+    show_default="0.5 % of the sample",
+    help="dbscan: number of neighbours from which a burst is dense.",
 )
 @click.option(
-    "-k", "--kinds", type=click.IntRange(1, 1000), default=4, show_default=True, help="kmeans: number of clusters."
+    "-k",
+    "--kinds",
+    type=click.IntRange(1, 1000),
+    default=4,
+    show_default=True,
+    metavar="N",
+    help="kmeans: number of clusters.",
 )
 @rare_option(
-    "--shortest", "shortest_ns", type=LatencyType(), default="0", metavar="TIME", help="Leave out shorter bursts (2us)."
+    "--shortest",
+    "shortest_ns",
+    type=LatencyType(),
+    default="0",
+    metavar="TIME",
+    help="Leave out shorter bursts, such as 2us.",
 )
 @click.option("--prv", is_flag=True, help="Write a Paraver trace with the cluster of each burst (event 90000001).")
 def clusters_command(

@@ -35,18 +35,24 @@ def _check(session: Session, output: str | None, **_: object) -> None:
     ),
     repair=True,
     picture=True,
-    output="NAME.prv: the path as events of type 90; NAME.dim: the path as priorities.",
+    output="Write the path as events of type 90 (.prv) or as priorities (.dim).",
     json=1,
     alone=Alone("one process follows the path"),
 )
 @click.option(
-    "--top", type=click.IntRange(0), default=10, metavar="N", help="How many of the longest stays to show [10]."
+    "--top",
+    type=click.IntRange(0),
+    default=10,
+    metavar="N",
+    show_default=True,
+    help="Number of longest parts of the path to show.",
 )
 @rare_option(
     "--eager-limit",
     type=SizeType(),
     metavar="SIZE",
-    help="Sends larger than this wait for their receive [as the run shows].",
+    show_default="as the run shows",
+    help="Size above which sends wait for their receive, such as 32k.",
 )
 @rare_option(
     "--poll-gap",
@@ -54,7 +60,8 @@ def _check(session: Session, output: str | None, **_: object) -> None:
     type=LatencyType(),
     metavar="TIME",
     default="10us",
-    help="Time between failed polls is waiting, up to this for each poll in a row [10us].",
+    show_default=True,
+    help="Time between failed polls counts as waiting, up to this for each poll.",
 )
 def critical_path_command(
     session: Session,

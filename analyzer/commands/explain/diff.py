@@ -47,10 +47,10 @@ class _DiffCommand(Command):
     type=click.Path(),
     multiple=True,
     metavar="B...",
-    help="The other side: all names up to the next option.",
+    help="Runs of the other side: all names up to the next option.",
 )
-@click.option("--csv", "table", type=click.Path(), metavar="FILE", help="Write all figures as a table.")
-@click.option("-f", "--force", is_flag=True, help="Replace an existing file even if analyze did not write it.")
+@click.option("--csv", "table", type=click.Path(), metavar="FILE", help="Write the numbers into this .csv file.")
+@click.option("-f", "--force", is_flag=True, help="Replace existing files that analyze did not write.")
 @condition_options
 def diff_command(
     session: Session,

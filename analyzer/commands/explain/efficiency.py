@@ -6,7 +6,7 @@ import click
 
 from analyzer.commands.command import Chooses, Refuses, Result, command
 from analyzer.commands.shared.iteration_option import opened
-from analyzer.commands.shared.options import SizeType, rare_option
+from analyzer.commands.shared.options import Option, SizeType, rare_option
 from analyzer.commands.shared.session import Session
 
 
@@ -19,22 +19,33 @@ from analyzer.commands.shared.session import Session
     json=1,
 )
 @click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="FILE...")
-@click.option("--by-region", is_flag=True, help="Efficiencies of each region of the program.")
-@click.option("--region", metavar="NAME", help="Efficiencies of one region and of each visit of it.")
-@click.option("--additive", is_flag=True, help="Factors whose losses add up, as in PyPOP.")
 @click.option(
-    "--scaling", type=click.Choice(["strong", "weak"]), help="Kind of scaling [as the work of the runs shows]."
+    "--by",
+    "by_region",
+    cls=Option,
+    old=("--by-region region",),
+    type=click.Choice(["region"]),
+    help="Show the efficiencies of each region of the program.",
+)
+@click.option("--region", metavar="NAME", help="Show the efficiencies of this region and of each visit of it.")
+@rare_option("--additive", is_flag=True, help="Show factors whose losses add up, as in PyPOP.")
+@click.option(
+    "--scaling",
+    type=click.Choice(["strong", "weak"]),
+    show_default="as the work of the runs shows",
+    help="Kind of scaling.",
 )
 @rare_option(
     "--eager-limit",
     type=SizeType(),
     metavar="SIZE",
-    help="Sends from this size on wait for their receive on the ideal network [32K, or as the run shows].",
+    show_default="32k, or as the run shows",
+    help="Size from which sends wait for their receive, such as 32k.",
 )
 def efficiency_command(
     session: Session,
     files: tuple[str, ...],
-    by_region: bool,
+    by_region: str | None,
     region: str | None,
     additive: bool,
     scaling: str | None,
@@ -59,5 +70,7 @@ def efficiency_command(
     runs = []
     for file in files:
         with opened(session, file, region=region) as trace, session.step(f"Adding up and replaying {trace.path}"):
-            runs.append(compute_run(trace, session.team, by_region=by_region, region=region, eager_limit=eager_limit))
+            runs.append(
+                compute_run(trace, session.team, by_region=bool(by_region), region=region, eager_limit=eager_limit)
+            )
     return compare_runs(runs, scaling=scaling, additive=additive)

@@ -31,20 +31,20 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
     json=1,
 )
 @file_argument
-@click.option("--lines", is_flag=True, help="Lines, too, and not only functions.")
-@click.option("--flame", type=click.Path(), metavar="SVG", help="Write a flame graph.")
+@click.option("--lines", is_flag=True, help="Show lines, too, not only functions.")
+@click.option("--flame", type=click.Path(), metavar="FILE", help="Write a flame graph into this .svg file.")
 @click.option(
     "--against",
     "diff",
     cls=Option,
     old=("--diff",),
     type=click.Path(),
-    metavar="OTHER",
-    help="Colour it by the difference from this run.",
+    metavar="RUN",
+    help="Colour the flame graph by the difference from this run.",
 )
-@rare_option("--collapsed", type=click.Path(), metavar="TXT", help="Write collapsed stacks.")
-@rare_option("--speedscope", type=click.Path(), metavar="JSON", help="Write a profile for speedscope.app.")
-@click.option("-f", "--force", is_flag=True, help="Replace an existing file even if analyze did not write it.")
+@rare_option("--collapsed", type=click.Path(), metavar="FILE", help="Write collapsed stacks into this .txt file.")
+@rare_option("--speedscope", type=click.Path(), metavar="FILE", help="Write a .json file for speedscope.app.")
+@click.option("-f", "--force", is_flag=True, help="Replace existing files that analyze did not write.")
 def hot_command(
     session: Session,
     file: str,

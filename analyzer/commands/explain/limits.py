@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
     json=1,
 )
 @click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="FILE...")
-@click.option("--quick", is_flag=True, help="Do not search for the worst network that the run tolerates.")
+@click.option("--quick", is_flag=True, help="Do not search for the slowest network that the run tolerates.")
 @jobs_option
 @machine_choice
 def limits_command(

@@ -29,13 +29,20 @@ _BINS = 1000
     iterations=True,
     ranks=Chooses(),
     place=Chooses("the threads in calls by place"),
-    output="Name of the two files, without ending, or a folder for them.",
+    output="Name of the files, without ending, or a folder for them.",
     json=1,
 )
 @file_argument
-@click.option("--bins", type=click.IntRange(1, 10**7), default=_BINS, show_default=True, help="Number of intervals.")
 @click.option(
-    "--by", "division", type=click.Choice(("place",)), help="Also the threads in calls, by the calls' places."
+    "--bins",
+    type=click.IntRange(1, 10**7),
+    default=_BINS,
+    show_default=True,
+    metavar="N",
+    help="Number of intervals of time.",
+)
+@click.option(
+    "--by", "division", type=click.Choice(("place",)), help="Count threads in calls by the places of the calls, too."
 )
 @machine_if_named
 def profile_command(
@@ -62,7 +69,7 @@ def profile_command(
     from analyzer.trace.at_places import PlaceChoice
 
     if (division or place) and configuration:
-        raise click.UsageError("places cannot be shown with a machine: analyze replay --by-place shows what changes")
+        raise click.UsageError("places cannot be shown with a machine: analyze replay --by place shows what changes")
     if session.choice and configuration:
         raise click.UsageError("--ranks cannot be used with a machine, because a replay needs all ranks")
     trace = open_wanted(session, file, choice=session.choice, matched=False)

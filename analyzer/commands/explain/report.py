@@ -20,7 +20,7 @@ _MOST_RUNS = 8
     "One page of HTML to pass on: findings, timeline, charts.",
     ranks=Refuses("a page is of all ranks, because a path and replays are; analyze look --no-files takes --ranks"),
     place=Refuses("a page is of all calls; analyze look --no-files and waits show those of a place"),
-    output="The page [NAME.html, beside the first FILE].",
+    output="Write the page into this .html file.  [default: NAME.html, beside the first FILE]",
 )
 @click.argument("files", nargs=-1, required=True, type=click.Path())
 def report_command(session: Session, files: tuple[str, ...], output: str | None, force: bool) -> None:

@@ -17,7 +17,7 @@ from analyzer.commands.shared.several import scaling_options
 )
 @click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="FILE FILE...")
 @click.option(
-    "--against", type=click.Path(), multiple=True, metavar="FILE", help="A run of another variant; can be repeated."
+    "--against", type=click.Path(), multiple=True, metavar="RUN", help="Run of another variant of the program."
 )
 @scaling_options
 def speedup_command(

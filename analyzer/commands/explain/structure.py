@@ -40,23 +40,25 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
     type=LazyChoice("analyzer.structure.levels.run_structure", "IterationMethod"),
     default="both",
     show_default=True,
-    help="Look at the sequences of calls, at signals over time (`thesis`: by the rules of Casas 2009 alone), or at "
-    "both.",
+    help="Look at calls, at signals over time (thesis: as Casas 2009), or at both.",
 )
 @rare_option(
     "--signal",
     "names",
     multiple=True,
     metavar="NAME",
-    help="A signal to look at, instead of the usual ones: bursts, computing, p2p, collective, flying, ipc, cpi, "
-    "instructions, flops, or the name of a counter.",
+    help="Look at this signal, such as bursts, p2p, ipc, flops, or a counter.",
 )
-@click.option("--follow", "is_live", is_flag=True, help="Watch a run that is still being written, until it ends.")
-@rare_option("--csv", "is_csv", is_flag=True, help="FILE is lines of time,value (in s).")
+@click.option("--follow", "is_live", is_flag=True, help="Follow a run that is still being written, until it ends.")
+@rare_option(
+    "--series", "is_csv", is_flag=True, old=("--csv",), help="Read FILE as lines of time,value (time in seconds)."
+)
 @click.option(
-    "--graph", type=click.Path(dir_okay=False), metavar="PATH",
-    help="Draw the program as a graph (.svg, .png, .dot): its parts, and where processes differ.",
-)  # fmt: skip
+    "--graph",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Draw the program as a graph into this .svg, .png or .dot file.",
+)
 def structure_command(
     session: Session,
     files: tuple[str, ...],
@@ -84,17 +86,17 @@ def structure_command(
     if not files:
         raise click.UsageError("Missing argument 'FILE...'.")
     if files[1:] and (is_live or is_csv or output or picture or graph):
-        raise click.UsageError("--follow, --csv, --picture, --graph and -o are for one FILE")
+        raise click.UsageError("--follow, --series, --picture, --graph and -o are for one FILE")
     file = files[0]
     if is_csv and graph:
-        raise click.UsageError("--graph cannot be used with --csv: a signal has no parts of a program")
+        raise click.UsageError("--graph cannot be used with --series: a signal has no parts of a program")
     if is_csv and picture:
-        raise click.UsageError("--picture cannot be used with --csv: a signal is not of ranks")
+        raise click.UsageError("--picture cannot be used with --series: a signal is not of ranks")
     if is_live:
         from analyzer.commands.shared.following import follow
 
         if is_csv or output or picture or graph or names:
-            raise click.UsageError("--follow goes with none of --csv, --signal, --picture, --graph and -o")
+            raise click.UsageError("--follow goes with none of --series, --signal, --picture, --graph and -o")
         follow(session, file, session.choice, as_json=session.as_json)
         return
     if is_csv:

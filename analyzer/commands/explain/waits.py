@@ -29,9 +29,16 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
     step="Finding wait states",
 )
 @click.option(
-    "--top", "longest", cls=Option, old=("--longest",), type=click.IntRange(0), default=10, metavar="N",
-    help="How many of the longest waits to show [10].",
-)  # fmt: skip
+    "--top",
+    "longest",
+    cls=Option,
+    old=("--longest",),
+    type=click.IntRange(0),
+    default=10,
+    metavar="N",
+    show_default=True,
+    help="Number of longest waits to show.",
+)
 def waits_command(session: Session, trace: Trace, longest: int, place: PlaceChoice | None) -> Output:
     """Print the wait states of FILE, named as in Scalasca, and the delays that cause them.
 

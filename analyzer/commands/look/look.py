@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
     place=Chooses("the tables of calls, places, collectives, windows and messages; no files are written"),
     repair=True,
     picture=True,
-    output="Name of the files written, without ending, or a folder for them.",
+    output="Name of the files, without ending, or a folder for them.",
     json=1,
     alone=Alone("one process joins the parts of the .prv", 8),
 )
@@ -46,10 +46,9 @@ def look(
 ) -> Output:
     """Print a first look at FILE, and write NAME.prv, .pcf, .row and .dim beside it.
 
-    FILE is run.h5, a folder run.ranks, a Paraver trace (.prv, .prv.gz) or a Dimemas trace (.dim). For a Paraver
-    trace only the .dim is written, for a Dimemas trace nothing; with -o the other files are written, too. With --ranks
-    or --cluster no .dim is written, because a replay needs all ranks and all their bursts. With --no-files, --place,
-    --iteration or --region no file at all is written.
+    FILE is {formats}. For a Paraver trace only the .dim is written, for a Dimemas trace nothing. With -o the other
+    files are written, too. With --ranks or --cluster no .dim is written, because a replay needs all ranks and all their
+    bursts. With --no-files, --place, --iteration or --region no file at all is written.
     """
     from analyzer.report.look.first_look import print_files
     from analyzer.results.summary import compute

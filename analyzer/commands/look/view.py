@@ -35,19 +35,26 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
     alone=Alone("one process serves"),
 )
 @click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="FILE...")
-@click.option("--view", "saved", type=click.Path(), metavar="TOML", help="Begin with this view, as it was saved.")
+@click.option("--view", "saved", type=click.Path(), metavar="FILE", help="Begin with this view that was saved (.toml).")
 @click.option(
     "--draw",
     "names",
     multiple=True,
     metavar="NAME|FILE",
-    help="Draw this: states, or a view of analyze views by name or .toml file (may be repeated).",
+    help="Draw states, or a view by its name in analyze views or its .toml file.",
 )
-@rare_option("--cfg", type=click.Path(), metavar="FILE", help="Draw the windows of a .cfg file of Paraver, too.")
-@click.option("--print", "as_text", is_flag=True, help="Print the numbers of the view, and serve nothing.")
-@click.option("--follow", is_flag=True, help="Read a run that is being written again and again.")
-@rare_option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Listen there [any free port].")
-@rare_option("--no-browser", is_flag=True, help="Only print the address.")
+@rare_option("--cfg", type=click.Path(), metavar="FILE", help="Draw the windows of this Paraver .cfg file, too.")
+@click.option("--print", "as_text", is_flag=True, help="Print the numbers of the view, and open no browser.")
+@click.option("--follow", is_flag=True, help="Follow a run that is still being written.")
+@rare_option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    metavar="N",
+    show_default="any free port",
+    help="Port to listen at.",
+)
+@rare_option("--no-browser", is_flag=True, help="Print the address, and open no browser.")
 def view_command(
     session: Session,
     files: tuple[str, ...],

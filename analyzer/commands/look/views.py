@@ -46,20 +46,28 @@ class _Rows(click.Choice):
     alone=Alone("one process looks"),
 )
 @click.argument("files", type=click.Path(), nargs=-1, metavar="[FILE]...")
-@click.option("--list", "listed", is_flag=True, help="Print the names of the views that there are.")
+@click.option("--list", "listed", is_flag=True, help="Print the names of all views.")
 @click.option(
-    "--view", "names", multiple=True, metavar="NAME|FILE", help="A view by name, or a .toml file (may be repeated)."
+    "--view", "names", multiple=True, metavar="NAME|FILE", help="Show this view, by its name or its .toml file."
 )
-@click.option("--cfg", type=click.Path(), metavar="FILE", help="What a .cfg file of Paraver shows.")
-@click.option("--show", type=click.Choice(_SHOWS), help="Show it so, and not as the view says.")
-@rare_option("--level", type=_Rows(_LEVELS), help="Rows are these.")
-@click.option("--by", metavar="NAME|FILE", help="A histogram by the values of this view.")
-@rare_option("--statistic", metavar="NAME", help="Of the histogram: time, average value, sends, ...")
-@rare_option("--bins", type=click.IntRange(1, 10**6), metavar="N", help="Intervals of a profile [20].")
-@click.option("--from", "begin", type=At(), default=0, metavar="T", help="From this moment on: 1.25 (seconds), 20ms.")
-@click.option("--to", "end", type=At(), metavar="T", help="Until this one.")
-@click.option("--csv", type=click.Path(dir_okay=False), metavar="FILE", help="Write the numbers into a .csv file.")
-@click.option("--picture", type=click.Path(dir_okay=False), metavar="FILE", help="Draw it into a .png or .svg file.")
+@click.option("--cfg", type=click.Path(), metavar="FILE", help="Show the windows of this Paraver .cfg file.")
+@click.option(
+    "--show", type=click.Choice(_SHOWS), show_default="as the view says", help="Form in which the view is shown."
+)
+@rare_option("--level", type=_Rows(_LEVELS), show_default="as the view says", help="Objects that are rows.")
+@click.option("--by", metavar="NAME|FILE", help="Show a histogram by the values of this view.")
+@rare_option("--statistic", metavar="NAME", help="Statistic of the histogram, such as time, average value, sends.")
+@rare_option(
+    "--bins", type=click.IntRange(1, 10**6), metavar="N", show_default="20", help="Number of intervals of a profile."
+)
+@click.option(
+    "--from", "begin", type=At(), default=0, metavar="TIME", help="Begin at this time, such as 1.25 (seconds) or 20ms."
+)
+@click.option("--to", "end", type=At(), metavar="TIME", help="End at this time.")
+@click.option("--csv", type=click.Path(dir_okay=False), metavar="FILE", help="Write the numbers into this .csv file.")
+@click.option(
+    "--picture", type=click.Path(dir_okay=False), metavar="FILE", help="Draw the view into this .png or .svg file."
+)
 def views_command(
     session: Session,
     files: tuple[str, ...],

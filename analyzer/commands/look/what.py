@@ -43,10 +43,23 @@ class At(click.ParamType):
     json=1,
     alone=Alone("one process looks"),
 )
-@click.option("--rank", type=click.IntRange(0), metavar="R", help="Of this rank all there is [a line for each rank].")
-@click.option("--at", type=At(), required=True, metavar="T", help="The moment: 1.25 (seconds), 20ms, 300us.")
 @click.option(
-    "--around", type=click.IntRange(0, 1000), default=3, metavar="N", help="So many calls before and after [3]."
+    "--rank",
+    type=click.IntRange(0),
+    metavar="RANK",
+    show_default="a line for each rank",
+    help="Show all that is known of this rank.",
+)
+@click.option(
+    "--at", type=At(), required=True, metavar="TIME", help="Time to look at, such as 1.25 (seconds), 20ms or 300us."
+)
+@click.option(
+    "--around",
+    type=click.IntRange(0, 1000),
+    default=3,
+    metavar="N",
+    show_default=True,
+    help="Number of calls to show before and after.",
 )
 def what_command(session: Session, trace: Trace, rank: int | None, at: int, around: int) -> Output:
     """Say what a rank of FILE does at a moment: the state of each thread, the call

@@ -101,7 +101,7 @@ def _table(
             try:
                 said.append(Setting.parse(f"{name}={text}"))
             except ValueError as error:
-                raise TracelibError(str(error), "see analyze table --parameter", 2) from error
+                raise TracelibError(str(error), "see analyze table --set", 2) from error
         else:
             listed.append((name, text.split(",")))
     values = {}

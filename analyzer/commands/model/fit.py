@@ -13,7 +13,7 @@ from analyzer.commands.model._fit_runs import BY, Settings, fit_runs
 from analyzer.commands.model._fit_table import Asked, fit_table
 from analyzer.commands.model._measured_table import is_fitted_as_table
 from analyzer.commands.model._stored_model import apply_stored, is_stored, predict_stored
-from analyzer.commands.shared.options import FiniteRange
+from analyzer.commands.shared.options import FiniteRange, rare_option
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 
@@ -70,95 +70,156 @@ class CountsType(click.ParamType):
     "A formula for times of many runs, to predict other sizes.",
     ranks=Refuses("models are of whole runs"),
     place=Refuses("a table has no places, and shares of a run are of all its calls"),
-    output="NAME.model.json, .c, .py, .tex: the model; NAME.png: its pictures; of MODEL TABLE: a table; of RUNs: "
-    "NAME.parts.json.",
+    output="Name of the model, its pictures or its table, with or without ending.",
     json=1,
     alone=Alone("one process fits"),
 )
 @click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="TABLE | MODEL [TABLE] | RUN...")
-@click.option("--observable", metavar="NAME", help="The column to be explained  [default: time, else CLOCK].")
+@click.option("--observable", metavar="NAME", show_default="time, else CLOCK", help="Column that the formula explains.")
 @click.option(
-    "--parameters", metavar="NAME,...", help="The columns of TABLE that it depends on (default: those in --terms)."
+    "--parameters", metavar="NAME,...", show_default="those in --terms", help="Columns that the observable depends on."
 )
-@click.option("--region", metavar="NAME", help="Of TABLE: only rows with this in its column region.")
-@click.option("--where", multiple=True, metavar="EXPR", help="Of TABLE: only rows for which this holds: 'p >= 64'.")
-@click.option("--by", type=click.Choice(BY), multiple=True, help="Of runs: the kinds of time (default: all).")
+@click.option("--region", metavar="NAME", help="TABLE: use only rows of this region.")
 @click.option(
-    "--set", "settings", type=Settings(), multiple=True, metavar="NAME=X,...",
-    help="Of runs: a parameter, one value for each run, or where it is (ARG2, ARG:-n, FILE:REGEX).",
-)  # fmt: skip
-@click.option(
-    "--at", type=Point("ranks"), multiple=True, metavar="N", help="Of runs: predict at N ranks, or at ranks=N,n=X."
+    "--where", multiple=True, metavar="EXPR", help="TABLE: use only rows for which this holds, such as 'p >= 64'."
 )
-@click.option("--terms", metavar="GROUPS", help="Candidate terms, as {n,n^2},{1/p},{n*p}* (default: chosen).")
+@click.option("--by", type=click.Choice(BY), multiple=True, show_default="all", help="RUNs: model these kinds of time.")
 @click.option(
-    "--formula", metavar="FORMULA|FILE", help="Find the coefficients of c[0]+c[1]*n/p, or of a pragma in a C source."
+    "--set",
+    "settings",
+    type=Settings(),
+    multiple=True,
+    metavar="NAME=X,...",
+    help="RUNs: parameter, and its value in each run or where it stands (ARG2, ARG:-n, FILE:REGEX).",
 )
-@click.option("--degree", type=click.IntRange(0), metavar="N", help="Products have elements of at most N groups.")
-@click.option("--predict", "points", type=Point(), multiple=True, metavar="P=X,N=Y", help="Predict there; repeatable.")
 @click.option(
-    "--compare", "compared", type=click.Path(), multiple=True, metavar="MODEL",
-    help="A stored model beside this one, in text and picture; repeatable.",
-)  # fmt: skip
+    "--at",
+    type=Point("ranks"),
+    multiple=True,
+    metavar="N",
+    help="RUNs: predict at this number of ranks, or at ranks=N,n=X.",
+)
 @click.option(
-    "--compose", "composed", type=QuantityModel(), multiple=True, metavar="NAME=MODEL",
-    help="A stored model predicts this parameter (cache misses): its part of the observable; repeatable.",
-)  # fmt: skip
+    "--terms",
+    metavar="GROUPS",
+    show_default="chosen from the data",
+    help="Candidate terms, such as {n,n^2},{1/p},{n*p}*.",
+)
 @click.option(
-    "--next", "following", type=click.IntRange(1, 100), metavar="N",
-    help="Name N settings that make predictions (of --predict, or 4 times beyond) surer when they are measured.",
-)  # fmt: skip
+    "--formula",
+    metavar="FORMULA|FILE",
+    help="Find the coefficients of a formula such as c[0]+c[1]*n/p, or of a pragma in a C file.",
+)
+@rare_option(
+    "--degree", type=click.IntRange(0), metavar="N", help="Largest number of groups whose elements are multiplied."
+)
+@click.option(
+    "--predict",
+    "points",
+    type=Point(),
+    multiple=True,
+    metavar="P=X,N=Y",
+    help="Predict the observable at these parameters.",
+)
+@click.option(
+    "--compare",
+    "compared",
+    type=click.Path(),
+    multiple=True,
+    metavar="MODEL",
+    help="Show this stored model beside the new one.",
+)
+@rare_option(
+    "--compose",
+    "composed",
+    type=QuantityModel(),
+    multiple=True,
+    metavar="NAME=MODEL",
+    help="Stored model that predicts a parameter, such as the number of cache misses.",
+)
+@rare_option(
+    "--next",
+    "following",
+    type=click.IntRange(1, 100),
+    metavar="N",
+    help="Name this number of measurements that would improve predictions most.",
+)
 @click.option(
     "--repetitions",
     type=click.Choice(["all", "min", "max", "mean", "median"]),
     default="all",
     show_default=True,
-    help="What is taken of the measurements of one setting.",
+    help="Value that is taken of several measurements of one setting.",
 )
-@click.option(
+@rare_option(
     "--criterion",
     type=click.Choice(_CRITERIA),
     default=_CRITERIA[0],
     show_default=True,
-    help="By which models of --terms are compared.",
+    help="Criterion that compares the models of --terms.",
 )
-@click.option(
+@rare_option(
     "--weighting",
     type=click.Choice(_WEIGHTINGS),
     default=_WEIGHTINGS[0],
     show_default=True,
-    help="Distances relative to what is expected, or measured; or absolute (--terms).",
+    help="Errors that --terms makes small: relative to expected or measured values, or ordinary.",
 )
-@click.option("--non-negative", is_flag=True, help="No coefficient is negative (--terms).")
-@click.option("--physical", is_flag=True, help="No value is negative, here and 4 times beyond (--terms).")
-@click.option(
-    "--max-error", type=FiniteRange(0, min_open=True), metavar="X", help="Exclude models of larger relative error."
+@rare_option("--non-negative", is_flag=True, help="With --terms: allow no negative coefficient.")
+@rare_option("--physical", is_flag=True, help="With --terms: allow no negative value, also at 4 times the parameters.")
+@rare_option(
+    "--max-error", type=FiniteRange(0, min_open=True), metavar="X", help="Exclude models with a larger relative error."
 )
-@click.option(
+@rare_option(
     "--search",
     type=click.Choice(_SEARCHES),
     default=_SEARCHES[0],
     show_default=True,
-    help="Try all models, or search; elimination: drop the term of the least certain coefficient; none: only the "
-    "model of all terms; auto: all of up to 30.",
+    help="Search among the models of --terms (auto: exact up to 30 terms).",
 )
-@click.option(
-    "--coefficient-error", type=FiniteRange(0, min_open=True), default=0.5, show_default=True, metavar="X",
-    help="Elimination: until no coefficient's relative error is larger.",
-)  # fmt: skip
-@click.option(
-    "--population", type=CountsType(2, 10_000), default="64", show_default=True, metavar="N,...",
-    help="Genetic: models. Several sizes are compared.",
-)  # fmt: skip
-@click.option(
-    "--mutations", type=CountsType(0, 100), default="2", show_default=True, metavar="N,...",
-    help="Genetic: most changes. Several numbers are compared.",
-)  # fmt: skip
-@click.option(
-    "--patience", type=click.IntRange(1, 10_000), default=30, show_default=True, help="Genetic: idle generations."
+@rare_option(
+    "--coefficient-error",
+    type=FiniteRange(0, min_open=True),
+    default=0.5,
+    show_default=True,
+    metavar="X",
+    help="elimination: largest relative error of a coefficient.",
 )
-@click.option("--searches", type=click.IntRange(1, 1000), default=8, show_default=True, help="Genetic: populations.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Genetic: of the random numbers.")
+@rare_option(
+    "--population",
+    type=CountsType(2, 10000),
+    default="64",
+    show_default=True,
+    metavar="N,...",
+    help="genetic: number of models; several numbers are compared.",
+)
+@rare_option(
+    "--mutations",
+    type=CountsType(0, 100),
+    default="2",
+    show_default=True,
+    metavar="N,...",
+    help="genetic: largest number of changes; several numbers are compared.",
+)
+@rare_option(
+    "--patience",
+    type=click.IntRange(1, 10000),
+    default=30,
+    show_default=True,
+    metavar="N",
+    help="genetic: number of generations without progress before it ends.",
+)
+@rare_option(
+    "--searches",
+    type=click.IntRange(1, 1000),
+    default=8,
+    show_default=True,
+    metavar="N",
+    help="genetic: number of populations.",
+)
+@rare_option(
+    "--seed", type=click.IntRange(0), default=1, show_default=True, metavar="N", help="Seed of the random numbers."
+)
 def fit_command(
     session: Session,
     files: tuple[str, ...],

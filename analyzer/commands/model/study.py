@@ -31,13 +31,20 @@ _BOOK, _TABLE, _PICTURE = "shots.jsonl", "results.csv", "results.png"
     alone=Alone("one process gives shots to hosts"),
 )
 @click.argument("file", type=click.Path(), metavar="STUDY.toml")
-@click.option("-n", "--samples", type=click.IntRange(1), help="Shots, instead of the study's samples.")
-@click.option("--until", metavar="PERCENT", help="End when the mean of each output is known to this, such as 1%.")
-@click.option("--seed", type=click.IntRange(0), help="Draw other values.")
-@click.option("--hosts", type=click.Path(), metavar="FILE", help="Who runs shots; read again while the study goes on.")
+@click.option(
+    "-n", "--samples", type=click.IntRange(1), metavar="N", show_default="as STUDY.toml says", help="Number of shots."
+)
+@click.option("--until", metavar="PERCENT", help="End when the mean of each output is known to this error, such as 1%.")
+@click.option("--seed", type=click.IntRange(0), metavar="N", help="Seed of the random numbers.")
+@click.option(
+    "--hosts",
+    type=click.Path(),
+    metavar="FILE",
+    help="File of the hosts that run shots; it is read again during the study.",
+)
 @click.option("--retry", is_flag=True, help="Run shots again that failed, hung or were lost.")
-@click.option("-o", "--output", type=click.Path(), help="Folder of the study (default: NAME.study).")
-@click.option("-f", "--force", is_flag=True, help="Begin anew: forget what the folder holds.")
+@click.option("-o", "--output", type=click.Path(), show_default="NAME.study", help="Folder of the study.")
+@click.option("-f", "--force", is_flag=True, help="Begin again, and remove what the folder holds.")
 def study_command(
     session: Session,
     file: str,

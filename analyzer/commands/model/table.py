@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from analyzer.commands.command import Refuses, command
-from analyzer.commands.shared.options import LazyChoice, SizeType, rare_option
+from analyzer.commands.shared.options import LazyChoice, Option, SizeType, rare_option
 from analyzer.commands.shared.outputs import check_replaceable
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
@@ -65,7 +65,7 @@ class Names(click.ParamType):
     "One table of many runs and their parameters.",
     ranks=Refuses("the rows of a table are of whole runs"),
     place=Refuses("experiments lie between calls from whatever places"),
-    output="Name of the table, .csv, .parquet or .xml.",
+    output="Write the table into this .csv, .parquet or .xml file.",
     json=1,
 )
 @click.argument("inputs", type=click.Path(), nargs=-1, required=True, metavar="INPUT...")
@@ -73,39 +73,76 @@ class Names(click.ParamType):
     "--by",
     type=LazyChoice("analyzer.experiments.groupings", "KINDS"),
     multiple=True,
-    help="Rows are kinds of time; can be repeated.",
+    help="Make a row for each kind of time.",
 )
 @click.option(
-    "--parameter", "settings", type=SettingType(), multiple=True, metavar="NAME=WHERE",
-    help="A factor that the command line (ARG2, ARG:-n) or the file's name (FILE:REGEX) says.",
-)  # fmt: skip
-@rare_option("--network", metavar="MODEL", help="Add L, o, O, g, G of a model that `analyze loggp` wrote.")
-@rare_option("--message-size", type=SizeType(), default="1", show_default=True, help="Of which messages.")
+    "--set",
+    "settings",
+    cls=Option,
+    type=SettingType(),
+    multiple=True,
+    metavar="NAME=WHERE",
+    old=("--parameter",),
+    help="Parameter, and where its value stands (ARG2, ARG:-n, FILE:REGEX).",
+)
+@rare_option("--network", metavar="MODEL", help="Add L, o, O, g and G of this model of analyze loggp.")
 @rare_option(
-    "--ganglia", type=Names(), default=(), metavar="METRIC,...", help="Add what the driver Ganglia found of the node."
+    "--message-size",
+    type=SizeType(),
+    default="1",
+    show_default=True,
+    help="With --network: size of the messages in bytes.",
 )
 @rare_option(
-    "--column", "computed", type=Column(), multiple=True, metavar="NAME=EXPR", help="A column computed from others."
+    "--ganglia",
+    type=Names(),
+    default=(),
+    metavar="METRIC,...",
+    help="Add these metrics of the node, which the driver Ganglia recorded.",
 )
-@click.option("--where", multiple=True, metavar="EXPR", help="Keep rows for which this holds: 'n > 100'.")
+@rare_option(
+    "--column",
+    "computed",
+    type=Column(),
+    multiple=True,
+    metavar="NAME=EXPR",
+    help="Add a column that is computed from others.",
+)
+@click.option("--where", multiple=True, metavar="EXPR", help="Keep only rows for which this holds, such as 'n > 100'.")
 @rare_option(
     "--per",
     type=LazyChoice("analyzer.experiments.table", "LEVELS"),
-    help="One row for each run, or execution, and setting.",
+    help="Make one row for each run or execution, and setting.",
 )
 @rare_option(
-    "--take", type=LazyChoice("analyzer.experiments.table", "STATISTICS"), default="median", show_default=True,
-    help="What --per takes of the values of several rows.",
-)  # fmt: skip
+    "--take",
+    type=LazyChoice("analyzer.experiments.table", "STATISTICS"),
+    default="median",
+    show_default=True,
+    help="With --per: value that is taken of several rows.",
+)
 @rare_option(
     "--outliers",
     "rule",
     type=LazyChoice("analyzer.experiments.filters", "RULES"),
-    help="Remove outliers among repeated measurements.",
+    help="Remove outliers among repeated measurements by this rule.",
 )
-@click.option("--observable", metavar="NAME", help="What is measured [PAPI_REAL_USEC, else CLOCK, else time].")
 @click.option(
-    "--factors", type=Names(), default=(), metavar="NAME,...", help="What tells settings apart [all parameters]."
+    "--observable",
+    metavar="NAME",
+    show_default="PAPI_REAL_USEC, else CLOCK, else time",
+    help="Column that was measured.",
+)
+@click.option(
+    "--parameters",
+    "factors",
+    cls=Option,
+    type=Names(),
+    default=(),
+    metavar="NAME,...",
+    old=("--factors",),
+    show_default="all",
+    help="Parameters by which settings differ.",
 )
 def table_command(
     session: Session,

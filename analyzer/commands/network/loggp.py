@@ -59,7 +59,7 @@ _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
     iterations=True,
     ranks=Chooses(),
     place=Chooses("messages that these calls send, or post the receive of"),
-    output="Name of the files written, without ending, or a folder for them.",
+    output="Name of the files, without ending, or a folder for them.",
     json=1,
 )
 @file_argument
@@ -68,9 +68,9 @@ _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
     type=click.Choice([*DETECTORS, "all"]),
     default=DETECTORS[0],
     show_default=True,
-    help="How intervals of sizes are found; all: compare the detectors.",
+    help="Method that finds intervals of sizes (all: compare the methods).",
 )
-@rare_option("--pair", type=RankPairType(), metavar="A,B", help="The model of two ranks only.")
+@rare_option("--pair", type=RankPairType(), metavar="A,B", help="Model only these two ranks.")
 @click.option(
     "--filter",
     "rules",
@@ -80,66 +80,73 @@ _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
     metavar="NAME,...",
     help=f"Rows that are left out: {','.join(FILTERS)} or none.",
 )
-@click.option(
+@rare_option(
     "--level",
     type=click.IntRange(1),
-    help="Use the rows of this level of speed; 1 is the fastest (default: the fastest one that nearly all sizes have).",
+    metavar="LEVEL",
+    show_default="the fastest that nearly all sizes have",
+    help="Use the rows of this level of speed (1: the fastest).",
 )
-@click.option(
+@rare_option(
     "--tolerance",
     type=click.FloatRange(0, 1),
     default=DEFAULTS.tolerance,
     show_default=True,
-    help="Deviations up to this share are not a change.",
+    metavar="SHARE",
+    help="Largest deviation that is not a change.",
 )
-@click.option(
+@rare_option(
     "--window",
     type=_SHARE,
     default=DEFAULTS.window,
     show_default=True,
-    help="Share of the rows in a neighbourhood (thesis).",
+    metavar="SHARE",
+    help="thesis: share of the rows in a neighbourhood.",
 )
-@click.option(
+@rare_option(
     "--neighbours",
     type=click.Choice(NEIGHBOURS),
     default=DEFAULTS.neighbours,
     show_default=True,
-    help="What makes rows neighbours (thesis).",
+    help="thesis: quantity by which rows are neighbours.",
 )
-@click.option(
+@rare_option(
     "--guard",
     type=click.FloatRange(0),
     default=DEFAULTS.guard,
     show_default=True,
-    help="Least jump in standard deviations (thesis).",
+    metavar="X",
+    help="thesis: smallest jump, in standard deviations.",
 )
-@click.option(
+@rare_option(
     "--method",
     type=click.Choice(METHODS),
     default=DEFAULTS.method,
     show_default=True,
-    help="How clusters are merged (thesis).",
+    help="thesis: method that merges clusters.",
 )
-@click.option(
+@rare_option(
     "--metric",
     type=click.Choice(METRICS),
     default=DEFAULTS.metric,
     show_default=True,
-    help="Distance of patterns (thesis).",
+    help="thesis: distance of patterns.",
 )
-@click.option(
+@rare_option(
     "--threshold",
     type=_SHARE,
     default=DEFAULTS.threshold,
     show_default=True,
-    help="Least distance of clusters, as a share (thesis).",
+    metavar="SHARE",
+    help="thesis: smallest distance of clusters.",
 )
-@click.option(
+@rare_option(
     "--factor",
     type=click.FloatRange(1, min_open=True),
     default=DEFAULTS.factor,
     show_default=True,
-    help="Growth of the residual at a change (netgauge).",
+    metavar="X",
+    help="netgauge: growth of the residual at a change.",
 )
 def loggp(
     session: Session,
@@ -154,9 +161,8 @@ def loggp(
     """Estimate the LoOgGP parameters of the network from FILE, a measurement by `python -m tracelib.ngmpi`. Print
     them, and write each model (NAME.intra.json, NAME.inter.json) and its picture (.png).
 
-    FILE may also be run.h5, a folder run.ranks, or a Paraver trace (.prv, .prv.gz). Then latency and bandwidth are
-    estimated from the messages of that run. Models are written only with -o, and of the other options only --ranks,
-    --place and --iteration apply.
+    FILE may also be a traced run. Then latency and bandwidth are estimated from its messages. Models are written only
+    with -o, and of the other options only --ranks, --place and --iteration apply.
     """
     from analyzer.opening import is_network
 

@@ -33,17 +33,20 @@ ENDINGS = (".toml", ".png", ".samples.jsonl")
 )
 @click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="RUN...")
 @study_options
-@rare_option("--weights", metavar="X,...", help="Weights of the runs (default: all equal).")
-@rare_option("--untraced-seconds", "untraced", metavar="X,...", help="How long the runs took without the tracer.")
+@rare_option("--weights", metavar="X,...", show_default="all equal", help="Weight of each run.")
+@rare_option(
+    "--untraced-seconds", "untraced", metavar="SECONDS,...", help="Time of each run without the tracer, in seconds."
+)
 @rare_option(
     "--tolerance",
     type=FiniteRange(0, 1, min_open=True),
     default=0.1,
     show_default=True,
-    help="Largest error of a prediction, as a share.",
+    metavar="SHARE",
+    help="Largest error of a prediction.",
 )
 @machine_options
-@output_options("NAME.toml: the fitted machine; NAME.png; NAME.samples.jsonl: samples to go on from.")
+@output_options("Write the machine (NAME.toml), a picture, and the samples to go on from.")
 def fit_machine(
     session: Session,
     files: tuple[str, ...],

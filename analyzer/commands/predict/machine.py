@@ -35,7 +35,7 @@ class _Ranks(click.ParamType):
 @command(
     "Show a machine; turn a Dimemas .cfg into TOML and back.",
     place=Refuses("a machine has no places"),
-    output="NAME.toml, or NAME.cfg with NAME.collectives.cfg.",
+    output="Write the machine into this .toml or Dimemas .cfg file.",
     json=1,
 )
 @machine_argument
@@ -43,7 +43,7 @@ class _Ranks(click.ParamType):
     "--ranks",
     type=_Ranks(),
     metavar="N,...",
-    help="Ranks of the run, or of each run: a .cfg then names the node of each.",
+    help="Number of ranks of the run, or of each run; a .cfg then names the node of each rank.",
 )
 def machine_command(
     session: Session, configuration: Configuration, ranks: tuple[int, ...] | None, output: str | None, force: bool
@@ -75,7 +75,7 @@ def machine_command(
 def _said_by_options(machine: Machine) -> str:
     """Return the options that a .cfg cannot hold; "": none."""
     limit = _eager_limit(machine)
-    return f"--eager {limit} (Dimemas: -S {limit})" if limit is not None else ""
+    return f"--eager-limit {limit} (Dimemas: -S {limit})" if limit is not None else ""
 
 
 def _eager_limit(machine: Machine) -> int | None:

@@ -38,11 +38,10 @@ _JOURNAL = ".samples.jsonl"
 @click.option(
     "--until",
     metavar="PERCENT",
-    help="Stop when half the 95 % confidence interval of the mean time of each RUN is below this, such as 1%. "
-    f"--samples is then the upper limit (default {MOST}).",
+    help="Draw machines until the mean time of each RUN is known to this error, such as 1%.",
 )
 @machine_options
-@output_options("NAME.png (for several runs NAME-1.png, ...); NAME.samples.jsonl: samples to go on from.")
+@output_options("Write a picture of each run (NAME.png), and the samples to go on from.")
 def monte_carlo(
     session: Session,
     files: tuple[str, ...],
@@ -57,6 +56,9 @@ def monte_carlo(
 
     Random values in the machine's file are drawn anew for each machine as well, at each use. The predicted time is
     that from the end of MPI_Init to the begin of MPI_Finalize.
+
+    --until ends the study when half the 95 % confidence interval of each mean time is small enough. --samples is then
+    the upper limit (by default 10000).
 
     With -o, a study that was interrupted goes on where it stopped. `mpirun -n N analyze monte-carlo` shares the work.
     """

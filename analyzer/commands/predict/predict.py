@@ -39,14 +39,20 @@ class RankCounts(click.ParamType):
 )
 @click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="FILE FILE...")
 @click.option(
-    "--ranks", "counts", type=RankCounts(), multiple=True, required=True, metavar="N...", help="Numbers of ranks."
+    "--ranks",
+    "counts",
+    type=RankCounts(),
+    multiple=True,
+    required=True,
+    metavar="N...",
+    help="Numbers of ranks to predict.",
 )
 @click.option(
     "--form",
     type=LazyChoice("analyzer.speedup_model.extrapolation", "FORMS", _MODELS),
     default="log",
     show_default=True,
-    help="Curve of each factor: a + b ln P, or its logarithm as a + b ln P or a + b P; or models chosen from the data.",
+    help="Curve of each factor (log: a + b ln P; models: chosen from the data).",
 )
 @scaling_options
 def predict_command(

@@ -10,6 +10,7 @@ import click
 from analyzer.commands.command import REPLAYS_ALL_CALLS, REPLAYS_ALL_RANKS, Alone, command
 from analyzer.commands.shared.iteration_option import open_wanted
 from analyzer.commands.shared.machine_option import machine_options
+from analyzer.commands.shared.options import Option
 from analyzer.commands.shared.session import Session
 from analyzer.commands.shared.shares_option import Distribution, shares_options
 from analyzer.commands.shared.write_prediction import write_prediction
@@ -24,19 +25,28 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
     iterations=True,
     ranks=REPLAYS_ALL_RANKS,
     place=REPLAYS_ALL_CALLS,
-    output="The predicted run: NAME.h5, or NAME.prv with .pcf and .row.",
+    output="Write the predicted run into this .h5 or .prv file.",
     json=1,
     alone=Alone("one process replays"),
 )
 @click.argument("file", type=click.Path())
-@click.option("--app", "others", type=click.Path(), multiple=True, metavar="FILE", help="Another run at the same time.")
+@click.option(
+    "--app", "others", type=click.Path(), multiple=True, metavar="RUN", help="Replay this run at the same time."
+)
 @click.option(
     "--repeat",
     type=click.IntRange(1),
     metavar="N",
-    help="Runs begin again when they end, until each has ended N times.",
+    help="Number of times that each run must end; runs begin again until then.",
 )
-@click.option("--by-place", is_flag=True, help="Also how the time in calls changes, by the places they come from.")
+@click.option(
+    "--by",
+    "by_place",
+    cls=Option,
+    old=("--by-place place",),
+    type=click.Choice(["place"]),
+    help="Show how the time in calls changes by the places of the calls.",
+)
 @shares_options
 @machine_options
 def replay_command(
@@ -44,7 +54,7 @@ def replay_command(
     file: str,
     others: tuple[str, ...],
     repeat: int | None,
-    by_place: bool,
+    by_place: str | None,
     distribution: Distribution | None,
     configuration: Configuration,
     output: str | None,
@@ -77,7 +87,7 @@ def replay_command(
             f"a prediction is written as .h5 or .prv, not as {output}", "a .dim holds no times: analyze dim FILE"
         )
     if by_place and (others or repeat):
-        raise click.UsageError("--by-place cannot be used here: it compares one replay with its run")
+        raise click.UsageError("--by place cannot be used here: it compares one replay with its run")
     traces = [open_wanted(session, name, matched=bool(output)) for name in (file, *others)]
     try:
         for trace in traces:
@@ -97,7 +107,7 @@ def replay_command(
             prediction = simulate(
                 programs,
                 machine,
-                times=bool(output) or by_place,
+                times=bool(output or by_place),
                 transfers=(output or "").endswith(".prv"),
                 cpu_waits=bool(output),
                 repetitions=repeat or 0,

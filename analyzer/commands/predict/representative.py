@@ -10,7 +10,7 @@ import click
 
 from analyzer.atomic_file import whole_file
 from analyzer.commands.command import Alone, Refuses, command
-from analyzer.commands.shared.options import file_argument
+from analyzer.commands.shared.options import file_argument, rare_option
 from analyzer.commands.shared.outputs import check_replaceable, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
@@ -30,33 +30,38 @@ _PICTURES = (".png", ".svg")
     "Which part of a run stands for all of it.",
     ranks=Refuses("the counters of all ranks are added up"),
     place=Refuses("counters are of all that ranks compute, between whatever calls"),
-    output="Name of the plan, or a folder for it.",
+    output="Name of the plan, without ending, or a folder for it.",
     json=1,
     alone=Alone("each process reads all"),
 )
 @file_argument
-@click.option("--metric", metavar="A[/B]", help="Metric to analyse [cycles/instructions, else the first column].")
-@click.option("--by", metavar="A[/B]", help="Another metric: its errors, too, and --sweep clusters by it.")
-@click.option("--sweep", is_flag=True, help="Errors of samples by k-means, for intervals of up to twice the period.")
 @click.option(
+    "--metric", metavar="A[/B]", show_default="cycles/instructions, else the first column", help="Metric to analyse."
+)
+@rare_option("--by", metavar="A[/B]", help="Show the errors of this metric, too; --sweep clusters by it.")
+@rare_option("--sweep", is_flag=True, help="Show errors of samples by k-means for intervals of different lengths.")
+@rare_option(
     "--steps",
     type=click.IntRange(64, 1 << 22),
     default=1 << 13,
     show_default=True,
-    help="Steps that a run is cut into.",
+    metavar="N",
+    help="Number of steps that the run is cut into.",
 )
+@click.option("--plan", "sets", multiple=True, metavar="COUNTERS", help="Plan an iteration that reads these counters.")
 @click.option(
-    "--plan", "sets", multiple=True, metavar="COUNTERS", help="Plan an iteration for these counters; can be repeated."
+    "--full",
+    type=click.Path(),
+    multiple=True,
+    metavar="RUN",
+    help="Compare FILE, which followed a plan, with this run.",
 )
-@click.option(
-    "--full", type=click.Path(), multiple=True, metavar="RUN", help="FILE followed a plan: compare with this run."
-)
-@click.option("--estimate", is_flag=True, help="FILE followed a plan: extrapolate its counters.")
+@click.option("--estimate", is_flag=True, help="Extrapolate the counters of FILE, which followed a plan.")
 @click.option(
     "--picture",
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="Draw the metric, the part and the errors into a .png or .svg file.",
+    help="Draw the metric, the part and the errors into this .png or .svg file.",
 )
 def representative_command(
     session: Session,

@@ -28,7 +28,7 @@ _ALL = "all"
     iterations=True,
     ranks=REPLAYS_ALL_RANKS,
     place=REPLAYS_ALL_CALLS,
-    output="Name of the picture of the sweeps, without ending, or a folder for it.",
+    output="Name of the picture, without ending, or a folder for it.",
     json=1,
 )
 @click.option(
@@ -36,7 +36,7 @@ _ALL = "all"
     "factors",
     multiple=True,
     metavar="NAME[=LOW..HIGH]",
-    help="A parameter at two levels: latency=1us..5us.",
+    help="Parameter to set low and high, such as latency=1us..5us.",
 )
 @click.option(
     "--within",
@@ -44,14 +44,14 @@ _ALL = "all"
     default=0.1,
     show_default=True,
     metavar="SHARE",
-    help="Without a range, the levels are this share below and above the machine's value.",
+    help="Distance of the two levels from the machine's value, where no range is given.",
 )
 @click.option(
     "--sweep",
     "sweeps",
     multiple=True,
     metavar="NAME[=LOW..HIGH[:N]]",
-    help="A parameter at many values: latency=1us..1ms:13; all: latency, bandwidth, buses, speed.",
+    help="Parameter to set to many values, such as latency=1us..1ms:13 (all: the usual four).",
 )
 @jobs_option
 @machine_choice

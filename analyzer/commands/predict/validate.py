@@ -30,13 +30,13 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
     json=1,
 )
 @click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="RUN...")
-@click.option("--against", type=click.Path(), required=True, metavar="RUN2", help="The run that is predicted.")
+@click.option("--against", type=click.Path(), required=True, metavar="RUN2", help="Run that is predicted.")
 @click.option(
     "--untraced-seconds",
     "untraced",
     type=FiniteRange(0, min_open=True),
-    metavar="X",
-    help="How long RUN2 takes without the tracer.",
+    metavar="SECONDS",
+    help="Time of RUN2 without the tracer, in seconds.",
 )
 @machine_choice
 def validate_command(

@@ -9,7 +9,7 @@ import click
 from analyzer.commands.command import REPLAYS_ALL_RANKS, Chooses, Result, command
 from analyzer.commands.shared.iteration_option import opened
 from analyzer.commands.shared.machine_option import machine_choice
-from analyzer.commands.shared.options import FiniteRange, jobs_option
+from analyzer.commands.shared.options import FiniteRange, Option, jobs_option
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 from analyzer.results.open_part import ITERATION_REGION
@@ -58,16 +58,27 @@ class _Ranks(click.ParamType):
     type=FiniteRange(0),
     multiple=True,
     metavar="X",
-    help="New time / old time of the region [0.5].",
+    show_default="0.5",
+    help="New time of the region divided by its old time.",
 )
-@click.option("--rank", "ranks", type=_Ranks(), metavar="RANKS", help="On these ranks only: 3, or 0-3,7.")
+@click.option(
+    "--on-ranks",
+    "ranks",
+    cls=Option,
+    type=_Ranks(),
+    metavar="RANKS",
+    old=("--rank",),
+    help="Make only these ranks faster, such as 3 or 0-3,7.",
+)
 @click.option(
     "--by",
     "division",
     type=click.Choice((_REGIONS, _CALLS)),
     help="Parts to try: regions, or the computation between two calls.",
 )
-@click.option("--top", type=click.IntRange(1), default=15, metavar="N", help="How many parts to try [15].")
+@click.option(
+    "--top", type=click.IntRange(1), default=15, metavar="N", show_default=True, help="Number of parts to try."
+)
 @jobs_option
 @machine_choice
 def what_if_command(

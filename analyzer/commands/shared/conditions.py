@@ -74,10 +74,13 @@ def condition_options(command: Callable) -> Callable:
         return command(*args, conditions=Conditions(fail_if, path), **given)
 
     with_conditions = rare_option(
-        "--badge", type=click.Path(), metavar="FILE", help="Write the verdict as .svg, or as .json for shields.io."
+        "--badge",
+        type=click.Path(),
+        metavar="FILE",
+        help="Write the verdict into this .svg file, or .json file for shields.io.",
     )(with_conditions)
     return click.option(
-        "--fail-if", multiple=True, callback=_checked, metavar="TEXT", help="Exit with 1 if this holds; repeat it."
+        "--fail-if", multiple=True, callback=_checked, metavar="CONDITION", help="Exit with 1 if this condition holds."
     )(with_conditions)
 
 

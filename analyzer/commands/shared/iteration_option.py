@@ -51,26 +51,37 @@ class _Numbers(click.ParamType):
 def iteration_option(command: Callable) -> Callable:
     """Add --loop and --iteration. `open_wanted` then opens a run of these alone."""
     command = click.option(
-        "--iteration", type=_Numbers(), metavar="N", expose_value=False, callback=_window,
-        help="Only this iteration, or several such as 10-20, of the main loop; 2:14 is iteration 14 of loop 2.",
-    )(command)  # fmt: skip
+        "--iteration",
+        type=_Numbers(),
+        metavar="N",
+        expose_value=False,
+        callback=_window,
+        help="Use only these iterations: 3, 10-20, or 2:14 (iteration 14 of loop 2).",
+    )(command)
     return loop_option(command)
 
 
 def loop_option(command: Callable) -> Callable:
     """Add --loop alone."""
     return click.option(
-        "--loop", type=click.IntRange(1), metavar="N", expose_value=False, callback=_loop,
-        help="Only this loop, by its number in analyze structure; 1 is the main one.",
-    )(command)  # fmt: skip
+        "--loop",
+        type=click.IntRange(1),
+        metavar="N",
+        expose_value=False,
+        callback=_loop,
+        help="Use only this loop, by its number in analyze structure (1: the main loop).",
+    )(command)
 
 
 def iteration_options(command: Callable) -> Callable:
     """Add --iteration, and --region iteration for a command that shows the regions of a run."""
     command = click.option(
-        "--region", type=click.Choice([ITERATION_REGION]), expose_value=False, callback=_region,
-        help="Count each iteration found as a visit of a region.",
-    )(command)  # fmt: skip
+        "--region",
+        type=click.Choice([ITERATION_REGION]),
+        expose_value=False,
+        callback=_region,
+        help="Show the iterations as visits of a region.",
+    )(command)
     return iteration_option(command)
 
 

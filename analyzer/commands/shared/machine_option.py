@@ -49,35 +49,49 @@ class _Count(click.IntRange):
 
 LATENCY, BANDWIDTH, BYTES = _Amount("latency", "5us"), _Amount("bandwidth", "100MB/s"), _Amount("eager", "32k")
 
-_IDEAL = click.option("--machine", "machine_file", metavar="FILE", help="A .toml or a Dimemas .cfg (default: ideal).")
-_OWN = click.option(
-    "--machine", "machine_file", metavar="FILE", help='A .toml, a .cfg, or "ideal" (default: that of the run).'
-)
-_MEASURED = click.option(
-    "--machine", "machine_file", metavar="FILE", help='A .toml, a .cfg, or "ideal" (default: no replay).'
-)
+
+def _machine_option(default: str) -> Callable:
+    return click.option(
+        "--machine", "machine_file", metavar="FILE", show_default=default,
+        help="Machine of the replay: a .toml or Dimemas .cfg file, or ideal.",
+    )  # fmt: skip
+
+
 _OPTIONS = (
     rare_option(
-        "--dialect", type=LazyChoice("analyzer.machine.description", "DIALECTS"), help="Whose rules the replay follows."
+        "--dialect", type=LazyChoice("analyzer.machine.description", "DIALECTS"), help="Rules that the replay follows."
     ),
-    click.option("--latency", type=LATENCY, metavar="TIME", help="Of messages between nodes, such as 5us."),
+    click.option("--latency", type=LATENCY, metavar="TIME", help="Latency of messages between nodes, such as 5us."),
     click.option(
-        "--bandwidth", type=BANDWIDTH, metavar="RATE", help="Between nodes, such as 100MB/s (1 MB = 2^20 bytes)."
+        "--bandwidth",
+        type=BANDWIDTH,
+        metavar="RATE",
+        help="Bandwidth between nodes, such as 100MB/s (1 MB = 2^20 bytes).",
     ),
-    rare_option("--buses", type=_Count(0), metavar="N", help="Messages that can travel at once; 0: any number."),
-    rare_option("--links", type=_Count(0), metavar="N", help="Links of each node, each way; 0: any number."),
-    click.option("--cpus", type=_Count(1), metavar="N", help="CPUs of each node."),
-    click.option("--speed", type=FiniteRange(0, min_open=True), metavar="X", help="Speed of all CPUs; 1: as traced."),
+    rare_option(
+        "--buses", type=_Count(0), metavar="N", help="Number of messages that can travel at once (0: no limit)."
+    ),
+    rare_option(
+        "--links", type=_Count(0), metavar="N", help="Number of links of each node in each direction (0: no limit)."
+    ),
+    click.option("--cpus", type=_Count(1), metavar="N", help="Number of CPUs of each node."),
+    click.option(
+        "--speed",
+        type=FiniteRange(0, min_open=True),
+        metavar="X",
+        help="Speed of all CPUs, relative to the traced ones.",
+    ),
     click.option(
         "--eager-limit",
         "eager_limit",
         cls=Option,
         old=("--eager",),
         type=BYTES,
-        metavar="BYTES",
-        help="Sends from this size on use rendezvous, such as 32k [as the run shows].",
+        metavar="SIZE",
+        show_default="as the run shows",
+        help="Size from which sends wait for their receive, such as 32k.",
     ),
-    rare_option("--seed", type=int, metavar="N", help="Seed of random parameters."),
+    rare_option("--seed", type=int, metavar="N", help="Seed of the random numbers."),
 )
 
 
@@ -91,7 +105,7 @@ def machine_options(command: Callable) -> Callable:
         overrides = _take_overrides(given)
         return command(*args, configuration=read_machine(machine_file, overrides), **given)
 
-    return _with_options(with_machine, _IDEAL)
+    return _with_options(with_machine, _machine_option("ideal"))
 
 
 def machine_argument(command: Callable) -> Callable:
@@ -117,7 +131,7 @@ def machine_choice(command: Callable) -> Callable:
         overrides = _take_overrides(given)
         return command(*args, choice=MachineChoice(machine_file, overrides), **given)
 
-    return _with_options(with_choice, _OWN)
+    return _with_options(with_choice, _machine_option("as the run shows"))
 
 
 def machine_if_named(command: Callable) -> Callable:
@@ -131,7 +145,7 @@ def machine_if_named(command: Callable) -> Callable:
         named = machine_file is not None or overrides != Overrides()
         return command(*args, configuration=read_machine(machine_file, overrides) if named else None, **given)
 
-    return _with_options(with_machine, _MEASURED)
+    return _with_options(with_machine, _machine_option("no replay"))
 
 
 def _take_overrides(given: dict[str, Any]) -> Overrides:

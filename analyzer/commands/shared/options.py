@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, wraps
 from importlib import import_module
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tracelib.command_line import Option
 from tracelib.units import BYTES, NS, split_quantity
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
@@ -26,7 +27,7 @@ def common_options(*, as_json: bool = False, output: str = "") -> Callable:
         command = click.option("-q", "--quiet", is_flag=True, help="Print only errors.")(command)
         if output:
             command = click.option(
-                "-f", "--force", is_flag=True, help="Replace an existing file even if it is not a trace."
+                "-f", "--force", is_flag=True, help="Replace existing files that analyze did not write."
             )(command)
             command = click.option("-o", "--output", type=click.Path(), help=output)(command)
         if as_json:
@@ -51,56 +52,19 @@ class LazyChoice(click.Choice):
         return (*(str(getattr(one, "value", one)) for one in known), *self._more)
 
 
-class Option(click.Option):
-    """An option that the first page of help may leave out, and that may have had other names.
-
-    Attributes:
-        rare: Whether only --help-all shows it.
-        old: Former names, which still work; no help shows them.
-    """
-
-    def __init__(self, names: Sequence[str], *, rare: bool = False, old: Sequence[str] = (), **more: Any) -> None:
-        super().__init__([*names, *old], **more)
-        self.rare, self.old = rare, tuple(old)
-
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Return its line, or None on a page that leaves it out."""
-        if self.rare and not ctx.meta.get(_ALL):
-            return None
-        whole, self.opts = self.opts, [name for name in self.opts if name not in self.old]
-        try:
-            return super().get_help_record(ctx)
-        finally:
-            self.opts = whole
-
-
 def rare_option(*names: str, **more: Any) -> Callable:
     """Add an option that only --help-all shows."""
     return click.option(*names, cls=Option, rare=True, **more)
 
 
-_ALL = "analyzer.help_all"
-
-
-def help_all() -> click.Option:
-    """Return --help-all, which shows rare options, too."""
-
-    def show(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
-        if wanted and not ctx.resilient_parsing:
-            ctx.meta[_ALL] = True
-            click.echo(ctx.get_help())
-            ctx.exit()
-
-    return click.Option(
-        ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=show,
-        help="Show this message with all options, and exit.",
-    )  # fmt: skip
-
-
 file_argument = click.argument("file", type=click.Path())
 
 jobs_option = click.option(
-    "--jobs", type=click.IntRange(1), metavar="N", help="Replays at once (default: one for each CPU)."
+    "--jobs",
+    type=click.IntRange(1),
+    metavar="N",
+    show_default="one for each CPU",
+    help="Number of replays at the same time.",
 )
 
 
@@ -172,10 +136,10 @@ def ranks_option(command: Callable) -> Callable:
         return command(*args, choice=choice, **given)
 
     with_choice = rare_option(
-        "--cluster", type=click.IntRange(1), metavar="N", help="Count only the bursts of this cluster as computing."
+        "--cluster", type=click.IntRange(1), metavar="N", help="Count only the bursts of this cluster as computation."
     )(with_choice)
     return click.option(
-        "--ranks", "choice", type=RanksType(), metavar="RANKS", help="Read only these ranks: 3, or 0-63,1000."
+        "--ranks", "choice", type=RanksType(), metavar="RANKS", help="Read only these ranks, such as 3 or 0-63,1000."
     )(with_choice)
 
 
@@ -196,7 +160,7 @@ class PlaceType(click.ParamType):
 
 
 place_option = click.option(
-    "--place", type=PlaceType(), metavar="REGEX", help="Only calls through such a function, file:line or module."
+    "--place", type=PlaceType(), metavar="REGEX", help="Use only calls through functions, lines or modules that match."
 )
 
 
@@ -235,6 +199,6 @@ repair_option = rare_option(
     "--repair-clocks",
     "repair_ns",
     type=LatencyType(),
-    metavar="LATENCY",
-    help="Move times so that each message takes at least this long (0, 500ns, 2us).",
+    metavar="TIME",
+    help="Move times so that each message takes at least this long, such as 500ns.",
 )

@@ -27,7 +27,10 @@ _ENDINGS = (".png", ".svg")
 _BINS = 1600
 
 picture_option = click.option(
-    "--picture", type=click.Path(dir_okay=False), metavar="FILE", help="Draw ranks over time into a .png or .svg file."
+    "--picture",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Draw ranks over time into this .png or .svg file.",
 )
 
 

@@ -16,13 +16,17 @@ def scaling_options(command: Callable) -> Callable:
         "--eager-limit",
         type=SizeType(),
         metavar="SIZE",
-        help="Sends from this size on wait for their receive on the ideal network [32K, or as the run shows].",
+        show_default="32k, or as the run shows",
+        help="Size from which sends wait for their receive, such as 32k.",
     )(command)
     command = click.option(
-        "--scaling", type=click.Choice(["strong", "weak"]), help="Kind of scaling [as the work of the runs shows]."
+        "--scaling",
+        type=click.Choice(["strong", "weak"]),
+        show_default="as the work of the runs shows",
+        help="Kind of scaling.",
     )(command)
     command = click.option(
-        "--whole", is_flag=True, help="Compare from MPI_Init to MPI_Finalize, even if iterations are found."
+        "--whole", is_flag=True, help="Compare the time from MPI_Init to MPI_Finalize, even if there are iterations."
     )(command)
     command = loop_option(command)
-    return click.option("--region", metavar="NAME", help="Compare the visits of a region.")(command)
+    return click.option("--region", metavar="NAME", help="Compare the visits of this region.")(command)

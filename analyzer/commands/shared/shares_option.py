@@ -46,11 +46,38 @@ class Distribution:
 
 
 _OPTIONS = (
-    click.option("--shares", "plan", type=click.Path(), help="A plan (analyze balance): the first run under it."),
-    rare_option("--shares-now", "now", type=click.Path(), help="The plan that FILE ran with [equal shares]."),
-    rare_option("--items", type=click.IntRange(1), metavar="N", help="Whole items that are shared [any fraction]."),
-    rare_option("--shares-region", "region", metavar="NAME", help="What is shared [all computation]."),
-    rare_option("--shares-messages", "messages", is_flag=True, help="What a rank sends grows with its share, too."),
+    click.option(
+        "--shares",
+        "plan",
+        type=click.Path(),
+        metavar="FILE",
+        help="Plan of analyze balance that the first run follows.",
+    ),
+    rare_option(
+        "--shares-now",
+        "now",
+        type=click.Path(),
+        metavar="FILE",
+        show_default="equal shares",
+        help="Plan that FILE ran with.",
+    ),
+    rare_option(
+        "--items",
+        type=click.IntRange(1),
+        metavar="N",
+        show_default="any fraction",
+        help="Number of whole items that are shared.",
+    ),
+    rare_option(
+        "--shares-region",
+        "region",
+        metavar="NAME",
+        show_default="all computation",
+        help="Share the computation in this region.",
+    ),
+    rare_option(
+        "--shares-messages", "messages", is_flag=True, help="Let the size of a rank's messages grow with its share."
+    ),
 )
 
 

@@ -48,16 +48,23 @@ _OPTIONS = (
         "texts",
         multiple=True,
         metavar="NAME=VALUES",
-        help="A parameter and its values: latency=1us..100us, latency=log:1us..100us, speed=gaussian:1,0.1, "
-        "latency=exponential:1us,5us; can be repeated.",
+        help="Parameter and its values: latency=1us..100us, log:1us..100us, gaussian:1,0.1 or exponential:1us,5us.",
     ),
-    click.option("-n", "--samples", type=click.IntRange(1), default=100, show_default=True, help="Machines to draw."),
+    click.option(
+        "-n",
+        "--samples",
+        type=click.IntRange(1),
+        default=100,
+        show_default=True,
+        metavar="N",
+        help="Number of machines to draw.",
+    ),
     rare_option(
         "--design",
         type=LazyChoice("analyzer.montecarlo.distribution", "DESIGNS"),
         default="random",
         show_default=True,
-        help="How to draw them.",
+        help="Method by which machines are drawn.",
     ),
     jobs_option,
 )

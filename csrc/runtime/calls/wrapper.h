@@ -1,4 +1,4 @@
-/* Begin and end of every generated wrapper. */
+/* What every generated wrapper begins and ends with. */
 #ifndef WRAPPER_H
 #define WRAPPER_H
 

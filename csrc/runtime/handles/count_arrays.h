@@ -7,7 +7,7 @@
 /* Hand over the count arrays of a nonblocking call. */
 void owned_give(int n, void **arrays);
 
-/* Take the arrays of the operation just posted, which reads them until it is complete. */
+/* Those of the operation just posted, which reads them until it is complete. */
 struct owned *owned_take(void);
 void owned_free(struct owned *o);
 

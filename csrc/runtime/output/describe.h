@@ -1,4 +1,4 @@
-/* Attributes of a rank file: facts about its process. */
+/* What a rank file says about its process: the attributes. */
 #ifndef DESCRIBE_H
 #define DESCRIBE_H
 

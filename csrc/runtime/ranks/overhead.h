@@ -1,4 +1,4 @@
-/* Cost of the tracer itself, measured at the start. */
+/* What the tracer itself costs, measured at the start. */
 #ifndef OVERHEAD_H
 #define OVERHEAD_H
 

@@ -1,4 +1,4 @@
-/* Functions that a program calls through tracelib.h, the Fortran module or Python: regions, events and their names. */
+/* What a program calls through tracelib.h, the Fortran module or Python: regions, events and their names. */
 #include "tracelib.h"
 
 #include "buffer/buffer.h"

@@ -103,7 +103,7 @@ def test_c(request, compiled, traced, analyze, mpi_name):
         expected = [in_paraver(notes, labels) for notes in noted(run.folder, rank)]
         assert in_any_order(paraver_events(run.folder / "run.prv", rank)) == in_any_order(expected)
         check_dimemas(run.folder / "run.dim", rank, noted(run.folder, rank), labels)
-    found = json.loads(analyze("efficiency", "--by-region", "--json", run.run).check().stdout)["regions"]
+    found = json.loads(analyze("efficiency", "--by", "region", "--json", run.run).check().stdout)["regions"]
     begun = Counter(
         note[1] for rank in range(2) for notes in noted(run.folder, rank) for note in notes if note[0] == "begin"
     )

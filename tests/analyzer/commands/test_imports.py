@@ -22,14 +22,14 @@ def test_help_needs_none():
     assert imported("--help") == set()
 
 
-def test_help_of_commands_needs_no_more_than_numbers():
+def test_help_of_commands_needs_nothing_that_prints_or_draws():
     """Some choices are names in modules that compute or write."""
     helps = f"from analyzer.cli import main\nfor name in {list(places())}: main([name, '--help'])"
     done = subprocess.run(
         [sys.executable, "-c", f"import sys\n{helps}\nprint(*sys.modules, file=sys.stderr)"],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert SLOW & set(done.stderr.split()) <= {"numpy", "h5py"}
+    assert {"pandas", "matplotlib", "rich", "psutil"}.isdisjoint(done.stderr.split())
 
 
 def test_the_list_of_commands_imports_no_command():

@@ -85,9 +85,9 @@ def test_options_change_it(tmp_path, capsys):
     assert main(["machine", "ideal", "--latency", "5us", "--buses", "2"]) == 0
     assert tomllib.loads(capsys.readouterr().out) == found["machine"]
     there = tmp_path / "m.cfg"
-    assert main(["machine", "ideal", "--ranks", "2,3", "--eager", "32k", "-o", str(there)]) == 0
+    assert main(["machine", "ideal", "--ranks", "2,3", "--eager-limit", "32k", "-o", str(there)]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "--eager 32768 (Dimemas: -S 32768)" in said
+    assert "--eager-limit 32768 (Dimemas: -S 32768)" in said
     machine = read_cfg(there).machine
     assert len(machine.nodes) == 5
     assert machine.place_all([2, 3]) == [[0, 1], [2, 3, 4]]

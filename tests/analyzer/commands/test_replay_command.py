@@ -24,14 +24,14 @@ def answer(capsys, *arguments):
 
 def test_the_numbers_of_a_replay_add_up(capsys):
     """Each rank's parts sum up to its end; a faster CPU halves the computation."""
-    found = answer(capsys, "--eager", "32k", "--latency", "5us", "--bandwidth", "1000MB/s")
+    found = answer(capsys, "--eager-limit", "32k", "--latency", "5us", "--bandwidth", "1000MB/s")
     for rank in found["ranks"]:
         parts = sum(v for k, v in rank.items() if k not in ("application", "rank", "end_s"))
         assert parts == pytest.approx(rank["end_s"], abs=1e-9)
-    fast = answer(capsys, "--speed", "2", "--eager", "32k", "--latency", "5us", "--bandwidth", "1GB/s")
+    fast = answer(capsys, "--speed", "2", "--eager-limit", "32k", "--latency", "5us", "--bandwidth", "1GB/s")
     assert fast["parts_s"]["computing"] == pytest.approx(found["parts_s"]["computing"] / 2, rel=1e-5)
     assert found["predicted_s"] > 6.051059081 > fast["predicted_s"]
-    narrow = answer(capsys, "--buses", "1", "--eager", "32k", "--bandwidth", "100MB/s")
+    narrow = answer(capsys, "--buses", "1", "--eager-limit", "32k", "--bandwidth", "100MB/s")
     whole = found["predicted_s"] * len(found["ranks"])
     assert found["utilisation"] == pytest.approx(found["parts_s"]["computing"] / whole)
     with_latency = found["utilisation"] + found["parts_s"]["overhead"] / whole
@@ -42,13 +42,13 @@ def test_the_numbers_of_a_replay_add_up(capsys):
 
 
 def test_the_ideal_machine_is_the_default(capsys):
-    assert answer(capsys, "--eager", "32768")["predicted_s"] == 6.051059081
+    assert answer(capsys, "--eager-limit", "32768")["predicted_s"] == 6.051059081
 
 
 def test_the_predicted_run_is_a_run(tmp_path, capsys):
     """All calls and messages at their new times; the same computation, the predicted end, and a replay of it ends
     there again, but for the nanosecond of calls that take no time."""
-    assert main(["replay", str(FOUR), "--eager", "32k", "-o", str(tmp_path / "ideal.h5"), "-q"]) == 0
+    assert main(["replay", str(FOUR), "--eager-limit", "32k", "-o", str(tmp_path / "ideal.h5"), "-q"]) == 0
     measured, predicted = open_trace(FOUR), open_trace(tmp_path / "ideal.h5")
     assert predicted.duration_ns == pytest.approx(6051059081, abs=10)
     assert not predicted.problems and not predicted.extra(Leftovers).unmatched()
@@ -69,7 +69,7 @@ def test_the_predicted_run_is_a_run(tmp_path, capsys):
 
 
 def test_the_prediction_as_paraver(tmp_path, capsys):
-    assert main(["replay", str(FOUR), "--eager", "32k", "-o", str(tmp_path / "ideal.prv"), "-q"]) == 0
+    assert main(["replay", str(FOUR), "--eager-limit", "32k", "-o", str(tmp_path / "ideal.prv"), "-q"]) == 0
     assert sorted(p.name for p in tmp_path.iterdir()) == ["ideal.pcf", "ideal.prv", "ideal.row"]
     assert open_trace(tmp_path / "ideal.prv").duration_ns == pytest.approx(6051059081, abs=10)
 
@@ -77,17 +77,17 @@ def test_the_prediction_as_paraver(tmp_path, capsys):
 def test_two_runs_share_a_machine(tmp_path, capsys):
     """Each on its own CPUs, they do not disturb each other on an ideal network; on half the CPUs they do."""
     for more in ([], ["--cpus", "1"], ["--cpus", "2"], ["--cpus", "3"]):
-        two = answer(capsys, "--app", FOUR, "--eager", "32k", *more)
+        two = answer(capsys, "--app", FOUR, "--eager-limit", "32k", *more)
         assert two["predicted_s"] == 6.051059081
         assert two["parts_s"]["wait_cpu"] == 0
     (tmp_path / "m.toml").write_text("[[node]]\ncount = 4\ncpus = 1\n")
-    shared = answer(capsys, "--app", FOUR, "--eager", "32k", "--machine", tmp_path / "m.toml")
+    shared = answer(capsys, "--app", FOUR, "--eager-limit", "32k", "--machine", tmp_path / "m.toml")
     assert 1.9 < shared["predicted_s"] / two["predicted_s"] <= 2.1
     assert shared["parts_s"]["wait_cpu"] > 0
 
 
 def test_a_closed_system_repeats(capsys):
-    found = answer(capsys, "--repeat", "3", "--eager", "32k")
+    found = answer(capsys, "--repeat", "3", "--eager-limit", "32k")
     ends = [run["end_s"] for run in found["runs"]]
     assert ends == pytest.approx([6.051059081 * k for k in (1, 2, 3)])
 

@@ -31,7 +31,7 @@ def output(capsys, *arguments):
 
 
 def test_json(run, capsys):
-    found = json.loads(output(capsys, "waits", run, "--json", "--longest", "2"))
+    found = json.loads(output(capsys, "waits", run, "--json", "--top", "2"))
     assert (found["file"], found["threads"], found["runtime_s"]) == (str(run), 3, pytest.approx(200e-9))
     assert (found["waiting_s"], found["share"]) == (pytest.approx(140e-9), pytest.approx(140 / 600))
     used = {name: (kind["time_s"], kind["count"]) for name, kind in found["kinds"].items() if kind["count"]}

@@ -307,7 +307,7 @@ def regions(tmp_path):
 
 
 def test_regions_are_replayed(regions, capsys):
-    found = as_json(capsys, regions, "--by-region", "--region", "solve")
+    found = as_json(capsys, regions, "--by", "region", "--region", "solve")
     by_name = {one["name"]: one for one in found["regions"]}
     exchange, solve = by_name["exchange"], by_name["solve"]
     assert (exchange["serialization_efficiency"], exchange["transfer_efficiency"]) == (1, 0.5)

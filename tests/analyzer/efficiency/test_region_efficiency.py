@@ -66,7 +66,7 @@ def test_command(run, capsys):
     assert [one["name"] for one in found["regions"]] == ["solve"]
     assert found["regions"][0]["load_balance"] == pytest.approx(0.95)
     assert [visit["visit"] for visit in found["visits"]] == [1, 2]
-    text = out(capsys, "efficiency", run, "--by-region")
+    text = out(capsys, "efficiency", run, "--by", "region")
     assert [line.split()[:3] for line in text.splitlines() if "solve" in line] == [["solve", "4", "2"]]
     assert "visit " not in text
     assert len(out(capsys, "efficiency", run, "--region", "solve").split("\n\n")) == 5
@@ -137,7 +137,7 @@ def test_unknown_regions(run, tmp_path, capsys):
 
 def test_names_that_look_like_markup(tmp_path, capsys):
     ranks = [{"labels": [label(LabelKind.REGION, 1, "[red]x[/red]")], "events": [begin(1, 1), end(9, 1)]}]
-    assert "[red]x[/red]" in out(capsys, "efficiency", write_run(tmp_path, ranks), "--by-region")
+    assert "[red]x[/red]" in out(capsys, "efficiency", write_run(tmp_path, ranks), "--by", "region")
 
 
 @settings(max_examples=40)

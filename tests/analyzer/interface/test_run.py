@@ -30,14 +30,14 @@ METHODS = {
 }
 OPTIONS = {
     "look": ["-q"],
-    "waits": ["--longest", "3"],
+    "waits": ["--top", "3"],
     "efficiency": ["--region", "iteration", "--eager-limit", "32K"],
     "structure": ["--method", "calls"],
     "critical-path": ["--top", "2"],
     "profile": ["--bins", "50"],
     "clusters": ["--method", "kmeans", "--kinds", "2"],
     "what": ["--at", "8ms", "--rank", "1"],
-    "replay": ["--latency", "5us", "--bandwidth", "100MB/s", "--eager", "32K"],
+    "replay": ["--latency", "5us", "--bandwidth", "100MB/s", "--eager-limit", "32K"],
     "limits": ["--machine", "ideal", "--quick", "--latency", "2us"],
     "what-if": ["--machine", "ideal", "--top", "2"],
     "sensitivity": ["--factor", "latency=1us..5us", "--machine", "ideal"],

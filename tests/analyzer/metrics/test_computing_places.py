@@ -119,17 +119,17 @@ def test_efficiency_of_a_run_without_places_names_none(tmp_path, capsys):
 def test_a_replay_says_what_changes_where(tmp_path, capsys):
     """On an ideal network rank 0 waits as it did, rank 1 no more."""
     run = two_ranks(tmp_path)
-    assert main(["replay", run, "--by-place", "--json"]) == 0
+    assert main(["replay", run, "--by", "place", "--json"]) == 0
     places = json.loads(capsys.readouterr().out)["places"]
     (barrier,) = (row for row in places if row["call"] == "MPI_Barrier")
     assert barrier == {
         "place": "work.py:9", "function": "work", "call": "MPI_Barrier", "count": 2, "measured_s": 420e-9,
         "predicted_s": 400e-9,
     }  # fmt: skip
-    assert main(["replay", run, "--by-place"]) == 0
+    assert main(["replay", run, "--by", "place"]) == 0
     assert "work.py:9 in work" in capsys.readouterr().out
-    assert main(["replay", run, "--by-place", "--repeat", "2"]) == 2
-    assert "--by-place cannot be used here" in capsys.readouterr().err
+    assert main(["replay", run, "--by", "place", "--repeat", "2"]) == 2
+    assert "--by place cannot be used here" in capsys.readouterr().err
 
 
 def test_a_profile_by_place(tmp_path, capsys):
@@ -146,7 +146,7 @@ def test_a_profile_by_place(tmp_path, capsys):
     assert main(["profile", run, "--place", "work", "--latency", "1us", "-o", base]) == 2
 
 
-@pytest.mark.parametrize("line", ["replay FILE --by-place", "profile FILE --by place -o OUT"])
+@pytest.mark.parametrize("line", ["replay FILE --by place", "profile FILE --by place -o OUT"])
 def test_a_run_without_places_is_refused(tmp_path, capsys, line):
     run = str(write_run(tmp_path, [{"calls": [call("MPI_Init", 0, 10)]}]))
     words = [{"FILE": run, "OUT": str(tmp_path / "x")}.get(word, word) for word in line.split()]

@@ -257,7 +257,7 @@ def test_a_flame_graph(said, tmp_path):
 def test_a_difference(said, tmp_path):
     (tmp_path / "other").mkdir()
     opened(tmp_path / "other", BUSY, BUSY)
-    said("hot", "run.h5", "--flame", "f.svg", "--diff", "other/run.h5", "-q")
+    said("hot", "run.h5", "--flame", "f.svg", "--against", "other/run.h5", "-q")
     found = boxes(tmp_path / "f.svg")
     assert found["run"][4] == "rgb(245,245,245)"
     red, blue = found["solve"][4], found["smooth"][4]

@@ -159,10 +159,12 @@ def test_nothing_at_all():
 def test_the_command(tmp_path, capsys):
     """A published trace's ideal replay takes the time by Dimemas, and computes the trace's useful time."""
     trace = str(EPOCH / "epoch_4proc.prv.gz")
-    assert main(["profile", trace, "--machine", "ideal", "--eager", "32k", "--json", "-o", f"{tmp_path}/ideal"]) == 0
+    assert (
+        main(["profile", trace, "--machine", "ideal", "--eager-limit", "32k", "--json", "-o", f"{tmp_path}/ideal"]) == 0
+    )
     ideal = json.loads(capsys.readouterr().out)
     assert ideal["end_s"] == 6.051059081 and ideal["replayed"]
-    assert main(["replay", trace, "--eager", "32k", "--json"]) == 0
+    assert main(["replay", trace, "--eager-limit", "32k", "--json"]) == 0
     replayed = json.loads(capsys.readouterr().out)
     assert ideal["utilisation"] == pytest.approx(replayed["utilisation"])
     assert main(["profile", trace, "--bins", "100", "-o", f"{tmp_path}/run"]) == 0

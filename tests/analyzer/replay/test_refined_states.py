@@ -74,7 +74,16 @@ def test_sends_that_wait_for_links_and_for_receives(tmp_path, capsys):
         pytest.skip("the programs are not here")
     trace, out = tmp_path / "mg.dim", tmp_path / "x.prv"
     trace.write_bytes(gzip.decompress((DATA / "mg.dim.gz").read_bytes()))
-    args = ["replay", str(trace), "--machine", str(DATA / "bus1slow.cfg"), "--eager", "1", "--dialect", "standard"]
+    args = [
+        "replay",
+        str(trace),
+        "--machine",
+        str(DATA / "bus1slow.cfg"),
+        "--eager-limit",
+        "1",
+        "--dialect",
+        "standard",
+    ]
     assert main([*args, "-q", "-o", str(out)]) == 0
     capsys.readouterr()
     assert main([*args, "--json"]) == 0
@@ -98,7 +107,7 @@ def test_states_sum_up_to_what_the_replay_says(program, machine, tmp_path, capsy
     trace, out = tmp_path / f"{program}.dim", tmp_path / "x.prv"
     trace.write_bytes(gzip.decompress((DATA / f"{program}.dim.gz").read_bytes()))
     config = str(DATA / f"{machine}.cfg")
-    args = ["replay", str(trace), "--machine", config, "--eager", "32k"]
+    args = ["replay", str(trace), "--machine", config, "--eager-limit", "32k"]
     assert main([*args, "-q", "-o", str(out)]) == 0
     capsys.readouterr()
     assert main([*args, "--json"]) == 0

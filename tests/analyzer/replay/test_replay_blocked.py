@@ -41,7 +41,7 @@ def each_sends_first():
 def test_sends_that_wait_for_each_other_need_an_eager_limit():
     with pytest.raises(TracelibError, match="rank 0 in a send to rank 1, tag 1") as caught:
         simulate([each_sends_first()], Machine.ideal())
-    assert "--eager 32k" in caught.value.hint
+    assert "--eager-limit 32k" in caught.value.hint
     assert simulate([each_sends_first()], Machine(eager_limit=1024)).end_ns == 6
 
 
@@ -49,11 +49,11 @@ def test_those_that_wait_whatever_the_limit_do_not():
     """The message is larger than the limit; or nobody sends."""
     with pytest.raises(TracelibError) as caught:
         simulate([each_sends_first()], Machine(eager_limit=8))
-    assert "--eager" not in caught.value.hint
+    assert "--eager-limit" not in caught.value.hint
     receives = MemoryTrace([[(RECEIVE, 7, 8, WORLD | {"peer": 1, "tag": 1})], []])
     with pytest.raises(TracelibError) as caught:
         simulate([program_of(receives)], Machine.ideal())
-    assert "--eager" not in caught.value.hint
+    assert "--eager-limit" not in caught.value.hint
 
 
 def test_what_is_waited_for_is_named():
@@ -216,7 +216,7 @@ def test_an_eager_limit_unblocks_operations_that_block_by_themselves(tmp_path, c
     head_on = '#DIMEMAS:"x":0:2(1,1),0\n1:0:0:0.001\n2:0:0:1:5:0:0:1\n3:0:0:1:5:0:0:0\n'
     head_on += "1:1:0:0.002\n2:1:0:0:5:0:0:1\n3:1:0:0:5:0:0:0\n"
     (tmp_path / "x.dim").write_text(head_on)
-    assert main(["replay", str(tmp_path / "x.dim"), "--eager", "32k", "--json"]) == 0
+    assert main(["replay", str(tmp_path / "x.dim"), "--eager-limit", "32k", "--json"]) == 0
     said = capsys.readouterr()
     assert (json.loads(said.out)["predicted_s"], said.err) == (0.002, "")
     assert main(["replay", str(tmp_path / "x.dim")]) == 1

@@ -157,7 +157,7 @@ def test_windows_share_the_room(monkeypatch):
 def test_each_message_leaves_when_it_had_its_links(tmp_path):
     """A published trace has the simulator's starts, one for each message, and none before its call."""
     trace = EPOCH / "epoch_4proc.prv.gz"
-    options = ["--latency", "20us", "--bandwidth", "100MB/s", "--buses", "1", "--links", "1", "--eager", "32k"]
+    options = ["--latency", "20us", "--bandwidth", "100MB/s", "--buses", "1", "--links", "1", "--eager-limit", "32k"]
     assert main(["replay", str(trace), *options, "-o", str(tmp_path / "x.prv"), "-q"]) == 0
     found = open_trace(tmp_path / "x.prv").messages()
     node = Node(latency_s=20e-6, links_in=1, links_out=1)

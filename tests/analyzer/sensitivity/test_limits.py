@@ -342,7 +342,7 @@ def test_steps_are_made_ahead(monkeypatch):
 
 
 needs_epoch = pytest.mark.skipif(not EPOCH.is_dir(), reason="the EPOCH traces are not here")
-NETWORK = ["--latency", "50us", "--bandwidth", "200MB/s", "--buses", "2", "--eager", "32k"]
+NETWORK = ["--latency", "50us", "--bandwidth", "200MB/s", "--buses", "2", "--eager-limit", "32k"]
 
 
 @needs_epoch

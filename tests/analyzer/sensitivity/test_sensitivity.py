@@ -234,7 +234,7 @@ needs_epoch = pytest.mark.skipif(not EPOCH.is_dir(), reason="the EPOCH traces ar
 @needs_epoch
 def test_the_command(tmp_path, capsys):
     """Corners and values equal predictions of `analyze replay`; a picture; influences sum to 1."""
-    network = ["--bandwidth", "1000MB/s", "--eager", "32k"]
+    network = ["--bandwidth", "1000MB/s", "--eager-limit", "32k"]
     asked = ["--factor", "latency=5us..500us", "--factor", "speed", "--sweep", "latency=5us..500us:2", "-o", tmp_path]
     assert main(["sensitivity", str(FOUR), "--latency", "5us", *network, *map(str, asked), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -253,7 +253,7 @@ def test_the_command(tmp_path, capsys):
 
 @needs_epoch
 def test_what_the_command_prints(capsys):
-    assert main(["sensitivity", str(FOUR), "--latency", "5us", "--bandwidth", "1000MB/s", "--eager", "32k"]) == 0
+    assert main(["sensitivity", str(FOUR), "--latency", "5us", "--bandwidth", "1000MB/s", "--eager-limit", "32k"]) == 0
     said = capsys.readouterr().out
     assert "Speed matters most: it explains >99.9 %" in said
     assert "Left out: buses is infinite on this machine" in said

@@ -215,7 +215,7 @@ def test_mistakes_are_one_line(tmp_path, capsys):
 def test_any_values_over_time(tmp_path, capsys):
     path = tmp_path / "v.csv"
     path.write_text("\n".join(f"{k * 0.01},{[3, 3, 3, 0, 1][k // 8 % 5]}" for k in range(40 * 25)))
-    found = numbers(capsys, "structure", "--csv", path, "--json")
+    found = numbers(capsys, "structure", "--series", path, "--json")
     assert found["iterations"] == 25
     assert found["period_s"] == pytest.approx(0.4, rel=0.01)
 

@@ -55,7 +55,7 @@ def test_samples_of_some_iterations(tmp_path, capsys, wanted, computed):
 
 def test_a_flame_graph_compares_the_same_iterations(tmp_path, capsys):
     run, flame = sampled_run(tmp_path), tmp_path / "f.svg"
-    assert main(["hot", str(run), "--iteration", "3", "--flame", str(flame), "--diff", str(run)]) == 0
+    assert main(["hot", str(run), "--iteration", "3", "--flame", str(flame), "--against", str(run)]) == 0
     assert "smooth" not in flame.read_text() and "solve" in flame.read_text()
     assert main(["hot", str(run), "--iteration", str(STEPS + 1)]) != 0
     assert f"no iteration {STEPS + 1}" in capsys.readouterr().err

@@ -185,7 +185,7 @@ def test_the_command(run, capsys):
     assert each[1]["gain_s"] == pytest.approx(3e-6)
     by_calls = answer(capsys, run, "--machine", "ideal", "--by", "calls", "--top", "2")["each_free"]
     assert by_calls[0]["parts"][0]["name"] == "MPI_Send ... MPI_Send"
-    assert main(["what-if", str(run), "--region", "solve", "--rank", "0", "--machine", "ideal"]) == 0
+    assert main(["what-if", str(run), "--region", "solve", "--on-ranks", "0", "--machine", "ideal"]) == 0
     assert "solve x 0.5 on rank 0" in capsys.readouterr().out
     assert main(["what-if", str(run), "--latency", "1us", "--bandwidth", "1GB/s"]) == 0
     assert "Most worth making faster: solve" in capsys.readouterr().out

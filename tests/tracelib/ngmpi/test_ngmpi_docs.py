@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from help_pages import ngmpi_help
 from paths import DOCS
 
-from tracelib.ngmpi import cli, config, options
+from tracelib.ngmpi import config, options
 from tracelib.schema import net, net_collectives
 
 PAGE = (DOCS / "ngmpi.md").read_text()
@@ -15,8 +15,7 @@ FORMAT = re.search(r"## A network\n(.*?)\n## ", (DOCS / "format.md").read_text()
 
 
 def test_page_shows_the_help():
-    shown = CliRunner().invoke(cli.command, ["--help"], prog_name=cli.PROGRAM, terminal_width=100).output
-    assert re.search(r"```help\n(.*?)```", PAGE, re.DOTALL)[1] == shown
+    assert re.search(r"```help\n(.*?)```", PAGE, re.DOTALL)[1] == ngmpi_help()
 
 
 def test_page_shows_every_mode_and_an_options_file_that_works():

@@ -1,4 +1,4 @@
-/* Helpers of all files that open perf events. */
+/* What all that open perf events need. */
 #ifndef PERF_H
 #define PERF_H
 

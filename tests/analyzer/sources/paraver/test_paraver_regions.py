@@ -72,6 +72,6 @@ def test_a_region_of_an_imported_trace_made_faster(tmp_path, capsys):
     assert main(["what-if", str(path), "--machine", "ideal", "--region", "inner", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["before_s"], found["after_s"], found["inside_s"]) == (100e-9, 80e-9, 40e-9)
-    assert main(["efficiency", str(path), "--by-region", "--json"]) == 0
+    assert main(["efficiency", str(path), "--by", "region", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [(r["name"], r["visits"], r["load_balance"]) for r in found["regions"]] == [("outer", 1, 1), ("inner", 1, 1)]
